@@ -88,7 +88,7 @@ class Host:
     def link_process(self) -> int:
         children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
         pids = [int(pid) for file in children for pid in file.read_text().split()]
-        return next(pid for pid in pids if b"--lanes" in Path(f"/proc/{pid}/cmdline").read_bytes())
+        return next(pid for pid in pids if b"--slots" in Path(f"/proc/{pid}/cmdline").read_bytes())
 
     def say(self, request: dict[str, Any]) -> None:
         assert self.process.stdin is not None

@@ -19,7 +19,7 @@ _STARTUP_S = 30.0
 
 
 class Wirelab:
-    """`wirelab-agent behind`."""
+    """`wirelab-agent link-command`."""
 
     name = "wirelab"
 
@@ -43,7 +43,7 @@ class Wirelab:
         output = place.folder / "server.txt"
         with _as_file(link(stages)) as descriptor:
             words = [
-                str(self._agent), "behind", "--quiet", "--seed=1", f"--link-fd={descriptor}",
+                str(self._agent), "link-command", "--quiet", "--seed=1", f"--link-fd={descriptor}",
                 f"--server={json.dumps(ends.server)}", f"--server-log={output}", f"--log={place.folder / LOG}",
                 "--server-ready=" + ends.ready, "--", *ends.client,
             ]  # fmt: skip

@@ -21,7 +21,7 @@ RATE_BPS = 1_000_000_000
 LOSS = 0.001
 SHARES = (0.5, 0.99, 0.999)
 _BARE_S = 10.0
-"""What the bare thread may take beyond its instants."""
+"""What the standalone thread may take beyond its instants."""
 FIFO = "fifo"
 """The link's thread with real-time scheduling."""
 
@@ -60,8 +60,8 @@ def answer(setup: Setup) -> Answer:
         "and its rows are against its own median, which stands in brackets"
     )
     found.notes.append(
-        "bare thread: sleeps and spins towards as many instants as the link's does, with the same scheduling, and does "
-        "nothing else; what it is late is the machine's part"
+        "standalone thread: sleeps and spins until as many deadlines as the link's thread, with the same scheduling, but "
+        "carries no packet; its wake-up latency is the machine's part"
     )
     cpu = first_cpu()
     for user in setup.users:
@@ -87,10 +87,12 @@ def _measure(setup: Setup, condition: Condition, found: Answer) -> None:
     base = float(np.median(veth))
     found.rows.append((condition.words, None, f"veth ({base:.1f})", *figures_of(veth - base).values(), len(veth)))
     try:
-        bare = _bare(setup, plan, condition.user)
-        found.rows.append((condition.words, None, "bare thread", *figures_of(bare).values(), len(bare)))
+        standalone = _standalone(setup, plan, condition.user)
+        found.rows.append(
+            (condition.words, None, "standalone thread", *figures_of(standalone).values(), len(standalone))
+        )
     except FailedError as error:
-        found.notes.append(f"{condition.words}: the bare thread failed: {error}")
+        found.notes.append(f"{condition.words}: the standalone thread failed: {error}")
     for delay_ms in DELAYS_MS:
         stages = Stages(delay_ms, RATE_BPS, LOSS)
         for peer in setup.peers:
@@ -118,9 +120,9 @@ def _one_way(setup: Setup, peer: Peer, stages: Stages, plan: Plan, user: User) -
     return one_way
 
 
-def _bare(setup: Setup, plan: Plan, user: User) -> npt.NDArray[np.float64]:
+def _standalone(setup: Setup, plan: Plan, user: User) -> npt.NDArray[np.float64]:
     """How late a thread is that only has to be on time, microseconds."""
-    words = [str(setup.instruments), "bare"]
+    words = [str(setup.instruments), "wakeup"]
     words += ["--instants", str(plan.packets), "--interval-us", f"{plan.interval_us:.3f}"]
     with setup.place(user) as place:
         text = run(words, place, 2 * plan.seconds + _BARE_S)

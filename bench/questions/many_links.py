@@ -47,7 +47,7 @@ def _calibrate(setup: Setup, user: User, links: int) -> list[dict[str, Any]]:
     interval_ms = 1e3 / PACKETS_PER_SECOND * links / MANY
     packets = max(round(1e3 * setup.seconds(SECONDS) / interval_ms), 2)
     words = [str(setup.instruments), "calibrate", f"--agent={setup.agent}", "--json"]
-    words += ["--delays", DELAYS_MS, "--lanes", str(links)]
+    words += ["--delays", DELAYS_MS, "--jobs", str(links)]
     words += ["--interval-ms", f"{interval_ms:g}", "--packets", str(packets)]
     with setup.place(user) as place:
         text = run(words, place, _TIMEOUT_S, environment={"TMPDIR": str(place.folder)})

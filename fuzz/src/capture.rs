@@ -1,4 +1,4 @@
-//! A capture that was damaged, of another program or of our own: its packets are told or it is refused; and one that is completed once is complete.
+//! A capture that was damaged, of another program or of our own: its packets are listed or it is refused; and one that is completed once is complete.
 
 use std::path::Path;
 use std::{env, fs};
@@ -31,7 +31,7 @@ pub fn check(bytes: &[u8]) {
     assert_eq!(fs::read_dir(folder.path()).expect("it is there").count(), 1);
 }
 
-/// How many packets a capture has, each of them told.
+/// How many packets a capture has, each of them listed.
 pub fn packets(bytes: &[u8]) -> Result<usize, CaptureError> {
     capture::read(bytes).map(|captured| rows::rows(&captured.packets).count())
 }

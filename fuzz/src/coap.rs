@@ -1,4 +1,4 @@
-//! What anybody may send to either end of a CoAP association, among what both send each other: no bytes end an end, and time goes on.
+//! Arbitrary bytes to either end of a CoAP association, among what both send each other: no bytes stop an end, and time continues.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use wirelab_stacks::codec::coap::{
 };
 
 /// Steps of one dialogue, and datagrams under way in one direction, at most.
-const MOST_STEPS: usize = 64;
-const MOST_UNDER_WAY: usize = 256;
+const MAX_STEPS: usize = 64;
+const MAX_UNDER_WAY: usize = 256;
 
-/// The bytes say who sends what, and what becomes of it.
+/// The bytes say which end sends what, and whether it arrives.
 pub fn check(bytes: &[u8]) {
     // The input may end anywhere.
     let _ = play(&mut Unstructured::new(bytes));
@@ -56,7 +56,7 @@ struct Pair {
 fn play(input: &mut Unstructured<'_>) -> Result<()> {
     let mut pair = pair(input)?;
     pair.settle();
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let to_server = usize::from(input.arbitrary::<bool>()?);
         match input.int_in_range(0..=7u8)? {
             0 => {
@@ -119,7 +119,7 @@ fn pair(input: &mut Unstructured<'_>) -> Result<Pair> {
 
 impl Pair {
     fn arrive(&mut self, to_server: usize, bytes: &[u8]) {
-        // What is malformed is told and the dialogue goes on.
+        // A malformed message is reported and the dialogue continues.
         let _ = match to_server {
             0 => self.client.receive(self.now_ns, bytes),
             _ => self.server.receive(self.now_ns, bytes),
@@ -165,8 +165,8 @@ impl Pair {
             self.under_way[0].push_back(bytes);
         }
         for under_way in &mut self.under_way {
-            assert!(under_way.len() < 100 * MOST_UNDER_WAY, "one step sends without end");
-            under_way.truncate(MOST_UNDER_WAY);
+            assert!(under_way.len() < 100 * MAX_UNDER_WAY, "one step sends without end");
+            under_way.truncate(MAX_UNDER_WAY);
         }
         for due_ns in [self.client.poll_timeout(), self.server.poll_timeout()].into_iter().flatten() {
             assert!(due_ns > self.now_ns, "due at {due_ns}, and it is {} already", self.now_ns);

@@ -7,19 +7,19 @@ use arbitrary::{Result, Unstructured};
 use wirelab_net::link::{Flow, Impairment, Instant, Link, Packet, PortId, Transport};
 
 /// Packets of one train, at most.
-const MOST_PACKETS: usize = 64;
+const MAX_PACKETS: usize = 64;
 
-/// What became of each packet, by its sequence and whether it is a copy: sorted, for there may be several copies.
-pub type Fates = BTreeMap<(u64, bool), Vec<Fate>>;
+/// The outcomes of each packet, by its sequence and whether it is a copy: sorted, for there may be several copies.
+pub type Outcomes = BTreeMap<(u64, bool), Vec<Outcome>>;
 
 /// When a packet came, as the link has it; when it left or was dropped, and the number of its drop's cause; the bit that was inverted.
-pub type Fate = (Instant, Option<(Instant, Option<usize>)>, Option<u32>);
+pub type Outcome = (Instant, Option<(Instant, Option<usize>)>, Option<u32>);
 
 /// A train of packets, and after each whether its sender polls.
 pub fn train(input: &mut Unstructured<'_>) -> Result<Vec<(Packet, bool)>> {
     let mut now = Instant::from_nanos(if input.ratio(1, 16)? { input.arbitrary()? } else { 1_000_000_000 });
     let mut train = Vec::new();
-    while train.len() < MOST_PACKETS && !input.is_empty() {
+    while train.len() < MAX_PACKETS && !input.is_empty() {
         let gap_ns = match input.int_in_range(0..=4u8)? {
             0 => 0,
             1 => input.int_in_range(0..=2_000)?,
@@ -49,8 +49,8 @@ pub fn packet(sequence: u64, port: u16, size: u32, arrival: Instant, flow: Flow)
 }
 
 /// Send `train` through `link` until `end`, and take out what is inside then.
-pub fn drive(link: &mut Link, train: &[(Packet, bool)], end: Instant) -> Fates {
-    let mut run = Run { link, fates: Fates::new(), handed_in: 0, taken_out: 0 };
+pub fn drive(link: &mut Link, train: &[(Packet, bool)], end: Instant) -> Outcomes {
+    let mut run = Run { link, outcomes: Outcomes::new(), handed_in: 0, taken_out: 0 };
     for (packet, polls) in train {
         run.link.handle_packet(packet.clone(), packet.arrival);
         run.handed_in += 1;
@@ -66,24 +66,24 @@ pub fn drive(link: &mut Link, train: &[(Packet, bool)], end: Instant) -> Fates {
         run.check_conservation();
     }
     assert_eq!(run.link.counters().held, 0);
-    run.fates.values_mut().for_each(|fates| fates.sort_unstable());
-    run.fates
+    run.outcomes.values_mut().for_each(|outcomes| outcomes.sort_unstable());
+    run.outcomes
 }
 
-/// What became of `train` in a link must become of it, by its arrivals there, in a `fresh` link of the same seed that is polled only at the `end`: as
+/// A `train` must have the same outcomes, by its arrivals, in a `new` link of the same seed that is polled only at the `end`: as
 /// `wirelab-agent replay` has it.
-pub fn check_replay(fates: &Fates, fresh: &mut Link, train: &[(Packet, bool)], end: Instant) {
+pub fn check_replay(outcomes: &Outcomes, new: &mut Link, train: &[(Packet, bool)], end: Instant) {
     let again = |(packet, _): &(Packet, bool)| {
-        let arrival = fates[&(packet.sequence, false)][0].0;
+        let arrival = outcomes[&(packet.sequence, false)][0].0;
         (Packet { arrival, ..packet.clone() }, false)
     };
-    let replayed = drive(fresh, &train.iter().map(again).collect::<Vec<_>>(), end);
-    assert_eq!(fates, &replayed, "what was, and what a replay says");
+    let replayed = drive(new, &train.iter().map(again).collect::<Vec<_>>(), end);
+    assert_eq!(outcomes, &replayed, "the run and its replay differ");
 }
 
 struct Run<'a> {
     link: &'a mut Link,
-    fates: Fates,
+    outcomes: Outcomes,
     handed_in: u64,
     taken_out: u64,
 }
@@ -104,9 +104,9 @@ impl Run<'_> {
     }
 
     fn add(&mut self, packet: &Packet, left: Option<(Instant, Option<usize>)>) {
-        let fates = self.fates.entry((packet.sequence, packet.copy)).or_default();
-        assert!(packet.copy || fates.is_empty(), "packet {} has two fates", packet.sequence);
-        fates.push((packet.arrival, left, packet.corrupted_bit));
+        let outcomes = self.outcomes.entry((packet.sequence, packet.copy)).or_default();
+        assert!(packet.copy || outcomes.is_empty(), "packet {} has two outcomes", packet.sequence);
+        outcomes.push((packet.arrival, left, packet.corrupted_bit));
     }
 
     fn check_conservation(&self) {

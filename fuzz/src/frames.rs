@@ -1,4 +1,4 @@
-//! Frames of any bytes and size through a lane's link: every one is carried, dropped or held, the log tells each, its replay agrees, and what tells
+//! Frames of any bytes and size through a slot's link: every one is carried, dropped or held, the log tells each, its replay agrees, and what tells
 //! flows apart needs no more of a packet than is logged.
 
 use std::time::Duration;
@@ -10,16 +10,16 @@ use wirelab_capture::flow::{FLOW_BYTES, Flows};
 use wirelab_capture::log_file;
 use wirelab_capture::packet_log::LogWriter;
 use wirelab_capture::replay::replay;
-use wirelab_net::lane::{Carried, Offered, Trial};
 use wirelab_net::link::Instant;
+use wirelab_net::slot::{Carried, Offered, Trial};
 use wirelab_net::socket::{ETHERNET_BYTES, Frame};
 use wirelab_net::topology::Sides;
-use wirelab_net::{DirectionCounts, LaneReport};
+use wirelab_net::{DirectionCounts, SlotReport};
 
 use crate::mutate;
 
 /// Frames of one trial, at most.
-const MOST_FRAMES: usize = 64;
+const MAX_FRAMES: usize = 64;
 /// Seed of the links.
 const SEED: u64 = 7;
 
@@ -29,7 +29,7 @@ pub fn check(bytes: &[u8]) {
     let _ = try_check(&mut Unstructured::new(bytes));
 }
 
-/// Packets with and without fragments, extension headers, errors that quote others, and what is no packet; of IPv4 and IPv6.
+/// Packets with and without fragments, extension headers, errors that quote others, and bytes that are not a packet; of IPv4 and IPv6.
 pub fn seeds() -> Vec<Vec<u8>> {
     let packets: Vec<Vec<u8>> = PACKETS.iter().map(|packet| from_hex(packet)).collect();
     let one_by_one =
@@ -38,7 +38,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     one_by_one.chain(all).collect()
 }
 
-/// A packet log of a trial with these frames; nothing if the bytes are no trial.
+/// A packet log of a trial with these frames; nothing if the bytes do not describe a trial.
 pub fn log(bytes: &[u8]) -> Option<Vec<u8>> {
     play(&mut Unstructured::new(bytes)).ok().map(|(_, log)| log)
 }
@@ -96,13 +96,13 @@ fn try_check(input: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-fn play(input: &mut Unstructured<'_>) -> Result<(LaneReport, Vec<u8>)> {
+fn play(input: &mut Unstructured<'_>) -> Result<(SlotReport, Vec<u8>)> {
     let links = mutate::links();
     let spec = &links[usize::from(input.arbitrary::<u8>()?) % links.len()];
     let (link, tells_flows_apart) = inputs::link(spec.to_string().as_bytes(), SEED).expect("a link of our own");
     let lead = if input.arbitrary()? { 10 } else { 0 };
-    let least = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
-    let header_bytes = input.arbitrary::<u8>()?.max(least);
+    let minimum = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
+    let header_bytes = input.arbitrary::<u8>()?.max(minimum);
     let header = serde_json::json!({"schema_version": 1, "link": spec, "seed": SEED, "ports": ["client", "server"]});
     let log = LogWriter::new(Vec::new(), header.to_string().as_bytes()).expect("memory takes it");
     let mut now = Instant::from_nanos(1_000_000_000);
@@ -110,7 +110,7 @@ fn play(input: &mut Unstructured<'_>) -> Result<(LaneReport, Vec<u8>)> {
     let carried = Carried { sides: Sides::PAIR, lead };
     let mut trial = Trial::new(Box::new(link), carried, Some(log), header_bytes, None, flows, now);
     let (mut whole, mut logged, mut spare) = (Flows::default(), Flows::default(), Vec::new());
-    for _ in 0..MOST_FRAMES {
+    for _ in 0..MAX_FRAMES {
         if input.is_empty() {
             break;
         }

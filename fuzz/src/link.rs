@@ -28,7 +28,7 @@ fn try_check(input: &mut Unstructured<'_>) -> Result<()> {
     let lasts = Duration::from_nanos(if input.arbitrary()? { 60_000_000_000 } else { input.arbitrary()? });
     let train = drive::train(input)?;
     let end = train.last().map_or(Instant::default(), |(packet, _)| packet.arrival + lasts);
-    let fates = drive::drive(&mut link, &train, end);
-    drive::check_replay(&fates, &mut build().expect("it was built before"), &train, end);
+    let outcomes = drive::drive(&mut link, &train, end);
+    drive::check_replay(&outcomes, &mut build().expect("it was built before"), &train, end);
     Ok(())
 }

@@ -8,10 +8,10 @@ use wirelab_stacks::codec::mqtt::packet::{
 };
 use wirelab_stacks::codec::mqtt::{Broker, ConnectionId, Limits, Message, Qos, Reason, Version, broker};
 
-/// Clients that speak at once, at most.
-const MOST_CLIENTS: u8 = 3;
+/// Maximum number of concurrent clients.
+const MAX_CLIENTS: u8 = 3;
 /// Pieces of one input, at most.
-const MOST_PIECES: usize = 64;
+const MAX_PIECES: usize = 64;
 const VERSIONS: [Version; 2] = [Version::V311, Version::V5];
 
 /// The bytes are pieces, each with what is to be done with it.
@@ -114,14 +114,14 @@ fn try_check(input: &mut Unstructured<'_>) -> Result<()> {
     };
     let mut lab = Lab { broker: Broker::new(limits, Box::new(broker::Nobody)), now_ns: 0 };
     let mut witness = Witness::new(&mut lab);
-    let mut clients: Vec<Option<ConnectionId>> = vec![None; MOST_CLIENTS.into()];
-    for _ in 0..MOST_PIECES {
+    let mut clients: Vec<Option<ConnectionId>> = vec![None; MAX_CLIENTS.into()];
+    for _ in 0..MAX_PIECES {
         if input.is_empty() {
             break;
         }
         let choice = input.arbitrary::<u8>()?;
         lab.pass(u64::from(input.arbitrary::<u8>()?).pow(2) * 100_000_000);
-        let client = &mut clients[usize::from(choice % MOST_CLIENTS)];
+        let client = &mut clients[usize::from(choice % MAX_CLIENTS)];
         if choice & 4 != 0
             && let Some(id) = client.take()
         {

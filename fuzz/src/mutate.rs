@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use wirelab_net::link::IMPAIRMENTS;
 
 /// Stages of one chain, at most.
-const MOST_STAGES: usize = 4;
+const MAX_STAGES: usize = 4;
 /// Values that something ends at.
 const EDGES: [u64; 12] =
     [0, 1, 2, 999, 1000, 65_535, 65_536, u32::MAX as u64, 1 << 32, i64::MAX as u64, u64::MAX - 1, u64::MAX];
@@ -21,7 +21,7 @@ pub fn links() -> Vec<Value> {
     links
 }
 
-/// A link with stages of [`links`] in any order, some of whose values are others.
+/// A link with stages of [`links`] in any order, with some values changed.
 pub fn link(input: &mut Unstructured<'_>) -> Result<Value> {
     static LINKS: LazyLock<Vec<Value>> = LazyLock::new(links);
     let links = &*LINKS;
@@ -29,7 +29,7 @@ pub fn link(input: &mut Unstructured<'_>) -> Result<Value> {
     let stages: Vec<&Value> = stages.into_iter().filter_map(Value::as_array).flatten().collect();
     let mut link = Map::new();
     for direction in ["uplink", "downlink"] {
-        let count = input.int_in_range(0..=MOST_STAGES)?;
+        let count = input.int_in_range(0..=MAX_STAGES)?;
         let chain = (0..count).map(|_| Ok((*input.choose(&stages)?).clone())).collect::<Result<Vec<_>>>()?;
         link.insert(direction.to_owned(), Value::Array(chain));
     }

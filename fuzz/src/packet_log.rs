@@ -1,4 +1,4 @@
-//! A packet log that was damaged: its packets, flows and what a radio saw are told and it is replayed, or it is refused.
+//! A packet log that was damaged: its packets, flows and the packets of a radio are listed and it is replayed, or it is refused.
 
 use wirelab_capture::dissect::{radio, rows};
 use wirelab_capture::log_file;

@@ -1,4 +1,4 @@
-//! Lines that drive the host and the link process, and files that endpoints and probes are told by: each is read or refused, and what is read says
+//! Lines that drive the host and the link process, and parameter files of endpoints and probes: each is read or refused, and what is read says
 //! the same when it is written.
 
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let lines = [
         r#"{"id":1,"op":"open","lanes":2,"mtu":1500,"offloads":true}"#,
         r#"{"id":3,"op":"cancel","trial":"t"}"#,
-        r#"{"op":"finish","lane":0}"#,
+        r#"{"op":"finish","at":{"slot":0,"link":0}}"#,
         r#"{"schema_version":1,"stack":"h2","role":"client","server":{"address":"10.77.0.2","port":443,"name":"server.test"},"settings":{"a":1,"b":"x"},"workload":{"kind":"request-response","exchanges":10,"request_bytes":1,"response_bytes":100,"arrivals":{"process":"closed","think_ns":0},"concurrency":1,"connection":"persistent","timeout_ns":1000000000},"certificates":null,"output":"/tmp/o","seed":4}"#,
         r#"{"start_ns":1,"duration_ns":1000,"family":"ipv6","server_port":7,"flows":[{"uplink":true,"client_port":5000,"begin_ns":0,"bursts":3,"every_ns":1000,"spread_ns":10,"packets":2,"payload_bytes":16}]}"#,
     ];
@@ -32,7 +32,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds.push(digits.to_owned());
     for link in mutate::links() {
         seeds.push(format!(r#"{{"schema_version":1,"link":{link},"seed":5,"ports":["client","server"]}}"#));
-        seeds.push(format!(r#"{{"op":"begin","lane":0,"link":{link},"seed":5,"packet_log":"/tmp/log","header_bytes":96,"capture":null}}"#));
+        seeds.push(format!(r#"{{"op":"begin","at":{{"slot":0,"link":0}},"link":{link},"seed":5,"packet_log":"/tmp/log","header_bytes":96,"captures":{{}}}}"#));
         seeds.push(format!(
             r#"{{"id":2,"op":"run-trial","trial":"t","lane":0,"link":{link},"link_seed":9,"packet_log":null,"header_bytes":40,"congestion_control":"cubic","endpoints":[{{"name":"server","host":"server","command":["x"],"directory":"/tmp","stdout":"/tmp/a","stderr":"/tmp/b","ready":{{"by":"tcp-connect","port":80,"timeout_ns":5}},"ends_trial":false}}],"timeout_ns":1000}}"#
         ));

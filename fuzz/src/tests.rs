@@ -25,8 +25,8 @@ fn every_target_stands_its_seeds_and_what_a_fixed_generator_makes_of_them() {
 fn links_to_begin_with_have_everything_that_a_link_can_have() {
     let text = serde_json::to_string(&mutate::links()).unwrap();
     let kinds = IMPAIRMENTS.iter().map(|kind| kind.name).chain(SHARED.iter().map(|kind| kind.name));
-    let told: BTreeSet<&str> = kinds.collect();
-    let missing: Vec<_> = told.iter().filter(|name| !text.contains(&format!("\"{name}\""))).collect();
+    let names: BTreeSet<&str> = kinds.collect();
+    let missing: Vec<_> = names.iter().filter(|name| !text.contains(&format!("\"{name}\""))).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert_eq!(mutate::links().len(), 5);
 }

@@ -39,8 +39,8 @@ def test_every_packet_of_a_probe_arrives_once_and_no_sooner_than_reported(path: 
     assert received.one_way_us.min() >= 1e3 * peer.configured_ms(stages, plan.ip_bytes)
 
 
-def test_a_bare_thread_tells_how_late_it_was_for_each_instant() -> None:
-    words = [str(_built_instruments()), "bare", "--instants", "50", "--interval-us", "1000"]
+def test_a_standalone_thread_prints_its_wake_up_latency_for_each_deadline() -> None:
+    words = [str(_built_instruments()), "wakeup", "--instants", "50", "--interval-us", "1000"]
     began = time.monotonic()
     late_ns = subprocess.run(words, capture_output=True, check=True, text=True).stdout.split()
     assert len(late_ns) == 50

@@ -177,7 +177,7 @@ def test_a_log_tells_every_packet_and_a_seed_repeats_it(bench: Bench) -> None:
             "--", *python(FLOOD),
         )  # fmt: skip
         assert code == 0, words
-        assert re.search(r"uplink   200 packets, 15\.6 kB, \d+ lost \(\d+ by chance\)", words)
+        assert re.search(r"uplink   200 packets, 15\.6 kB, \d+ lost \(\d+ at random\)", words)
         assert "seed     42" in words
         replay = subprocess.run([bench.agent, "replay", log], capture_output=True, text=True, check=True)
         report = json.loads(replay.stdout)

@@ -1,7 +1,7 @@
-//! How late the link is on this machine: sends packets through lanes with a rate, a loss and a constant delay, several at once and logged, and
+//! The timing error of the link on this machine: sends packets through slots with a rate, a loss and a constant delay, several in parallel and logged, and
 //! prints the error of their one-way delay. It judges nothing.
 //!
-//! `lateness` is the link's own account: when it sent a packet, minus when its chain said. `added` is what an endpoint sees: the kernel's receive
+//! `lateness` is what the link logs: when it sent a packet, minus the computed departure time. `added` is what an endpoint sees: the kernel's receive
 //! stamp at the server, minus when the client sent, minus what the chain said, minus the median over plain veth (from the client to the link's
 //! stamp).
 
@@ -40,13 +40,13 @@ pub struct Arguments {
     /// One-way delays to try, in milliseconds.
     #[arg(long, value_delimiter = ',', default_value = "1,10,100")]
     delays: Vec<u64>,
-    /// Numbers of lanes in use at once to try.
+    /// Numbers of parallel trials to try.
     #[arg(long, value_delimiter = ',', default_value = "1,4,8,16,32", value_parser = clap::value_parser!(u32).range(1..))]
-    lanes: Vec<u32>,
-    /// Packets in each lane.
+    jobs: Vec<u32>,
+    /// Packets in each trial.
     #[arg(long, default_value_t = 5000)]
     packets: u32,
-    /// Mean time between a lane's packets, in milliseconds; each is uniform from half of it to one and a half. On an idle machine a path that is
+    /// Mean time between a trial's packets, in milliseconds; each is uniform from half of it to one and a half. On an idle machine a path that is
     /// seldom used is slower, the link's and plain veth's alike.
     #[arg(long, default_value_t = 1.0, value_parser = number_in(0.1..=1000.0))]
     interval_ms: f64,
@@ -58,14 +58,14 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let most = arguments.lanes.iter().copied().max().context("no number of lanes")?;
-    let (mut host, facts) = Host::open(&arguments.agent.program, most, MTU)?;
+    let slots = arguments.jobs.iter().copied().max().context("--jobs: at least one number is needed")?;
+    let (mut host, facts) = Host::open(&arguments.agent.program, slots, MTU)?;
     if !arguments.json {
         print_head(&facts, arguments.interval_ms);
     }
     let folder = Folder::create("calibrate")?;
     for delay_ms in &arguments.delays {
-        for count in &arguments.lanes {
+        for count in &arguments.jobs {
             let errors = measure(&mut host, &folder.path, delay_ms * 1_000_000, *count, arguments)?;
             let row = Row::new(*delay_ms, *count, errors, &facts);
             if arguments.json { println!("{}", serde_json::to_string(&row)?) } else { row.print() }
@@ -78,13 +78,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 #[derive(Default)]
 struct Errors {
     veth: Vec<i64>,
-    lateness: Vec<i64>,
+    timing: Vec<i64>,
     end_to_end: Vec<i64>,
 }
 
 fn measure(host: &mut Host, folder: &Path, delay_ns: u64, count: u32, arguments: &Arguments) -> anyhow::Result<Errors> {
     let requests =
-        (0..count).map(|lane| request(lane, folder, delay_ns, arguments)).collect::<anyhow::Result<Vec<_>>>()?;
+        (0..count).map(|slot| request(slot, folder, delay_ns, arguments)).collect::<anyhow::Result<Vec<_>>>()?;
     host.run(&requests)?;
     let mut errors = Errors::default();
     for request in &requests {
@@ -95,9 +95,9 @@ fn measure(host: &mut Host, folder: &Path, delay_ns: u64, count: u32, arguments:
     Ok(errors)
 }
 
-fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> anyhow::Result<TrialRequest> {
+fn request(slot: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> anyhow::Result<TrialRequest> {
     let Arguments { packets, interval_ms, .. } = arguments;
-    let directory = folder.join(format!("lane-{lane}"));
+    let directory = folder.join(format!("job-{slot}"));
     fs::create_dir_all(&directory)?;
     let at = SocketAddr::new(IPV4.server, PORT).to_string();
     let interval_us = (interval_ms * 1e3).to_string();
@@ -118,8 +118,8 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
     };
     let ready = ReadyCondition::UdpBound { port: PORT, timeout_ns: 10 * SECOND_NS };
     Ok(TrialRequest {
-        trial: format!("lane-{lane}"),
-        lane,
+        trial: format!("job-{slot}"),
+        slot,
         link: LinkSpec {
             uplink: vec![
                 RateSpec {
@@ -133,7 +133,7 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
             ],
             ..LinkSpec::default()
         },
-        link_seed: lane.into(),
+        link_seed: slot.into(),
         packet_log: Some(directory.join("packets.wlpl")),
         header_bytes: (HEADER_BYTES + PAYLOAD_BYTES) as u8,
         other_links: Default::default(),
@@ -158,12 +158,12 @@ fn collect(request: &TrialRequest, errors: &mut Errors) -> anyhow::Result<()> {
     for (record, packet) in &log.records {
         let Some((number, sent_ns)) = read_payload(&packet[HEADER_BYTES..]) else { continue };
         let Some(received_ns) = received.get(&number) else { continue };
-        let told_ns = record.departure.saturating_since(record.arrival).as_nanos() as i64;
+        let configured_ns = record.departure.saturating_since(record.arrival).as_nanos() as i64;
         errors.veth.push(record.arrival.as_nanos() as i64 - sent_ns as i64);
-        errors.lateness.push(record.lateness.as_nanos() as i64);
-        errors.end_to_end.push(*received_ns as i64 - sent_ns as i64 - told_ns);
+        errors.timing.push(record.lateness.as_nanos() as i64);
+        errors.end_to_end.push(*received_ns as i64 - sent_ns as i64 - configured_ns);
     }
-    ensure!(!errors.lateness.is_empty(), "no packet arrived");
+    ensure!(!errors.timing.is_empty(), "no packet arrived");
     Ok(())
 }
 
@@ -171,21 +171,23 @@ fn print_head(facts: &HostFacts, interval_ms: f64) {
     let cpu = facts.link_cpu.map_or(String::new(), |cpu| format!(" and CPU {cpu} for itself"));
     let user = if facts.rootless { "unprivileged" } else { "as root" };
     println!("scheduling {}{cpu}, {user}, {interval_ms} ms between packets", facts.link_scheduling);
-    println!("{:32} {:>40} {:>40}", "", "lateness/us", "added/us");
+    println!("{:32} {:>40} {:>40}", "", "timing error/us", "added/us");
     let columns = ["p50", "p99", "p99.9", "max"].map(|name| format!("{name:>10}")).concat();
-    println!("delay/ms lanes  packets  veth p50 {columns} {columns}");
+    println!("delay/ms  jobs  packets  veth p50 {columns} {columns}");
 }
 
-/// What is printed of one delay and number of lanes.
+/// What is printed of one delay and number of parallel trials.
 #[derive(Serialize)]
 struct Row {
     delay_ms: u64,
-    lanes: u32,
+    #[serde(rename = "lanes")]
+    jobs: u32,
     packets: usize,
     scheduling: String,
     unprivileged: bool,
     veth_p50_us: f64,
-    lateness_us: Quantiles,
+    #[serde(rename = "lateness_us")]
+    timing_us: Quantiles,
     added_us: Quantiles,
 }
 
@@ -198,23 +200,23 @@ struct Quantiles {
 }
 
 impl Row {
-    fn new(delay_ms: u64, lanes: u32, mut errors: Errors, facts: &HostFacts) -> Self {
+    fn new(delay_ms: u64, jobs: u32, mut errors: Errors, facts: &HostFacts) -> Self {
         Self {
             delay_ms,
-            lanes,
+            jobs,
             packets: errors.veth.len(),
             scheduling: facts.link_scheduling.clone(),
             unprivileged: facts.rootless,
             veth_p50_us: microseconds(quantile(&mut errors.veth, 0.5)),
-            lateness_us: Quantiles::of(&mut errors.lateness),
+            timing_us: Quantiles::of(&mut errors.timing),
             added_us: Quantiles::of(&mut errors.end_to_end),
         }
     }
 
     fn print(&self) {
-        let Self { delay_ms, lanes, packets, veth_p50_us, .. } = self;
-        let [lateness, added] = [&self.lateness_us, &self.added_us].map(Quantiles::cells);
-        println!("{delay_ms:8} {lanes:5} {packets:8} {veth_p50_us:9.1} {lateness} {added}");
+        let Self { delay_ms, jobs, packets, veth_p50_us, .. } = self;
+        let [timing, added] = [&self.timing_us, &self.added_us].map(Quantiles::cells);
+        println!("{delay_ms:8} {jobs:5} {packets:8} {veth_p50_us:9.1} {timing} {added}");
     }
 }
 

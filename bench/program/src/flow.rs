@@ -45,13 +45,13 @@ struct Source {
     /// How many packets.
     #[arg(long)]
     packets: u64,
-    /// Mean time between them, in microseconds. They are sent at their instants, or at once if these have passed.
+    /// Mean time between them, in microseconds. They are sent on schedule, or immediately if their time has passed.
     #[arg(long, value_parser = number_in(1.0..=10_000_000.0))]
     interval_us: f64,
     /// Each time between packets is uniform from half of the mean to one and a half, so that no timer falls into step.
     #[arg(long)]
     spread: bool,
-    /// How many are sent at once, at the beginning.
+    /// How many are sent together at the beginning.
     #[arg(long, default_value_t = 1)]
     at_once: u64,
     /// How many seconds to stay when all has been sent, for paths that end with their source.

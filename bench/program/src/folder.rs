@@ -20,7 +20,7 @@ impl Folder {
         let path = std::env::temp_dir().join(format!("wirelab-{purpose}-{}", std::process::id()));
         let mut remover = Command::new("sh");
         remover.args(["-c", "cat; rm -rf -- \"$0\""]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::null());
-        // Before there is a folder, for this process may be killed as soon as there is; in a process group of its own, so that Ctrl-C does not reach it.
+        // Before there is a folder, since this process may be killed as soon as there is; in a process group of its own, so that Ctrl-C does not reach it.
         let mut remover = remover.process_group(0).spawn().context("starting sh")?;
         if let Err(error) = fs::create_dir(&path) {
             // It would remove what is not ours.

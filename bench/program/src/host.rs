@@ -1,4 +1,4 @@
-//! The agent's host as a process: lanes, and trials in them, by lines of JSON. It decides nothing of what is measured.
+//! The agent's host as a process: slots, and trials in them, by lines of JSON. It decides nothing of what is measured.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 use wirelab_schema::{
-    HostFacts, HostOp, HostReply, HostRequest, HostResult, OpenLanes, TrialRequest, TrialResult, TrialStatus,
+    HostFacts, HostOp, HostReply, HostRequest, HostResult, OpenSlots, TrialRequest, TrialResult, TrialStatus,
 };
 
 /// Which agent carries the links.
@@ -20,10 +20,10 @@ pub struct Agent {
 /// Where the host's endpoints find this program.
 pub fn own_program() -> anyhow::Result<String> {
     let path = std::env::current_exe().context("finding this program")?;
-    path.into_os_string().into_string().map_err(|path| anyhow::anyhow!("{} is no text", path.display()))
+    path.into_os_string().into_string().map_err(|path| anyhow::anyhow!("{} is not UTF-8", path.display()))
 }
 
-/// A host with open lanes. When it is dropped, or this process ends, everything in it ends.
+/// A host with open slots. When it is dropped, or this process ends, everything in it ends.
 pub struct Host {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -32,16 +32,16 @@ pub struct Host {
 }
 
 impl Host {
-    /// Start one, and make lanes with one link each.
-    pub fn open(agent: &Path, lanes: u32, mtu: u32) -> anyhow::Result<(Self, HostFacts)> {
+    /// Start one, and make slots with one link each.
+    pub fn open(agent: &Path, slots: u32, mtu: u32) -> anyhow::Result<(Self, HostFacts)> {
         let mut command = Command::new(agent);
         command.arg("host").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("starting {}", agent.display()))?;
         let stdin = child.stdin.take();
         let replies = BufReader::new(child.stdout.take().context("the host has a stdout")?);
         let mut host = Self { child, stdin, replies, next: 0 };
-        host.send(HostOp::Open(OpenLanes {
-            lanes,
+        host.send(HostOp::Open(OpenSlots {
+            slots,
             mtu,
             offloads: false,
             netem: false,
@@ -55,7 +55,7 @@ impl Host {
         }
     }
 
-    /// Run trials side by side, each in its lane; an error if one of them is not done. Their results are in the order of the requests.
+    /// Run trials side by side, each in its slot; an error if one of them is not done. Their results are in the order of the requests.
     pub fn run(&mut self, trials: &[TrialRequest]) -> anyhow::Result<Vec<TrialResult>> {
         let first = self.next;
         for trial in trials {

@@ -1,7 +1,6 @@
 //! `wirelab-bench`: the instruments of `bench/`, which ship with no wheel. It emulates nothing itself: a link that it measures is carried by the
 //! agent that it is given.
 
-mod bare;
 mod calibrate;
 mod flow;
 mod folder;
@@ -10,6 +9,7 @@ mod host;
 #[path = "../../../crates/wirelab-agent/src/number.rs"]
 mod number;
 mod throughput;
+mod wakeup;
 
 use std::process::ExitCode;
 
@@ -25,22 +25,22 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Be on time at instants, and print how late that was all the same.
-    Bare(bare::Arguments),
-    /// Measure how late the link is on this machine, by delay and number of lanes in use; prints a table.
+    /// Measure the timing error of the link on this machine, by delay and number of parallel trials; prints a table.
     Calibrate(calibrate::Arguments),
-    /// Send packets that tell when they were sent, or receive them, at one end of any path.
+    /// Send packets that carry their send time, or receive them, at one end of any path.
     Flow(flow::Arguments),
     /// Measure how many packets and bytes a second a path carries.
     Throughput(throughput::Arguments),
+    /// Measure the wake-up latency of a standalone thread, without a link.
+    Wakeup(wakeup::Arguments),
 }
 
 fn main() -> ExitCode {
     let (verb, result) = match Arguments::parse().command {
-        Command::Bare(arguments) => ("bare", bare::run(&arguments)),
         Command::Calibrate(arguments) => ("calibrate", calibrate::run(&arguments)),
         Command::Flow(arguments) => ("flow", flow::run(&arguments)),
         Command::Throughput(arguments) => ("throughput", throughput::run(arguments)),
+        Command::Wakeup(arguments) => ("wakeup", wakeup::run(&arguments)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! How much a path carries: packets a second and bytes a second, each at the highest rate that one sender reaches. It judges nothing.
 //!
-//! `measure` does it over plain veth and over a link with delay, loss and rate stages and a packet log, in turn; every packet that was sent is
-//! told where it went. `receive` and `send` are the two ends by themselves, for any other path.
+//! `measure` does it over plain veth and over a link with delay, loss and rate stages and a packet log, in turn; every sent packet is
+//! accounted for. `receive` and `send` are the two ends by themselves, for any other path.
 
 mod paths;
 pub mod traffic;
@@ -80,7 +80,7 @@ struct Send {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 enum Path {
-    /// A veth whose ends are the client's and the server's.
+    /// A veth between the client and the server.
     Veth,
     /// A link between two of them.
     Link,

@@ -83,17 +83,17 @@ fn of_all_packets_that_a_saturating_sender_sends_none_is_lost_in_silence() {
 }
 
 #[test]
-fn a_calibration_has_a_row_for_each_delay_and_number_of_lanes() {
+fn a_calibration_has_a_row_for_each_delay_and_number_of_jobs() {
     if !namespaces_work() {
         return;
     }
-    let words = ["calibrate", "--delays=1,5", "--lanes=1,2", "--packets=20", "--json"];
+    let words = ["calibrate", "--delays=1,5", "--jobs=1,2", "--packets=20", "--json"];
     let output = instrument(&words).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let rows: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
     let of: Vec<_> = rows.iter().map(|row| (row["delay_ms"].as_u64(), row["lanes"].as_u64())).collect();
-    assert_eq!(of, [(1, 1), (1, 2), (5, 1), (5, 2)].map(|(delay, lanes)| (Some(delay), Some(lanes))));
+    assert_eq!(of, [(1, 1), (1, 2), (5, 1), (5, 2)].map(|(delay, slots)| (Some(delay), Some(slots))));
     assert!(rows.iter().all(|row| row["packets"].as_u64() > Some(0)), "{rows:?}");
 }
 

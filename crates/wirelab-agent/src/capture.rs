@@ -42,18 +42,18 @@ fn read(path: &Path) -> Result<Captured> {
     Ok(capture::read(file)?)
 }
 
-/// What people should know of a capture beside its packets.
+/// What users should know of a capture in addition to its packets.
 fn remarks(captured: &Captured) -> impl Iterator<Item = String> {
     let Captured { in_part, short, other_frames, torn, .. } = *captured;
-    let cut = format!("captured in part: {in_part}, their sizes are those of their headers");
-    let whose = if short == 1 {
-        "packet was captured in fewer bytes than its"
+    let cut = format!("captured in part: {in_part}; their sizes are taken from their headers");
+    let packets = if short == 1 {
+        "packet left out: fewer bytes were captured than its headers"
     } else {
-        "packets were captured in fewer bytes than their"
+        "packets left out: fewer bytes were captured than their headers"
     };
-    let short_words = format!("{short} {whose} headers take, left out; capture with -s 100 or more");
-    let other = format!("frames that are no IP packets: {other_frames}, left out");
-    let torn_words = "the last packet is torn, and left out".to_owned();
+    let short_words = format!("{short} {packets} take; capture with -s 100 or more");
+    let other = format!("left out frames that are not IP packets: {other_frames}");
+    let torn_words = "left out the last packet: it is incomplete".to_owned();
     [(in_part > 0, cut), (short > 0, short_words), (other_frames > 0, other), (torn, torn_words)]
         .into_iter()
         .filter_map(|(is_so, words)| is_so.then_some(words))
@@ -64,23 +64,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_should_know_of_a_capture_is_told_and_nothing_of_a_whole_one() {
+    fn an_incomplete_capture_has_remarks_and_a_complete_one_has_none() {
         assert_eq!(remarks(&Captured::default()).count(), 0);
         let captured = Captured { in_part: 2, short: 12, other_frames: 3, torn: true, ..Captured::default() };
         let words: Vec<_> = remarks(&captured).collect();
         assert_eq!(words.len(), 4);
-        assert_eq!(words[0], "captured in part: 2, their sizes are those of their headers");
+        assert_eq!(words[0], "captured in part: 2; their sizes are taken from their headers");
         let short =
-            "12 packets were captured in fewer bytes than their headers take, left out; capture with -s 100 or more";
+            "12 packets left out: fewer bytes were captured than their headers take; capture with -s 100 or more";
         assert_eq!(words[1], short);
     }
 
     #[test]
-    fn whatever_is_left_out_is_said_to_be() {
+    fn a_remark_names_each_kind_of_packet_left_out() {
         let captured = Captured { short: 1, other_frames: 3, torn: true, ..Captured::default() };
         assert!(remarks(&captured).all(|words| words.contains("left out")));
         assert!(
-            remarks(&captured).next().unwrap().starts_with("1 packet was captured in fewer bytes than its headers")
+            remarks(&captured)
+                .next()
+                .unwrap()
+                .starts_with("1 packet left out: fewer bytes were captured than its headers take")
         );
     }
 }

@@ -30,7 +30,7 @@ pub struct Arguments {
     /// Name of the server.
     #[arg(long, default_value = "server.test")]
     name: String,
-    /// Address of the server, to be in its certificate beside the name; may be repeated.
+    /// Address of the server, for its certificate, in addition to the name; may be repeated.
     #[arg(long, value_name = "ADDRESS")]
     address: Vec<IpAddr>,
 }

@@ -58,7 +58,7 @@ fn ended(printed: Result<()>) -> ExitCode {
     }
 }
 
-/// True if whoever read our output, such as `head`, has seen enough.
+/// True if the reader of our output, such as `head`, has closed it.
 pub fn has_no_reader(error: &anyhow::Error) -> bool {
     let json = || error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
     let kind = error.downcast_ref::<io::Error>().map(io::Error::kind).or_else(json);
@@ -80,7 +80,7 @@ mod tests {
 
     use wirelab_capture::link::{Instant, PortId};
     use wirelab_capture::log_file::{self, Log};
-    use wirelab_capture::packet_log::{Fate, LogWriter, Record};
+    use wirelab_capture::packet_log::{LogWriter, Outcome, Record};
     use wirelab_schema::{DissectedPacket, LinkSpec, PacketLogHeader, SCHEMA_VERSION};
 
     use super::*;
@@ -92,8 +92,8 @@ mod tests {
         let ports = vec!["client".to_owned(), "server".to_owned()];
         let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link: LinkSpec::default(), seed: 1, ports };
         let mut writer = LogWriter::new(Vec::new(), &serde_json::to_vec(&header).unwrap()).unwrap();
-        let payloads = [(6, Fate::Loss, &segment[..]), (17, Fate::Delivered, &datagram)];
-        for (sequence, (protocol, fate, payload)) in (0..).zip(payloads) {
+        let payloads = [(6, Outcome::Loss, &segment[..]), (17, Outcome::Delivered, &datagram)];
+        for (sequence, (protocol, outcome, payload)) in (0..).zip(payloads) {
             let mut packet = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
             packet.extend(payload);
             let [arrival, departure] = [0, 10].map(|after| Instant::from_nanos(100 * (sequence + 1) + after));
@@ -101,7 +101,7 @@ mod tests {
             let record = Record {
                 sequence,
                 port,
-                fate,
+                outcome,
                 copy: false,
                 corrupted_bit: None,
                 size: 40,

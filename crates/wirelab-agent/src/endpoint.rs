@@ -21,13 +21,13 @@ use wirelab_stacks::{
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// What to play: a JSON file (`schema/endpoint-parameters.json`).
+    /// What to run: a JSON file (`schema/endpoint-parameters.json`).
     #[arg(value_name = "PARAMETERS")]
     parameters: PathBuf,
-    /// Run a foreign client once for each exchange, as told by this JSON file: `command` and `timed_out_exit_codes`.
+    /// Run a third-party client once for each exchange, as this JSON file says: `command` and `timed_out_exit_codes`.
     #[arg(long, value_name = "TEMPLATE")]
     per_exchange: Option<PathBuf>,
-    /// Stamp nothing and record nothing, of a closed loop: for the bench, which compares CPU times with and without.
+    /// Take no time stamps and record nothing, in a closed loop: for the bench, which compares CPU times with and without.
     #[arg(long, hide = true)]
     unmeasured: bool,
 }

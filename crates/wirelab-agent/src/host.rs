@@ -2,10 +2,10 @@
 //! stdout; trials run side by side, a thread each. When stdin ends, or this process dies however it does, everything that it started dies.
 
 pub mod facts;
-pub mod lanes;
 mod link_client;
 pub mod run_trial;
 mod scratch;
+pub mod slots;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,11 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use wirelab_net::{namespace, process};
-use wirelab_schema::{HostOp, HostReply, HostRequest, HostResult, OpenLanes, TrialRequest};
+use wirelab_schema::{HostOp, HostReply, HostRequest, HostResult, OpenSlots, TrialRequest};
 
-use lanes::Lanes;
 use run_trial::rehearse;
 use scratch::Scratch;
+use slots::Slots;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -38,7 +38,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     };
     // Before any thread exists.
     let mut host =
-        Host { rootless: namespace::gain_namespaces(), lanes: None, running: Arc::default(), trials: Vec::new() };
+        Host { rootless: namespace::gain_namespaces(), slots: None, running: Arc::default(), trials: Vec::new() };
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         match serde_json::from_str::<HostRequest>(&line) {
@@ -58,7 +58,7 @@ pub type Running = Arc<Mutex<HashMap<String, Cancel>>>;
 
 struct Host {
     rootless: Result<bool, wirelab_net::Error>,
-    lanes: Option<Arc<Lanes>>,
+    slots: Option<Arc<Slots>>,
     running: Running,
     trials: Vec<thread::JoinHandle<()>>,
 }
@@ -91,37 +91,37 @@ impl Host {
         }
     }
 
-    fn open(&mut self, open: &OpenLanes) -> Result<HostResult, Refusal> {
-        if self.lanes.is_some() {
-            return Err(Refusal::new("the lanes of this campaign are open already"));
+    fn open(&mut self, open: &OpenSlots) -> Result<HostResult, Refusal> {
+        if self.slots.is_some() {
+            return Err(Refusal::new("`open` was already requested"));
         }
         let rootless = self.rootless.as_ref().map_err(|error| Refusal {
             message: format!("this machine does not let an ordinary user make namespaces ({error})"),
-            hint: Some("`wirelab doctor` tries each step and names the cure".into()),
+            hint: Some("`wirelab doctor` tries each step and names the fix".into()),
         })?;
-        let lanes = Arc::new(Lanes::open(open, &self.running)?);
-        let facts = facts::collect(*rootless, &lanes);
-        self.lanes = Some(lanes);
+        let slots = Arc::new(Slots::open(open, &self.running)?);
+        let facts = facts::collect(*rootless, &slots);
+        self.slots = Some(slots);
         Ok(HostResult::Opened(facts))
     }
 
     fn run_trial(&mut self, id: u64, request: TrialRequest) {
-        let Some(lanes) = self.lanes.clone() else {
-            return reply(id, Refusal::new("no lanes are open; `open` comes first").into());
+        let Some(slots) = self.slots.clone() else {
+            return reply(id, Refusal::new("`open` must be requested first").into());
         };
         if lock(&self.running).contains_key(&request.trial) {
             return reply(id, Refusal::new(format!("trial {} is running already", request.trial)).into());
         }
-        if let Err(refusal) = lanes.occupy(request.lane) {
+        if let Err(refusal) = slots.occupy(request.slot) {
             return reply(id, refusal.into());
         }
         lock(&self.running).insert(request.trial.clone(), Cancel::default());
         let running = self.running.clone();
         self.trials.retain(|trial| !trial.is_finished());
         self.trials.push(thread::spawn(move || {
-            let result = run_trial::run(&lanes, &request, &running);
+            let result = run_trial::run(&slots, &request, &running);
             lock(&running).remove(&request.trial);
-            lanes.vacate(request.lane);
+            slots.vacate(request.slot);
             reply(id, result.map_or_else(Refusal::into, |result| HostResult::Trial(Box::new(result))));
         }));
     }
@@ -132,8 +132,8 @@ impl Host {
         for trial in self.trials {
             let _ = trial.join();
         }
-        if let Some(lanes) = &self.lanes {
-            lanes.close();
+        if let Some(slots) = &self.slots {
+            slots.close();
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What the agent makes of bytes that others wrote, without files, processes and namespaces. Any bytes are read or refused; none make it panic.
+//! The agent's parsers of foreign bytes, without files, processes and namespaces. Any bytes are read or refused; none cause a panic.
 
 use anyhow::Result;
 use wirelab_net::link::Link;
 use wirelab_schema::LinkSpec;
 
-use crate::link::LinkCommand;
+use crate::link::LinkOp;
 use crate::link_chain;
 
 /// The link of a description, a `LinkSpec` in JSON, and whether it tells flows apart.
@@ -15,6 +15,6 @@ pub fn link(json: &[u8], seed: u64) -> Result<(Link, bool)> {
 
 /// Whether this is an order to the link process, a line of its stdin.
 pub fn is_order(line: &[u8]) -> Result<()> {
-    serde_json::from_slice::<LinkCommand>(line)?;
+    serde_json::from_slice::<LinkOp>(line)?;
     Ok(())
 }

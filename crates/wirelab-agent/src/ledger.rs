@@ -1,4 +1,4 @@
-//! `wirelab-agent ledger`: what the bytes of captured trials were spent on, as rows.
+//! `wirelab-agent ledger`: the bytes of captured trials by layer, as rows.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,9 +1,8 @@
 //! `wirelab-agent`: the one binary of Wirelab's data plane. It is driven by `wirelab`; people rarely call it.
 //!
-//! This crate is the only place that reads arguments, prints or exits. It is a library too, so that what it makes of other people's bytes can be
+//! This crate is the only place that reads arguments, prints or exits. It is a library too, so that its parsers of foreign bytes can be
 //! called without a process: [`inputs`].
 
-mod behind;
 mod capture;
 mod certificates;
 mod describe;
@@ -12,16 +11,17 @@ mod endpoint;
 mod generate;
 mod host;
 pub mod inputs;
-mod lane_shape;
 mod ledger;
 mod link;
 mod link_chain;
+mod link_command;
 mod link_facts;
 mod number;
 mod packet_log;
 mod probe;
 mod probes;
 mod replay;
+mod slot_shape;
 mod taps;
 mod traffic;
 mod trial;
@@ -44,8 +44,8 @@ struct Arguments {
 enum Command {
     /// Own the namespaces of a campaign; requests and replies as lines of JSON on stdin and stdout.
     Host(host::Arguments),
-    /// Run a command behind a link (started by `wirelab link`).
-    Behind(behind::Arguments),
+    /// Run a command behind an emulated link (started by `wirelab link`).
+    LinkCommand(link_command::Arguments),
     /// Carry every link of a campaign (started by `host`).
     #[command(hide = true)]
     Link(link::Arguments),
@@ -58,20 +58,20 @@ enum Command {
     Dissect(dissect::Arguments),
     /// Print the packets of a capture (pcap, pcapng) as lines of JSON.
     Capture(capture::Arguments),
-    /// Print what the bytes of captured trials were spent on, layer by layer, as lines of JSON.
+    /// Print the bytes of captured trials by layer, as lines of JSON.
     Ledger(ledger::Arguments),
-    /// Run a packet log through a fresh chain and compare every fate and departure.
+    /// Replay a packet log through a new chain and compare packet by packet: delivered or dropped, and when.
     Replay(replay::Arguments),
-    /// Print what is known of links, as lines of JSON; descriptions come as lines of JSON too.
+    /// Print the facts of links, described by lines of JSON on stdin, as lines of JSON.
     LinkFacts(link_facts::Arguments),
     /// Print every registered protocol, setting and impairment as JSON.
     Describe(describe::Arguments),
-    /// Try what this machine allows: namespaces, AF_PACKET, scheduling; as JSON.
+    /// Test what this machine allows: namespaces, AF_PACKET, scheduling; as JSON.
     Probe(probe::Arguments),
-    /// Send and receive the probes of a plan at one end of a lane.
+    /// Send and receive the probes of a plan at one end of a slot.
     #[command(hide = true)]
     Probes(probes::Arguments),
-    /// Share a link with those that are measured: bulk transfers or echo requests until SIGTERM.
+    /// Background traffic on a link: bulk transfers or echo requests until SIGTERM.
     Traffic(traffic::Arguments),
     /// Write a certificate authority and a server certificate.
     Certificates(certificates::Arguments),
@@ -79,12 +79,12 @@ enum Command {
     Generate(generate::Arguments),
 }
 
-/// Do what the process's arguments say.
+/// Run the subcommand of the process's arguments.
 pub fn run() -> ExitCode {
     // Started as `own_program`, it would be called `exe` by ps and pgrep.
     let _ = fs::write("/proc/self/comm", env!("CARGO_PKG_NAME"));
     match Arguments::parse().command {
-        Command::Behind(arguments) => behind::run(arguments),
+        Command::LinkCommand(arguments) => link_command::run(arguments),
         Command::Host(arguments) => host::run(arguments),
         Command::Link(arguments) => link::run(arguments),
         Command::Trial(arguments) => trial::run(arguments),
@@ -103,8 +103,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Where whoever is started by this program finds it: this very one, though the file that it was started from may have been replaced or removed
-/// meanwhile.
+/// The path by which this program starts itself. It stays valid if the file was replaced or removed meanwhile.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// This very program.

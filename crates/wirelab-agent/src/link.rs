@@ -14,23 +14,23 @@ use serde::{Deserialize, Serialize};
 use wirelab_capture::flow::FLOW_BYTES;
 use wirelab_capture::packet_log::{self, LogWriter};
 use wirelab_capture::private_file;
-use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::{Ended, LinkLoop};
+use wirelab_net::slot::{Finished, TrialLink};
 use wirelab_net::topology::{LinkShape, Shape, Shaped};
-use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, link, scheduling, topology};
+use wirelab_net::{DirectionCounts, Histogram, LogThread, SlotReport, link, scheduling, topology};
 use wirelab_schema::{
-    DirectionReport, DropCause, DropCount, ImpairmentSpec, LaneLink, LatenessHistogram, LinkReport, LinkSpec,
-    PacketLogHeader, SCHEMA_VERSION,
+    DirectionReport, DropCause, DropCount, ImpairmentSpec, LatenessHistogram, LinkReport, LinkSpec, PacketLogHeader,
+    SCHEMA_VERSION, SlotLink,
 };
 
-use crate::{lane_shape, link_chain, taps};
+use crate::{link_chain, slot_shape, taps};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// How many lanes there are in this network namespace.
+    /// Number of slots in this network namespace.
     #[arg(long)]
-    pub lanes: usize,
-    /// Links of each lane: JSON, as in a request to the host.
+    pub slots: usize,
+    /// Links of each slot: JSON, as in a request to the host.
     #[arg(long, default_value = "[]")]
     pub links: Links,
     /// MTU of the endpoints' interfaces.
@@ -41,9 +41,9 @@ pub struct Arguments {
     pub offloads: bool,
 }
 
-/// The links of each lane.
+/// The links of each slot.
 #[derive(Clone, Debug)]
-pub struct Links(Vec<LaneLink>);
+pub struct Links(Vec<SlotLink>);
 
 impl FromStr for Links {
     type Err = serde_json::Error;
@@ -53,17 +53,17 @@ impl FromStr for Links {
     }
 }
 
-/// Which link of which lane.
+/// Which link of which slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct At {
-    pub lane: usize,
+    pub slot: usize,
     pub link: usize,
 }
 
 /// A line on the link process's stdin. Each is answered by one [`LinkEvent`] for its link.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
-pub enum LinkCommand {
+pub enum LinkOp {
     /// Begin a trial.
     Begin {
         at: At,
@@ -82,7 +82,7 @@ pub enum LinkCommand {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum LinkEvent {
-    /// Once, when all lanes are open.
+    /// Once, when all slots are open.
     Started { scheduling: String, cpu: Option<usize>, memory_locked: bool, cpus_awake: bool },
     /// A trial began.
     Begun { at: At },
@@ -103,10 +103,10 @@ pub fn run(arguments: Arguments) -> ExitCode {
 }
 
 fn serve(arguments: &Arguments) -> anyhow::Result<()> {
-    let shape = lane_shape::shape(&arguments.links.0).map_err(anyhow::Error::msg)?;
-    let at = (0..arguments.lanes).flat_map(|lane| (0..shape.links().len()).map(move |link| At { lane, link }));
-    let ports = |At { lane, link }| {
-        topology::open_ports(lane, link, shape.links()[link].sides(), arguments.mtu, arguments.offloads)
+    let shape = slot_shape::shape(&arguments.links.0).map_err(anyhow::Error::msg)?;
+    let at = (0..arguments.slots).flat_map(|slot| (0..shape.links().len()).map(move |link| At { slot, link }));
+    let ports = |At { slot, link }| {
+        topology::open_ports(slot, link, shape.links()[link].sides(), arguments.mtu, arguments.offloads)
     };
     let link_loop = LinkLoop::start(at.map(ports).collect::<Result<_, _>>()?)?;
     let cpu = link_loop.cpu().filter(|cpu| scheduling::leave(*cpu));
@@ -135,9 +135,9 @@ struct Process {
 }
 
 impl Process {
-    fn obey(&mut self, command: LinkCommand) -> Result<(), Ended> {
+    fn obey(&mut self, command: LinkOp) -> Result<(), Ended> {
         match command {
-            LinkCommand::Begin { at, link, seed, packet_log, header_bytes, captures } => {
+            LinkOp::Begin { at, link, seed, packet_log, header_bytes, captures } => {
                 let captures = captures.iter().map(|(host, path)| (host.as_str(), path.as_path())).collect();
                 let files = Files { packet_log: packet_log.as_deref(), header_bytes, captures };
                 match self.prepare(at, *link, seed, &files) {
@@ -148,8 +148,8 @@ impl Process {
                     Err(error) => tell(&LinkEvent::Failed { at, message: format!("{error:#}") }),
                 }
             }
-            LinkCommand::Finish { at } => match self.link_loop.finish(self.place(at))? {
-                // The disk may take its time, and other lanes' orders must not wait for it.
+            LinkOp::Finish { at } => match self.link_loop.finish(self.place(at))? {
+                // The disk may take its time, and other slots' orders must not wait for it.
                 Some(mut finished) => {
                     let settled = self.shaped.remove(&at).map(|shaped| shaped.finish(&mut finished.report));
                     match settled.transpose() {
@@ -161,7 +161,7 @@ impl Process {
                     }
                 }
                 None => {
-                    let message = format!("link {} of lane {} has no trial to end", at.link, at.lane);
+                    let message = format!("link {} of slot {}: no trial is running", at.link, at.slot);
                     tell(&LinkEvent::Failed { at, message });
                 }
             },
@@ -169,16 +169,16 @@ impl Process {
         Ok(())
     }
 
-    /// Place in the loop, which knows no lanes of several links.
+    /// Place in the loop, which knows no slots of several links.
     fn place(&self, at: At) -> usize {
-        at.lane * self.shape.links().len() + at.link
+        at.slot * self.shape.links().len() + at.link
     }
 
     fn prepare(&mut self, at: At, link: LinkSpec, seed: u64, files: &Files<'_>) -> anyhow::Result<TrialLink> {
         if self.offloads {
             refuse_offloads(&link)?;
         }
-        let outgoing = || topology::outgoing(at.lane, at.link);
+        let outgoing = || topology::outgoing(at.slot, at.link);
         if self.unclean.contains(&at) {
             Shaped::clear(&outgoing())?;
             self.unclean.remove(&at);
@@ -205,7 +205,7 @@ pub struct Files<'a> {
     pub captures: Vec<(&'a str, &'a Path)>,
 }
 
-/// What the loop needs for a trial of `link` between the hosts of `shape`; creates its files.
+/// The input of the loop for a trial of `link` between the hosts of `shape`; creates its files.
 pub fn build(
     link: LinkSpec,
     seed: u64,
@@ -221,14 +221,14 @@ pub fn build(
     }
     let taps = taps::open(&link, shape, &files.captures, logs)?;
     let tells_flows_apart = link.tells_flows_apart();
-    let least = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
+    let minimum = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
     let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link, seed, ports: port_names(shape) };
     let log = files.packet_log.map(|path| {
         let file = private_file::create(path, &packet_log::MAGIC);
         let file = file.with_context(|| format!("creating the packet log {}", path.display()))?;
         Ok::<_, anyhow::Error>(LogWriter::new(logs.open(file), &serde_json::to_vec(&header)?)?)
     });
-    let (log, header_bytes) = (log.transpose()?, files.header_bytes.max(least));
+    let (log, header_bytes) = (log.transpose()?, files.header_bytes.max(minimum));
     Ok(TrialLink { link: Box::new(chain), log, header_bytes, tells_flows_apart, taps, shaped })
 }
 
@@ -251,17 +251,18 @@ fn refuse_hosts(link: &LinkSpec, shape: &LinkShape) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// With offloads packets are under way without checksums, so that whoever receives a corrupted one would not know, and netem drops many packets
-/// at once.
+/// With offloads packets carry no checksums, so a receiver would not notice corruption, and netem drops many packets as one.
 fn refuse_offloads(link: &LinkSpec) -> anyhow::Result<()> {
     if link.is_netem() {
-        bail!("backend: netem needs lanes without offloads, for with them it takes many packets for one");
+        bail!("backend: netem needs the option offloads off, since with offloads it counts many packets as one");
     }
     for (direction, stages) in [("uplink", &link.uplink), ("downlink", &link.downlink)] {
         let corrupts = |stage: &ImpairmentSpec| stage.facts().corrupted.is_some();
         if let Some(index) = stages.iter().position(corrupts) {
             let kind = stages[index].kind();
-            bail!("{direction}[{index}]: {kind} needs lanes without offloads, for with them packets have no checksums");
+            bail!(
+                "{direction}[{index}]: {kind} needs the option offloads off, since with offloads packets have no checksums"
+            );
         }
     }
     Ok(())
@@ -275,8 +276,8 @@ fn tell_finished(at: At, finished: Finished) {
     tell(&LinkEvent::Finished { at, report: link_report(&finished.report), log_error: lacking.or(log_error) });
 }
 
-/// What a packet log lacks, if it does: it cannot be replayed then.
-pub fn lacking(report: &LaneReport) -> Option<String> {
+/// What a packet log lacks; an incomplete log cannot be replayed.
+pub fn lacking(report: &SlotReport) -> Option<String> {
     let records = report.left_out_of_log;
     (records > 0).then(|| format!("the packet log lacks {records} packets, for the disk was too slow"))
 }
@@ -294,7 +295,7 @@ fn tell(event: &LinkEvent) {
     let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
 }
 
-fn link_report(report: &LaneReport) -> LinkReport {
+fn link_report(report: &SlotReport) -> LinkReport {
     LinkReport {
         directions: report.directions.iter().map(direction_report).collect(),
         kernel_drops: report.kernel_drops,
@@ -343,8 +344,8 @@ mod tests {
 
     #[test]
     fn a_log_that_lacks_packets_says_how_many_and_why() {
-        let report = LaneReport { left_out_of_log: 7, ..LaneReport::default() };
+        let report = SlotReport { left_out_of_log: 7, ..SlotReport::default() };
         assert_eq!(lacking(&report).unwrap(), "the packet log lacks 7 packets, for the disk was too slow");
-        assert_eq!(lacking(&LaneReport::default()), None);
+        assert_eq!(lacking(&SlotReport::default()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of links without running them. It starts nothing: the control plane asks it before anything else happens.
+//! Facts of links, derived from their description without running them. The control plane asks for them first.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -103,8 +103,8 @@ fn impossible(link: &LinkSpec, error: SpecError) -> LinkRefusal {
 /// A key as an experiment file has it: without the unit, which stands in the value there.
 fn written(key: &str) -> String {
     let units = ["_ns", "_bps", "_bytes", "_ms"];
-    let bare = units.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key);
-    bare.replace('_', "-")
+    let without_unit = units.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key);
+    without_unit.replace('_', "-")
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 /// A parser of an argument that is a number of this range.
 pub fn number_in(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
     move |text| {
-        let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-        let (least, most) = (range.start(), range.end());
-        if range.contains(&value) { Ok(value) } else { Err(format!("{value} is not from {least} to {most}")) }
+        let value: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+        let (minimum, maximum) = (range.start(), range.end());
+        if range.contains(&value) { Ok(value) } else { Err(format!("{value} is not from {minimum} to {maximum}")) }
     }
 }
 
@@ -23,6 +23,6 @@ mod tests {
         assert_eq!(refused("0.05"), "0.05 is not from 0.1 to 10000000");
         assert_eq!(refused("10000001"), "10000001 is not from 0.1 to 10000000");
         assert_eq!(refused("NaN"), "NaN is not from 0.1 to 10000000");
-        assert_eq!(refused("soon"), "`soon` is no number");
+        assert_eq!(refused("soon"), "`soon` is not a number");
     }
 }

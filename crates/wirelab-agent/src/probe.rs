@@ -1,4 +1,4 @@
-//! Tries for real what a campaign needs from this machine, and names the cure for what it refuses. JSON on stdout: a list of checks.
+//! Tests what a campaign needs from this machine, and names the fix for each failure. JSON on stdout: a list of checks.
 
 mod cure;
 mod machine;
@@ -16,8 +16,8 @@ use wirelab_net::scheduling::Scheduling;
 use wirelab_net::topology::{self, Addresses, IPV4, IPV6, Shape, Sides, Topology};
 use wirelab_net::{clock, process};
 
-use crate::host::lanes::{self, NETEM_CURE, NO_NETEM};
 use crate::host::run_trial::rehearse;
+use crate::host::slots::{self, NETEM_CURE, NO_NETEM};
 use cure::Surroundings;
 
 const MTU: u32 = 1500;
@@ -82,7 +82,7 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
     // First, for it must happen before any thread exists.
     let gained = namespace::gain_namespaces().map(|rootless| match rootless {
         true => "made one and became root in it".to_owned(),
-        false => "not needed: this user may make network namespaces as it is".to_owned(),
+        false => "not needed: this user may already make network namespaces".to_owned(),
     });
     let scheduling = thread::spawn(Scheduling::best).join().unwrap_or(Scheduling::Default);
     keep(scheduling_check(scheduling));
@@ -94,10 +94,10 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
     {
         match Topology::create(Shape::default(), 1, MTU, false) {
             Ok(topology) => {
-                keep(Check::passed("veth", "made a lane: two veths with addresses, neighbours and routes"));
+                keep(Check::passed("veth", "made two veths with addresses, neighbours and routes"));
                 keep(Check::of("af-packet", stamp(&topology, IPV4), &cure));
                 keep(settings_check(topology.settings(), &cure));
-                let pinned = topology.lanes()[0].set_addresses(0, topology::ipv4, Some("cubic"));
+                let pinned = topology.slots()[0].set_addresses(0, topology::ipv4, Some("cubic"));
                 let modprobe = "`sudo modprobe tcp_cubic`, or name another congestion control in the experiment";
                 keep(Check::of("congestion-control", text(pinned.map(|()| "cubic can be pinned by route")), modprobe));
                 keep(Check { optional: true, ..Check::of("ipv6", ipv6(&topology), IPV6_CURE) });
@@ -114,9 +114,9 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
 
 fn scheduling_check(scheduling: Scheduling) -> Check {
     let detail = match scheduling {
-        Scheduling::Fifo => "the link runs before all else, also on a busy machine",
+        Scheduling::Fifo => "the link has priority, also on a busy machine",
         Scheduling::Slice => {
-            "a 100 us slice of the fair scheduler, and a CPU of its own if there are two; what else runs there can make it late by milliseconds"
+            "a 100 us slice of the fair scheduler, and a CPU of its own if there are two; other programs there can delay it by milliseconds"
         }
         Scheduling::Default => {
             "the fair scheduler of Linux before 6.12, and a CPU of its own if there are two; each report says how late the link was"
@@ -127,8 +127,8 @@ fn scheduling_check(scheduling: Scheduling) -> Check {
 
 fn awake_check() -> Check {
     let detail = match AwakeCpus::hold() {
-        Ok(_) => "kept from sleeping while there are links, so that these wake at once".to_owned(),
-        Err(error) => format!("sleep as the machine likes, so that a link wakes some microseconds later: {error}"),
+        Ok(_) => "kept from sleeping while there are links, so that links wake without delay".to_owned(),
+        Err(error) => format!("may sleep, so a link wakes some microseconds later: {error}"),
     };
     Check::passed("idle-cpus", detail)
 }
@@ -143,17 +143,17 @@ fn netem() -> Result<String, String> {
 
 /// Slower endpoints need it, and nothing else does.
 fn cpu_quota() -> Result<String, String> {
-    match lanes::cpu_quotas() {
+    match slots::cpu_quotas() {
         Ok(quotas) => Ok(format!("endpoints with `cpu = \"10 %\"` can run, by {}", quotas.version())),
         Err(error) => Err(format!("endpoints with `cpu = \"10 %\"` cannot be run: {error}")),
     }
 }
 
-/// Whether what a trial leaves in the kernel can be kept from the next one in the same lane.
+/// Whether the kernel can be kept from passing state of a trial to the next one in the same slot.
 fn settings_check(settings: &BTreeMap<String, String>, cure: &str) -> Check {
     let key = "net.ipv4.tcp_no_metrics_save";
     let result = match settings.get(key).map_or("absent", String::as_str) {
-        "1" => Ok("can be set in a lane".into()),
+        "1" => Ok("can be set in a namespace".into()),
         value => Err(format!(
             "/proc/sys is read-only: {key} stays {value}, so TCP remembers one connection's path for the next"
         )),
@@ -165,28 +165,28 @@ fn settings_check(settings: &BTreeMap<String, String>, cure: &str) -> Check {
 fn rehearsal() -> Result<String, String> {
     match rehearse() {
         Ok(true) => Ok("made one with a /proc of its own".into()),
-        Ok(false) => Ok("made one; it sees the machine's /proc, for this container forbids another".into()),
+        Ok(false) => Ok("made one; it sees the machine's /proc, since this container forbids another".into()),
         Err(error) => Err(format!("{error:#}")),
     }
 }
 
 /// Send a packet between IPv6 addresses.
 fn ipv6(topology: &Topology) -> Result<String, String> {
-    let lane = &topology.lanes()[0];
+    let slot = &topology.slots()[0];
     let lacks = |error: &dyn std::fmt::Display| format!("links with `family = \"ipv6\"` cannot be run: {error}");
     topology.ipv6().map_err(|error| lacks(error))?;
-    lane.set_addresses(0, topology::ipv6, None).map_err(|error| lacks(&error))?;
+    slot.set_addresses(0, topology::ipv6, None).map_err(|error| lacks(&error))?;
     stamp(topology, IPV6).map_err(|error| lacks(&error))
 }
 
 /// Send a packet from the client and see it in the link's namespace, stamped by the kernel.
 fn stamp(topology: &Topology, addresses: Addresses) -> Result<String, String> {
-    let client = topology.lanes()[0].host("client").expect("a lane of the usual shape has one");
+    let client = topology.slots()[0].host("client").expect("a slot of the usual shape has one");
     let received = topology.link().run(|| {
         let mut port = topology::open_ports(0, 0, Sides::PAIR, MTU, false)?.sockets.swap_remove(0);
         let sent_ns = clock::realtime_ns();
         client.run(|| {
-            // What cannot be sent is not received, which is told below.
+            // A packet that cannot be sent is not received, which is reported below.
             let _ = UdpSocket::bind((addresses.client, 0))
                 .and_then(|socket| socket.send_to(b"wirelab", (addresses.server, 9)));
             Ok(())
@@ -213,7 +213,7 @@ fn text<T: Into<String>>(result: Result<T, wirelab_net::Error>) -> Result<String
     result.map(Into::into).map_err(|error| error.to_string())
 }
 
-/// The effective capabilities of this process, for people who have to find out what a container was given.
+/// The effective capabilities of this process, which show the rights of a container.
 fn capabilities() -> String {
     process::status_field("CapEff").unwrap_or_else(|| "unknown".into())
 }

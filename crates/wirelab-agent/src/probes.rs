@@ -1,4 +1,4 @@
-//! `wirelab-agent probes`: one end of a lane. It sends the plan's flows of its direction and receives those of the other. On stdout, at the end:
+//! `wirelab-agent probes`: one end of a slot. It sends the plan's flows of its direction and receives those of the other. On stdout, at the end:
 //! `sent CLIENT_PORT PACKETS` for each flow that it sent, `received CLIENT_PORT NUMBER SENT_NS RECEIVED_NS` for each probe, by the kernel's stamp.
 
 use std::fs;
@@ -18,7 +18,7 @@ use wirelab_net::stamped::{PAYLOAD_BYTES, Receiver, write_payload};
 use wirelab_net::topology::Addresses;
 use wirelab_schema::{ProbeFlow, ProbePlan};
 
-use crate::host::lanes::addresses;
+use crate::host::slots::addresses;
 
 /// How often a receiver looks whether the plan is over.
 const LOOK: Duration = Duration::from_millis(50);
@@ -35,7 +35,7 @@ pub struct Arguments {
     end: End,
 }
 
-/// An end of a lane.
+/// An end of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum End {
     Client,

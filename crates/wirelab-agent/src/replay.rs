@@ -1,4 +1,4 @@
-//! `wirelab-agent replay`: each log through a fresh chain, with a report.
+//! `wirelab-agent replay`: each log through a new chain, with a report.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Captures of what the hosts on a link see: opens them, says of a dropped packet who dropped it, and completes them in the end.
+//! Captures of what the hosts on a link see: opens them, says of a dropped packet which stage dropped it, and completes them in the end.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use wirelab_capture::pcapng::{self, Writer};
-use wirelab_net::lane::{DropWords, Taps};
 use wirelab_net::link::DropCause;
 use wirelab_net::link::facts::{Facts, Kept, SharedFacts};
+use wirelab_net::slot::{DropWords, Taps};
 use wirelab_net::topology::LinkShape;
 use wirelab_net::{LogSink, LogThread};
 use wirelab_schema::LinkSpec;
@@ -31,7 +31,7 @@ impl KeyLog {
         Self { path, before: 0 }
     }
 
-    /// What is added to it from now on: the secrets of other captures are nobody's business in this one.
+    /// Only additions to it: secrets of other captures do not belong in this one.
     pub fn from_now_on(path: PathBuf) -> Self {
         let before = fs::metadata(&path).map_or(0, |metadata| metadata.len());
         Self { path, before }
@@ -63,7 +63,7 @@ pub fn open(
     let mut writers: Vec<_> = (0..sides.ports()).map(|_| None).collect();
     for (host, path) in captures {
         let Some(port) = shape.port_of(host) else {
-            bail!("there is no host `{host}` to capture at on the link {}", shape.name);
+            bail!("capture: the link {} has no host `{host}`", shape.name);
         };
         let file = pcapng::create(path).with_context(|| format!("creating the capture {}", path.display()))?;
         let application = concat!("wirelab ", env!("CARGO_PKG_VERSION"));
@@ -89,7 +89,7 @@ fn secrets(key_logs: &[KeyLog]) -> Result<Vec<u8>> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             text => text.with_context(|| format!("reading the TLS secrets in {}", key_log.path.display()))?,
         };
-        // A last line that was torn, by an endpoint that was killed, is no secret.
+        // A last line that was torn, by an endpoint that was killed, is not a secret.
         for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
             if seen.insert(line.to_vec()) {
                 secrets.extend_from_slice(line);
@@ -119,10 +119,10 @@ fn drop_words(link: &LinkSpec) -> DropWords {
             DropCause::Aqm => {
                 let queues = known.iter().filter_map(|(_, facts)| facts.queue.as_ref());
                 let names: Vec<&str> = queues.filter_map(|queue| queue.aqm.as_deref()).collect();
-                format!("dropped by {}: it has waited too long", one_of(&names))
+                format!("dropped by {}: it waited too long", one_of(&names))
             }
             DropCause::Outage => "lost by outage".to_owned(),
-            DropCause::Retries => format!("given up by {}", one_of(&shared_by(Kept::Retries))),
+            DropCause::Retries => format!("dropped by {}: no retries left", one_of(&shared_by(Kept::Retries))),
             DropCause::Nat => format!("dropped by {}: no address mapping", one_of(&shared_by(Kept::Nat))),
         })
     })
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_packets_comment_names_who_may_have_dropped_it() {
+    fn a_dropped_packets_comment_names_the_stages_that_may_have_dropped_it() {
         let link = r#"{
             "uplink": [
                 {"kind": "gilbert-elliott", "p": 0.1, "r": 0.5, "bad_loss": 1.0, "good_loss": 0.0},
@@ -169,7 +169,7 @@ mod tests {
             said(link, Direction::Uplink, DropCause::QueueFull),
             "dropped by rate or outage or serialiser: no room"
         );
-        assert_eq!(said(link, Direction::Uplink, DropCause::Aqm), "dropped by codel: it has waited too long");
+        assert_eq!(said(link, Direction::Uplink, DropCause::Aqm), "dropped by codel: it waited too long");
         assert_eq!(said(link, Direction::Uplink, DropCause::Outage), "lost by outage");
         assert_eq!(said(link, Direction::Downlink, DropCause::Loss), "lost by loss or loss-pattern");
         assert_eq!(said(link, Direction::Downlink, DropCause::QueueFull), "dropped by serialiser: no room");
@@ -180,13 +180,13 @@ mod tests {
                 "max_backoffs": 4, "min_be": 3, "max_be": 5, "queue_bytes": 1000
             }
         }"#;
-        assert_eq!(said(shared, Direction::Downlink, DropCause::Retries), "given up by ieee802154");
+        assert_eq!(said(shared, Direction::Downlink, DropCause::Retries), "dropped by ieee802154: no retries left");
         assert_eq!(said(shared, Direction::Downlink, DropCause::Nat), "dropped by nat: no address mapping");
         assert_eq!(said(r#"{"uplink": [], "downlink": []}"#, Direction::Uplink, DropCause::Loss), "lost by the link");
     }
 
     #[test]
-    fn secrets_of_both_ends_are_told_once_and_torn_ones_not() {
+    fn secrets_of_both_ends_are_written_once_and_incomplete_ones_not() {
         let folder = tempfile::tempdir().unwrap();
         let [client, server, none] = ["client", "server", "none"].map(|name| folder.path().join(name));
         fs::write(&client, "A 1 2\nB 1 2\n").unwrap();

@@ -1,4 +1,4 @@
-//! Background traffic: who shares a link with those that are measured. It goes on until SIGTERM, and then prints what it carried, a
+//! Background traffic that shares a link with the measured endpoints. It continues until SIGTERM, and then prints what it carried, a
 //! [`TrafficReport`] in a line of JSON.
 
 mod bulk;
@@ -59,7 +59,7 @@ struct BulkArguments {
 
 #[derive(clap::Args)]
 struct PingArguments {
-    /// Who is to answer.
+    /// Address that answers.
     #[arg(long)]
     to: IpAddr,
     /// Bytes of a request's payload.
@@ -113,9 +113,9 @@ fn play(kind: Kind) -> anyhow::Result<()> {
     })
 }
 
-/// The background is there: who is measured may begin.
+/// The background traffic runs: the measured endpoints may begin.
 fn ready() {
-    // Nobody reads it who does not wait for it.
+    // It fails if nobody waits for it, which is fine.
     let _ = tell(&EndpointEvent::Ready { ports: Default::default(), cpu_ns: None });
 }
 

@@ -1,6 +1,6 @@
 //! The first process of a trial's PID namespace: starts the trial's endpoints, waits for them, ends what is left, says how each went.
 //!
-//! The plan is the first line on stdin, the result the one line on stdout. When stdin ends the host is dead, and so is this process at once,
+//! The plan is the first line on stdin, the result the one line on stdout. When stdin ends, the host is dead, and this process ends immediately,
 //! with everything in its namespace.
 
 mod endpoints;
@@ -53,7 +53,7 @@ pub struct TrialHost {
     pub joined_by: Option<PathBuf>,
 }
 
-/// What became of it.
+/// The result.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TrialOutcome {
     pub status: TrialStatus,
@@ -93,5 +93,5 @@ fn serve() -> anyhow::Result<()> {
     let outcome = Endpoints::new(&plan, &hosts, &mut inbox, own_proc.is_ok()).run();
     let mut line = serde_json::to_vec(&outcome)?;
     line.push(b'\n');
-    io::stdout().write_all(&line).context("telling the host")
+    io::stdout().write_all(&line).context("answering the host")
 }

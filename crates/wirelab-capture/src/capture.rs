@@ -1,6 +1,6 @@
-//! Reads captures of other programs (pcap, pcapng): the IP packets in them, as records of a link that they passed at once.
+//! Reads captures of other programs (pcap, pcapng): the IP packets in them, as records of a link without delay.
 //!
-//! A capture does not say who is the client. It is who sent the SYN; where none was captured, who has the higher port, or else who sent first.
+//! A capture does not say who is the client. It is the sender of the SYN. If none was captured, it is the host with the higher port, or else the first sender.
 //! A torn last packet is ignored. No bytes make it panic.
 
 pub mod rows;
@@ -15,7 +15,7 @@ use etherparse::{IpNumber, LaxIpSlice};
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 use wirelab_link::{Instant, PortId};
 
-use crate::packet_log::{Fate, Record};
+use crate::packet_log::{Outcome, Record};
 
 /// Why a capture cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +43,7 @@ pub struct Captured {
     pub in_part: usize,
     /// Packets of which less than the headers of link and IP was captured: IP as far as that tells, and left out.
     pub short: usize,
-    /// Frames that are no IP packets, and are left out.
+    /// Frames that are not IP packets, and are left out.
     pub other_frames: usize,
     /// The file ends within a packet, which is left out.
     pub torn: bool,
@@ -170,7 +170,7 @@ impl Capture {
         let record = Record {
             sequence: self.captured.packets.len() as u64,
             port: PortId(u16::from(!self.is_from_client(&ip))),
-            fate: Fate::Delivered,
+            outcome: Outcome::Delivered,
             copy: false,
             corrupted_bit: None,
             size: length_field(packet).unwrap_or(above),
@@ -222,7 +222,7 @@ const ETHERNET: i32 = 1;
 const LINUX_COOKED: i32 = 113;
 const LINUX_COOKED_2: i32 = 276;
 
-/// True for the link types that [`ip_packet`] knows: beside the named ones, loopback (0 and 108: four bytes of address family before the IP header)
+/// True for the link types that [`ip_packet`] knows: in addition to the named ones, loopback (0 and 108: four bytes of address family before the IP header)
 /// and raw IP (101, as systems have it 12 and 14, of one version 228 and 229).
 const fn is_understood(link_type: i32) -> bool {
     matches!(link_type, ETHERNET | LINUX_COOKED | LINUX_COOKED_2 | 0 | 108 | 101 | 12 | 14 | 228 | 229)

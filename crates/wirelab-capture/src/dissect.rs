@@ -20,7 +20,7 @@ pub use tcp::Segment;
 use wirelab_link::Direction;
 
 use crate::fragments::{Fragments, is_later_fragment};
-use crate::packet_log::{Fate, Record};
+use crate::packet_log::{Outcome, Record};
 
 /// What one packet is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Dissection {
     pub ports: Option<Ports>,
     /// It is a fragment of a datagram, and not the first: it has no transport header.
     pub later_fragment: bool,
-    /// Bytes behind the transport header; behind the IP header where the transport is neither TCP nor UDP, or there is no header of it.
+    /// Bytes after the transport header; after the IP header if the transport is neither TCP nor UDP, or its header is missing.
     pub payload_bytes: u32,
     /// TCP's part.
     pub tcp: Option<Segment>,
@@ -124,7 +124,7 @@ impl Dissector {
         let ip_bytes = (packet.len() - behind_ip_header(packet, ip.payload().payload)) as u32;
         let payload_bytes = record.size.saturating_sub(ip_bytes + if later_fragment { 0 } else { transport_bytes });
         // Its receiver discards what was corrupted.
-        let delivered = record.fate == Fate::Delivered && record.corrupted_bit.is_none();
+        let delivered = record.outcome == Outcome::Delivered && record.corrupted_bit.is_none();
         let seen = tcp::Seen { copy: record.copy, delivered };
         let tcp = header.map(|header| flow.connection.segment(direction, &header, payload_bytes, seen));
         let datagram = bytes.get(8..).filter(|_| transport == Transport::Udp);
@@ -149,7 +149,7 @@ impl Dissector {
 impl Dissection {
     /// Whether the packet was sent before, and whether that was needless; `None` where its bytes do not tell: QUIC and DTLS number each packet
     /// anew.
-    pub fn sent_again(&self) -> Option<(bool, bool)> {
+    pub fn retransmission_marks(&self) -> Option<(bool, bool)> {
         let tcp = self.tcp.as_ref().map(|segment| (segment.retransmission, segment.spurious));
         tcp.or_else(|| self.coap.map(|message| (message.retransmission, message.spurious)))
     }
@@ -158,7 +158,7 @@ impl Dissection {
 impl Flow {
     fn quic(&mut self, datagram: &[u8]) -> Option<String> {
         let types = quic::packet_types(datagram, self.is_quic);
-        self.is_quic |= types.iter().any(|kind| quic::is_telling(kind));
+        self.is_quic |= types.iter().any(|kind| quic::identifies_quic(kind));
         (!types.is_empty()).then(|| types.join("+"))
     }
 }

@@ -18,7 +18,7 @@ pub const FLOW_BYTES: usize = 96;
 /// A flow's id is the 64-bit FNV-1a hash of the protocol's number, then of both ends, the smaller first: its address in network order and its
 /// port, big-endian (0 where there is none). It is thus the same both ways and on every machine.
 ///
-/// Only the first fragment of a datagram has ports; those behind it get them from it. A fragment whose first did not come has none.
+/// Only the first fragment of a datagram has ports; later ones get them from it. A fragment whose first did not come has none.
 ///
 /// An ICMP error belongs to the flow of the packet that it tells of, as a NAT has it (RFC 5508, REQ-4 and REQ-5), as long as that packet's
 /// addresses can be read: destination unreachable, time exceeded and parameter problem (RFC 792), and ICMPv6's four (RFC 4443).
@@ -28,7 +28,7 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// The flow of the next packet, given from its IP header on. What is no IP packet has the default flow.
+    /// The flow of the next packet, given from its IP header on. Other bytes have the default flow.
     pub fn flow(&mut self, packet: &[u8]) -> Flow {
         let Ok((ip, _)) = LaxIpSlice::from_slice(&packet[..packet.len().min(FLOW_BYTES)]) else {
             return Flow::default();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_quotes_too_little_is_a_flow_of_its_own() {
+    fn an_error_that_quotes_too_little_is_a_separate_flow() {
         let packet = udp((CLIENT, 5000), (SERVER, 53));
         let whole = flow_of(&packet);
         for bytes in 0..24 {
@@ -279,7 +279,7 @@ mod tests {
         let mut flows = Flows::default();
         let first = flows.flow(&fragment(1, 0, true));
         assert_eq!(flows.flow(&error4(11, &fragment(1, 4, true))), first);
-        // A quoted first fragment does not become what later ones are told by.
+        // A quoted first fragment does not identify later ones.
         let mut flows = Flows::default();
         flows.flow(&error4(11, &fragment(2, 0, true)));
         assert_ne!(flows.flow(&fragment(2, 4, true)), first);

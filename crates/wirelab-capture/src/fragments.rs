@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use etherparse::{IpNumber, Ipv6ExtensionSlice, LaxIpSlice};
 
-/// Fragmented datagrams under way at once; of an older one, later fragments are not known any more.
+/// Maximum number of concurrent fragmented datagrams; later fragments of older ones are no longer recognised.
 const DATAGRAMS: usize = 64;
 
 /// What only the first fragment of a datagram tells, for those behind it: they have the same addresses, protocol and identification (RFC 791
@@ -13,7 +13,7 @@ const DATAGRAMS: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Fragments<T> {
     /// The latest datagrams in fragments, oldest first.
-    told: VecDeque<(Datagram, T)>,
+    known: VecDeque<(Datagram, T)>,
 }
 
 impl<T: Copy> Fragments<T> {
@@ -23,20 +23,20 @@ impl<T: Copy> Fragments<T> {
         let ends = [ip.source_addr(), ip.destination_addr()];
         let datagram = Datagram { ends, protocol: ip.payload_ip_number(), identification };
         if !is_first {
-            return self.told.iter().rev().find(|(known, _)| *known == datagram).map(|(_, told)| *told);
+            return self.known.iter().rev().find(|(other, _)| *other == datagram).map(|(_, value)| *value);
         }
-        if self.told.len() == DATAGRAMS {
-            self.told.pop_front();
+        if self.known.len() == DATAGRAMS {
+            self.known.pop_front();
         }
-        let told = read();
-        self.told.push_back((datagram, told));
-        Some(told)
+        let value = read();
+        self.known.push_back((datagram, value));
+        Some(value)
     }
 }
 
 impl<T> Default for Fragments<T> {
     fn default() -> Self {
-        Self { told: VecDeque::new() }
+        Self { known: VecDeque::new() }
     }
 }
 
@@ -94,8 +94,8 @@ mod tests {
         packet
     }
 
-    fn resolve(fragments: &mut Fragments<u8>, packet: &[u8], told: u8) -> Option<u8> {
-        fragments.resolve(&LaxIpSlice::from_slice(packet).unwrap().0, || told)
+    fn resolve(fragments: &mut Fragments<u8>, packet: &[u8], known: u8) -> Option<u8> {
+        fragments.resolve(&LaxIpSlice::from_slice(packet).unwrap().0, || known)
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
         }
         assert_eq!(resolve(&mut fragments, &fragment(0, 1), 0), None);
         assert_eq!(resolve(&mut fragments, &fragment(5, 1), 0), Some(5));
-        assert_eq!(fragments.told.len(), DATAGRAMS);
+        assert_eq!(fragments.known.len(), DATAGRAMS);
     }
 
     #[test]

@@ -201,7 +201,7 @@ fn ip_bytes(packet: &[u8]) -> u64 {
 mod tests {
     use std::time::Duration;
 
-    use crate::packet_log::Fate;
+    use crate::packet_log::Outcome;
     use proptest::prelude::*;
     use wirelab_link::{Instant, PortId};
 
@@ -228,7 +228,7 @@ mod tests {
         let record = Record {
             sequence: 0,
             port: PortId(side as u16),
-            fate: Fate::Delivered,
+            outcome: Outcome::Delivered,
             copy: false,
             corrupted_bit: None,
             size: size as u32,

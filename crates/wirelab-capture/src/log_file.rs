@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use crate::packet_log::{Fate, LogReader, MAGIC, Record};
+use crate::packet_log::{LogReader, MAGIC, Outcome, Record};
 use crate::pcapng;
 use anyhow::{Context, Result, bail};
-use wirelab_schema::{LinkSpec, PacketFate, PacketLogHeader, SCHEMA_VERSION};
+use wirelab_schema::{LinkSpec, PacketLogHeader, PacketOutcome, SCHEMA_VERSION};
 
 /// A packet log: its header, and its records with their logged bytes in order of arrival.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Log {
     pub header: PacketLogHeader,
     /// In order of `sequence`, each packet before its copies; no `sequence` twice but for copies.
     pub records: Vec<(Record, Vec<u8>)>,
-    /// Bytes at the end that are no whole record: whoever wrote it was stopped.
+    /// Bytes of an incomplete record at the end: the writer was stopped.
     pub torn_bytes: usize,
 }
 
@@ -92,17 +92,17 @@ fn header(json: &[u8]) -> Result<PacketLogHeader> {
     serde_json::from_slice(json).context("its header")
 }
 
-/// The border's name of a fate.
-pub const fn fate(fate: Fate) -> PacketFate {
-    match fate {
-        Fate::Delivered => PacketFate::Delivered,
-        Fate::Loss => PacketFate::Loss,
-        Fate::QueueFull => PacketFate::QueueFull,
-        Fate::Held => PacketFate::Held,
-        Fate::Aqm => PacketFate::Aqm,
-        Fate::Outage => PacketFate::Outage,
-        Fate::Retries => PacketFate::Retries,
-        Fate::Nat => PacketFate::Nat,
+/// The schema's value for an outcome.
+pub const fn outcome(outcome: Outcome) -> PacketOutcome {
+    match outcome {
+        Outcome::Delivered => PacketOutcome::Delivered,
+        Outcome::Loss => PacketOutcome::Loss,
+        Outcome::QueueFull => PacketOutcome::QueueFull,
+        Outcome::Held => PacketOutcome::Held,
+        Outcome::Aqm => PacketOutcome::Aqm,
+        Outcome::Outage => PacketOutcome::Outage,
+        Outcome::Retries => PacketOutcome::Retries,
+        Outcome::Nat => PacketOutcome::Nat,
     }
 }
 
@@ -126,15 +126,15 @@ pub(crate) mod tests {
     }
 
     /// A record of a 40-byte packet.
-    pub fn record(sequence: u64, port: u16, fate: Fate, arrival: u64, departure: u64) -> Record {
+    pub fn record(sequence: u64, port: u16, outcome: Outcome, arrival: u64, departure: u64) -> Record {
         let [arrival, departure] = [arrival, departure].map(Instant::from_nanos);
         let (port, lateness) = (PortId(port), Duration::ZERO);
-        Record { sequence, port, fate, copy: false, corrupted_bit: None, size: 40, arrival, departure, lateness }
+        Record { sequence, port, outcome, copy: false, corrupted_bit: None, size: 40, arrival, departure, lateness }
     }
 
     #[test]
     fn records_come_in_order_of_arrival_each_before_its_copies() {
-        let of = |n, copy| (Record { copy, ..record(n, 0, Fate::Delivered, n, n) }, vec![n as u8]);
+        let of = |n, copy| (Record { copy, ..record(n, 0, Outcome::Delivered, n, n) }, vec![n as u8]);
         let records = [of(2, false), of(1, true), of(0, false), of(1, true), of(1, false)];
         let log = parse(&written(&LinkSpec::default(), 5, &records)[..]).unwrap();
         assert_eq!((log.header.seed, log.header.link), (5, LinkSpec::default()));
@@ -153,15 +153,15 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_fate_of_the_log_is_one_of_the_border_at_the_same_place() {
-        let schema = serde_json::to_value(schemars::schema_for!(PacketFate)).unwrap();
+    fn every_outcome_of_the_log_is_one_of_the_border_at_the_same_place() {
+        let schema = serde_json::to_value(schemars::schema_for!(PacketOutcome)).unwrap();
         let names = schema["oneOf"].as_array().unwrap().iter().map(|variant| variant["const"].clone());
-        let told = Fate::ALL.map(|told| serde_json::to_value(fate(told)).unwrap());
-        assert_eq!(names.collect::<Vec<_>>(), told);
+        let known = Outcome::ALL.map(|known| serde_json::to_value(outcome(known)).unwrap());
+        assert_eq!(names.collect::<Vec<_>>(), known);
     }
 
     #[test]
-    fn a_file_that_is_no_log_is_called_what_it_looks_like() {
+    fn the_error_for_a_file_of_another_kind_names_its_kind() {
         let error = |bytes: &[u8]| parse(bytes).unwrap_err().to_string();
         let capture = pcapng::Writer::new(Vec::new(), "wirelab", &["client"]).unwrap().finish().unwrap();
         for (bytes, is) in [
@@ -180,7 +180,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_log_whose_end_is_torn_has_its_whole_records_and_says_what_is_left_out() {
-        let records = [0, 1].map(|n| (record(n, 0, Fate::Delivered, n, n), vec![7; 20]));
+        let records = [0, 1].map(|n| (record(n, 0, Outcome::Delivered, n, n), vec![7; 20]));
         let bytes = written(&LinkSpec::default(), 5, &records);
         let torn = parse(&bytes[..bytes.len() - 9]).unwrap();
         assert_eq!((torn.records.len(), torn.torn_bytes), (1, 40 + 20 - 9));
@@ -190,9 +190,9 @@ pub(crate) mod tests {
     #[test]
     fn a_log_that_makes_no_sense_is_refused_with_the_reason() {
         let error = |bytes: &[u8]| format!("{:#}", parse(bytes).unwrap_err());
-        let twice = vec![(record(7, 0, Fate::Delivered, 1, 1), vec![]); 2];
+        let twice = vec![(record(7, 0, Outcome::Delivered, 1, 1), vec![]); 2];
         assert_eq!(error(&written(&LinkSpec::default(), 5, &twice)), "it has two records of packet 7");
-        let huge = vec![(Record { size: u32::MAX, ..record(3, 0, Fate::Delivered, 1, 1) }, vec![])];
+        let huge = vec![(Record { size: u32::MAX, ..record(3, 0, Outcome::Delivered, 1, 1) }, vec![])];
         assert_eq!(
             error(&written(&LinkSpec::default(), 5, &huge)),
             "packet 3 has 4294967295 bytes, more than an IP packet may have"

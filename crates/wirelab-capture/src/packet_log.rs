@@ -1,13 +1,13 @@
 //! The packet log: one binary record for each packet that reached a trial's link. Encoding only; the caller owns the file.
 //!
 //! The layout is documented at `wirelab_schema::PacketLogHeader`. The header is JSON that this crate carries as bytes and does not read. Records
-//! are in the order in which fates became known, so a reader that wants arrivals sorts by `sequence`.
+//! are in the order in which outcomes became known, so a reader that wants arrivals sorts by `sequence`.
 
 mod record;
 
 use std::io::{self, Read, Write};
 
-pub use record::{Fate, RECORD_BYTES, Record};
+pub use record::{Outcome, RECORD_BYTES, Record};
 use record::{decode, encode};
 
 /// First four bytes of a packet log.
@@ -30,9 +30,9 @@ pub enum LogError {
     /// The header's length cannot be right.
     #[error("packet log header of {0} bytes is longer than {LONGEST_HEADER}")]
     LongHeader(u64),
-    /// A record has a fate, or a flag beside it, that this version does not know.
-    #[error("record {record} has the fate byte {byte:#04x}, which this version does not know")]
-    UnknownFate {
+    /// A record has an outcome or a flag that this version does not know.
+    #[error("record {record} has the unknown outcome byte {byte:#04x}")]
+    UnknownOutcome {
         /// Position in the file, from 0.
         record: u64,
         /// The byte.
@@ -40,7 +40,7 @@ pub enum LogError {
     },
 }
 
-/// Writes a packet log, each record in one write: whoever buffers whole writes always has whole records.
+/// Writes a packet log, each record in one write: a buffer of whole writes always has whole records.
 #[derive(Debug)]
 pub struct LogWriter<W: Write> {
     output: W,
@@ -125,7 +125,8 @@ impl<R: Read> LogReader<R> {
             self.torn_bytes = read;
             return Ok(None);
         }
-        let (record, length) = decode(&fixed).map_err(|byte| LogError::UnknownFate { record: self.records, byte })?;
+        let (record, length) =
+            decode(&fixed).map_err(|byte| LogError::UnknownOutcome { record: self.records, byte })?;
         let mut packet = vec![0; usize::from(length)];
         let read = read_up_to(&mut self.input, &mut packet)?;
         if read < packet.len() {
@@ -176,11 +177,11 @@ mod tests {
 
     use super::*;
 
-    fn record(sequence: u64, fate: Fate) -> Record {
+    fn record(sequence: u64, outcome: Outcome) -> Record {
         Record {
             sequence,
             port: PortId(1),
-            fate,
+            outcome,
             copy: false,
             corrupted_bit: None,
             size: 1500,
@@ -201,12 +202,13 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let marks = [(false, None), (true, None), (false, Some(0)), (true, Some(u32::MAX))];
-        let kinds =
-            Fate::ALL.into_iter().flat_map(|fate| marks.map(|(copy, corrupted_bit)| (fate, copy, corrupted_bit)));
+        let kinds = Outcome::ALL
+            .into_iter()
+            .flat_map(|outcome| marks.map(|(copy, corrupted_bit)| (outcome, copy, corrupted_bit)));
         let records: Vec<_> = (0..)
             .zip(kinds)
-            .map(|(sequence, (fate, copy, corrupted_bit))| {
-                (Record { copy, corrupted_bit, ..record(sequence, fate) }, vec![0x45; sequence as usize])
+            .map(|(sequence, (outcome, copy, corrupted_bit))| {
+                (Record { copy, corrupted_bit, ..record(sequence, outcome) }, vec![0x45; sequence as usize])
             })
             .collect();
         assert_eq!(records.len(), 32);
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_documented_one() {
-        let bytes = log(&[(record(3, Fate::QueueFull), vec![0xaa, 0xbb])]);
+        let bytes = log(&[(record(3, Outcome::QueueFull), vec![0xaa, 0xbb])]);
         let mut expected = b"WLPL\x02\0\0\0{}".to_vec();
         expected.extend([3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 2, 0xdc, 0x05, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]);
         expected.extend([0xff; 8]);
@@ -227,28 +229,28 @@ mod tests {
     }
 
     #[test]
-    fn copies_and_corrupted_packets_are_flagged_beside_the_fate() {
-        let marked = Record { copy: true, corrupted_bit: Some(0x0102), ..record(3, Fate::Nat) };
+    fn copies_and_corrupted_packets_are_flagged_next_to_the_outcome() {
+        let marked = Record { copy: true, corrupted_bit: Some(0x0102), ..record(3, Outcome::Nat) };
         let bytes = log(&[(marked, vec![])]);
         assert_eq!(bytes[10 + 10], 0x80 | 0x40 | 7);
         assert_eq!(bytes[10 + 32..], [7, 0, 0, 0, 2, 1, 0, 0]);
     }
 
     #[test]
-    fn the_lateness_of_a_corrupted_packet_is_told_up_to_four_seconds() {
+    fn the_timing_error_of_a_corrupted_packet_is_recorded_up_to_four_seconds() {
         let late = Duration::from_secs(3600);
-        let told = |corrupted_bit| {
-            let bytes = log(&[(Record { lateness: late, corrupted_bit, ..record(0, Fate::Delivered) }, vec![])]);
+        let read = |corrupted_bit| {
+            let bytes = log(&[(Record { lateness: late, corrupted_bit, ..record(0, Outcome::Delivered) }, vec![])]);
             LogReader::new(&bytes[..]).unwrap().next().unwrap().unwrap().0
         };
-        assert_eq!((told(None).lateness, told(None).corrupted_bit), (late, None));
+        assert_eq!((read(None).lateness, read(None).corrupted_bit), (late, None));
         let longest = Duration::from_nanos(u32::MAX.into());
-        assert_eq!((told(Some(9)).lateness, told(Some(9)).corrupted_bit), (longest, Some(9)));
+        assert_eq!((read(Some(9)).lateness, read(Some(9)).corrupted_bit), (longest, Some(9)));
     }
 
     #[test]
-    fn a_torn_last_record_is_left_out_and_told_wherever_it_is_torn() {
-        let records = vec![(record(0, Fate::Delivered), vec![1, 2, 3]), (record(1, Fate::Loss), vec![4, 5, 6])];
+    fn an_incomplete_last_record_is_left_out_and_reported_wherever_it_ends() {
+        let records = vec![(record(0, Outcome::Delivered), vec![1, 2, 3]), (record(1, Outcome::Loss), vec![4, 5, 6])];
         let bytes = log(&records);
         for missing in 1..RECORD_BYTES + 3 {
             let mut reader = LogReader::new(&bytes[..bytes.len() - missing]).unwrap();
@@ -259,14 +261,14 @@ mod tests {
 
     #[test]
     fn a_log_that_ends_with_a_record_is_not_torn() {
-        let bytes = log(&[(record(0, Fate::Delivered), vec![1, 2, 3])]);
+        let bytes = log(&[(record(0, Outcome::Delivered), vec![1, 2, 3])]);
         let mut reader = LogReader::new(&bytes[..]).unwrap();
         assert_eq!((reader.by_ref().count(), reader.torn_bytes()), (1, 0));
     }
 
     #[test]
     fn at_most_255_bytes_of_a_packet_are_kept() {
-        let bytes = log(&[(record(0, Fate::Delivered), vec![9; 300])]);
+        let bytes = log(&[(record(0, Outcome::Delivered), vec![9; 300])]);
         let (_, packet) = LogReader::new(&bytes[..]).unwrap().next().unwrap().unwrap();
         assert_eq!(packet, vec![9; 255]);
     }
@@ -279,12 +281,12 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_fate_or_flag_is_an_error_that_ends_the_log() {
+    fn an_unknown_outcome_or_flag_is_an_error_that_ends_the_log() {
         for unknown in [8, 9, 0x10, 0x20, 0xe0] {
-            let mut bytes = log(&[(record(0, Fate::Delivered), vec![]), (record(1, Fate::Delivered), vec![])]);
+            let mut bytes = log(&[(record(0, Outcome::Delivered), vec![]), (record(1, Outcome::Delivered), vec![])]);
             bytes[10 + 10] = unknown;
             let mut reader = LogReader::new(&bytes[..]).unwrap();
-            let Some(Err(LogError::UnknownFate { record: 0, byte })) = reader.next() else { panic!("{unknown}") };
+            let Some(Err(LogError::UnknownOutcome { record: 0, byte })) = reader.next() else { panic!("{unknown}") };
             assert_eq!(byte, unknown);
             assert!(reader.next().is_none());
         }

@@ -51,7 +51,7 @@ pub enum Way {
     Out = 2,
 }
 
-/// Writes one section, each block in one write: whoever buffers whole writes always has whole blocks.
+/// Writes one section, each block in one write: a buffer of whole writes always has whole blocks.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     output: W,

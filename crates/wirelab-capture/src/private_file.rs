@@ -1,4 +1,4 @@
-//! Files that nobody else may read: packet logs and captures hold addresses, payload and secrets.
+//! Files that only their owner may read: packet logs and captures hold addresses, payload and secrets.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! The link accounts for itself: a log's arrivals, run through a fresh chain of the same description and seed, must reproduce every fate and
+//! Replay: a log's arrivals, run through a new chain of the same description and seed, must give every outcome and
 //! departure, every copy and every inverted bit.
 
 use std::collections::{HashMap, HashSet};
@@ -10,16 +10,16 @@ use wirelab_schema::{DeliveredPackets, ReplayMismatch, ReplayReport, ReplayedPac
 
 use crate::flow::Flows;
 use crate::log_file::{self, Log};
-use crate::packet_log::{Fate, Record};
+use crate::packet_log::{Outcome, Record};
 
 /// Which packet: its `sequence`, and if it is a copy. Several copies of one packet share it.
 type Key = (u64, bool);
-type Outcomes = HashMap<Key, Vec<Outcome>>;
+type Passages = HashMap<Key, Vec<Passage>>;
 
-/// What became of a packet.
+/// How a packet passed the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Outcome {
-    fate: Fate,
+struct Passage {
+    outcome: Outcome,
     corrupted_bit: Option<u32>,
     /// As the link took it.
     arrival: Instant,
@@ -44,12 +44,12 @@ pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
             mismatches.missing(expected..sequence);
             expected = sequence.saturating_add(1);
         }
-        let logged = same.iter().map(|(record, _)| Outcome::from(record)).collect();
+        let logged = same.iter().map(|(record, _)| Passage::from(record)).collect();
         mismatches.compare(key, logged, replayed.remove(&key).unwrap_or_default());
     }
     let mut unlogged: Vec<_> = replayed.into_iter().collect();
     unlogged.sort_unstable_by_key(|(key, _)| *key);
-    unlogged.into_iter().for_each(|(key, outcomes)| mismatches.compare(key, vec![], outcomes));
+    unlogged.into_iter().for_each(|(key, passages)| mismatches.compare(key, vec![], passages));
 
     let packets = log.records.len() as u64;
     let Mismatches { count: mismatches, first: first_mismatch } = mismatches;
@@ -62,10 +62,10 @@ fn delivered(records: &[(Record, Vec<u8>)], direction: Direction) -> DeliveredPa
     let mine = records.iter().map(|(record, _)| record).filter(|record| record.port.direction() == direction);
     let (copies, mut originals): (Vec<&Record>, Vec<&Record>) = mine.partition(|record| record.copy);
     let copied: HashSet<u64> = copies.iter().map(|copy| copy.sequence).collect();
-    originals.retain(|record| record.fate == Fate::Delivered);
+    originals.retain(|record| record.outcome == Outcome::Delivered);
     originals.sort_unstable_by_key(|record| record.sequence);
     let mut found = DeliveredPackets { packets: originals.len() as u64, ..DeliveredPackets::default() };
-    // Of each host by itself: one that is sent before another's, who has waited longer for the air, overtakes nobody.
+    // Of each host by itself: a packet that is sent before another host's, which has waited longer for the air, does not overtake it.
     let mut latest: HashMap<PortId, Instant> = HashMap::new();
     for record in originals {
         let latest = latest.entry(record.port).or_default();
@@ -78,11 +78,11 @@ fn delivered(records: &[(Record, Vec<u8>)], direction: Direction) -> DeliveredPa
 }
 
 /// What becomes of every packet by `end`.
-fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)], end: Instant) -> Outcomes {
-    let mut outcomes = Outcomes::new();
-    let mut add = |packet: &Packet, fate, departure| {
+fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)], end: Instant) -> Passages {
+    let mut passages = Passages::new();
+    let mut add = |packet: &Packet, outcome, departure| {
         let Packet { sequence, copy, corrupted_bit, arrival, .. } = *packet;
-        outcomes.entry((sequence, copy)).or_default().push(Outcome { fate, corrupted_bit, arrival, departure });
+        passages.entry((sequence, copy)).or_default().push(Passage { outcome, corrupted_bit, arrival, departure });
     };
     for (record, bytes) in records.iter().filter(|(record, _)| !record.copy) {
         let Record { sequence, port, size, arrival, .. } = *record;
@@ -91,37 +91,37 @@ fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)
         link.handle_packet(Packet::new(sequence, port, size, arrival, flow), arrival);
     }
     while let Some((departure, packet)) = link.poll_packet(end) {
-        add(&packet, Fate::Delivered, departure);
+        add(&packet, Outcome::Delivered, departure);
     }
     while let Some(dropped) = link.poll_dropped() {
-        add(&dropped.packet, Fate::from(dropped.cause), dropped.at);
+        add(&dropped.packet, Outcome::from(dropped.cause), dropped.at);
     }
     while let Some(packet) = link.poll_held() {
-        add(&packet, Fate::Held, end);
+        add(&packet, Outcome::Held, end);
     }
-    outcomes
+    passages
 }
 
 const fn key(record: &Record) -> Key {
     (record.sequence, record.copy)
 }
 
-impl From<&Record> for Outcome {
+impl From<&Record> for Passage {
     fn from(record: &Record) -> Self {
-        let Record { fate, corrupted_bit, arrival, departure, .. } = *record;
-        Self { fate, corrupted_bit, arrival, departure }
+        let Record { outcome, corrupted_bit, arrival, departure, .. } = *record;
+        Self { outcome, corrupted_bit, arrival, departure }
     }
 }
 
-impl Outcome {
-    /// Outcomes of the copies of one packet, in this order, belong together.
+impl Passage {
+    /// Passages of the copies of one packet, in this order, belong together.
     fn order(&self) -> impl Ord + use<> {
-        (self.departure, self.fate as u8, self.corrupted_bit)
+        (self.departure, self.outcome as u8, self.corrupted_bit)
     }
 
-    fn told(&self) -> ReplayedPacket {
+    fn row(&self) -> ReplayedPacket {
         ReplayedPacket {
-            fate: log_file::fate(self.fate),
+            outcome: log_file::outcome(self.outcome),
             arrival_ns: self.arrival.as_nanos(),
             departure_ns: self.departure.as_nanos(),
             corrupted_bit: self.corrupted_bit,
@@ -146,17 +146,17 @@ impl Mismatches {
     }
 
     /// What the log and the chain say of one packet, or of its copies.
-    fn compare(&mut self, key: Key, mut logged: Vec<Outcome>, mut replayed: Vec<Outcome>) {
-        logged.sort_by_key(Outcome::order);
-        replayed.sort_by_key(Outcome::order);
+    fn compare(&mut self, key: Key, mut logged: Vec<Passage>, mut replayed: Vec<Passage>) {
+        logged.sort_by_key(Passage::order);
+        replayed.sort_by_key(Passage::order);
         for index in 0..logged.len().max(replayed.len()) {
-            let [logged, replayed] = [&logged, &replayed].map(|outcomes| outcomes.get(index));
+            let [logged, replayed] = [&logged, &replayed].map(|passages| passages.get(index));
             if logged == replayed {
                 continue;
             }
             self.count = self.count.saturating_add(1);
             let (sequence, copy) = key;
-            let [logged, replayed] = [logged, replayed].map(|outcome| outcome.map(Outcome::told));
+            let [logged, replayed] = [logged, replayed].map(|passage| passage.map(Passage::row));
             self.first.get_or_insert(ReplayMismatch { sequence, copy, logged, replayed });
         }
     }

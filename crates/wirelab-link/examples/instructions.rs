@@ -1,4 +1,4 @@
-//! Sends packets through one impairment in virtual time: `instructions NAME PACKETS`, for whoever counts the instructions that it takes. Without
+//! Sends packets through one impairment in virtual time: `instructions NAME PACKETS`, for counting its instructions. Without
 //! arguments it prints the names. `bench/instructions` counts under valgrind.
 
 #[path = "../tests/common/mod.rs"]

@@ -1,24 +1,24 @@
-//! Impairments in a row, which are an impairment again. It holds no behaviour of its own.
+//! Impairments in a row, which are an impairment again. It adds no behaviour.
 
 use std::fmt;
 
-use crate::impairment::outlet::Outlet;
+use crate::impairment::stage_exit::StageExit;
 use crate::{Counters, Dropped, Impairment, Instant, Packet};
 
-/// Impairments in a row: the departure instant of one is the arrival instant of the next, so a timer's lateness never accumulates.
+/// Impairments in a row: the departure instant of one is the arrival instant of the next, so timing errors never accumulate.
 ///
 /// The order matters. Losses behind a rate have used their airtime, as on a radio, and that is what the experiment layer writes by default;
-/// losses before it have not. An empty chain passes packets at once.
+/// losses before it have not. An empty chain passes packets without delay.
 #[derive(Default)]
 pub struct Chain {
     stages: Vec<Box<dyn Impairment>>,
-    outlet: Outlet,
+    exit: StageExit,
 }
 
 impl Chain {
     /// A chain that packets pass in the order of `stages`.
     pub fn new(stages: Vec<Box<dyn Impairment>>) -> Self {
-        Self { stages, outlet: Outlet::default() }
+        Self { stages, exit: StageExit::default() }
     }
 
     /// Move everything due by `now` as far as it has come by then.
@@ -33,7 +33,7 @@ impl Chain {
     fn hand_to(&mut self, index: usize, packet: Packet, now: Instant) {
         match self.stages.get_mut(index) {
             Some(stage) => stage.handle_packet(packet, now),
-            None => self.outlet.depart(packet, now),
+            None => self.exit.depart(packet, now),
         }
     }
 }
@@ -45,13 +45,13 @@ impl Impairment for Chain {
 
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
         self.advance(now);
-        self.outlet.receive();
+        self.exit.receive();
         self.hand_to(0, packet, now);
     }
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         self.advance(now);
-        self.outlet.poll_packet(now)
+        self.exit.poll_packet(now)
     }
 
     fn poll_dropped(&mut self) -> Option<Dropped> {
@@ -59,7 +59,7 @@ impl Impairment for Chain {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.stages.iter().filter_map(|stage| stage.poll_timeout()).chain(self.outlet.poll_timeout()).min()
+        self.stages.iter().filter_map(|stage| stage.poll_timeout()).chain(self.exit.poll_timeout()).min()
     }
 
     fn settles_when_polled(&self) -> bool {
@@ -67,7 +67,7 @@ impl Impairment for Chain {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.outlet.poll_held().or_else(|| self.stages.iter_mut().find_map(|stage| stage.poll_held()))
+        self.exit.poll_held().or_else(|| self.stages.iter_mut().find_map(|stage| stage.poll_held()))
     }
 
     fn sending(&self) -> Option<u64> {
@@ -82,7 +82,7 @@ impl Impairment for Chain {
     }
 
     fn counters(&self) -> Counters {
-        let mut counters = self.outlet.counters(0);
+        let mut counters = self.exit.counters(0);
         for stage in self.stages.iter().map(|stage| stage.counters()) {
             counters.duplicated += stage.duplicated;
             counters.dropped += stage.dropped;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::impairment::outlet::Outlet;
+use crate::impairment::stage_exit::StageExit;
 use crate::impairment::{Position, Shared};
 use crate::{Chain, Counters, Direction, Dropped, Impairment, Instant, Packet};
 
@@ -12,7 +12,7 @@ use crate::{Chain, Counters, Direction, Dropped, Impairment, Instant, Packet};
 /// From the client, packets pass the radio, the uplink chain, the medium, the NAT; from the server the NAT, the downlink chain, the medium, the
 /// radio. Whatever is due anywhere happens in the order of its instants, for what one direction does to a shared stage the other one sees.
 ///
-/// The radio is at the client, but passes packets in no time. So that it does not sleep in the middle of one, it is told when the client sends or
+/// The radio is at the client, but passes packets in no time. So that it does not sleep in the middle of one, the link tells it when the client sends or
 /// receives: while there are packets in the medium, or on their way to it from the client; without a medium, while there are in the uplink chain
 /// up to the end of its first rate, and for as long before the arrival of a downlink packet as the last rate was sending that.
 ///
@@ -33,7 +33,7 @@ pub struct Link {
     started: bool,
     /// Packets that leave their chains at one instant, empty between calls.
     meeting: Vec<(Instant, Packet)>,
-    outlet: Outlet,
+    exit: StageExit,
 }
 
 /// A stage on a packet's way.
@@ -57,7 +57,7 @@ impl Link {
             floors: Default::default(),
             started: false,
             meeting: Vec::new(),
-            outlet: Outlet::default(),
+            exit: StageExit::default(),
         }
     }
 
@@ -138,7 +138,7 @@ impl Link {
         }
     }
 
-    /// Packets that leave their chains at one instant go on in the order in which they came to the link, so that a caller who polls between two
+    /// Packets that leave their chains at one instant continue in the order in which they came to the link, so that a caller that polls between two
     /// arrivals at one instant changes nothing.
     fn leave_chains(&mut self, due: Instant) {
         let mut meeting = std::mem::take(&mut self.meeting);
@@ -176,7 +176,7 @@ impl Link {
     fn hand_to(&mut self, packet: Packet, place: usize, now: Instant) {
         let direction = packet.port.direction();
         match self.paths[direction.index()].get(place) {
-            None => self.outlet.depart(packet, now),
+            None => self.exit.depart(packet, now),
             Some(Hop::Chain) => self.chains[direction.index()].handle_packet(packet, now),
             Some(Hop::Shared(index)) => {
                 let receives = direction == Direction::Downlink && self.ends() == self.shared.len();
@@ -207,14 +207,14 @@ impl Impairment for Link {
         if !self.shared.is_empty() {
             self.advance(packet.arrival);
         }
-        self.outlet.receive();
+        self.exit.receive();
         let arrival = packet.arrival;
         self.hand_to(packet, 0, arrival);
     }
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         self.advance(now);
-        self.outlet.poll_packet(now)
+        self.exit.poll_packet(now)
     }
 
     fn poll_dropped(&mut self) -> Option<Dropped> {
@@ -222,7 +222,7 @@ impl Impairment for Link {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.next().into_iter().chain(self.outlet.poll_timeout()).min()
+        self.next().into_iter().chain(self.exit.poll_timeout()).min()
     }
 
     fn settles_when_polled(&self) -> bool {
@@ -230,11 +230,11 @@ impl Impairment for Link {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.outlet.poll_held().or_else(|| self.stages_mut().find_map(Impairment::poll_held))
+        self.exit.poll_held().or_else(|| self.stages_mut().find_map(Impairment::poll_held))
     }
 
     fn counters(&self) -> Counters {
-        let mut counters = self.outlet.counters(0);
+        let mut counters = self.exit.counters(0);
         for stage in self.stages().map(Impairment::counters) {
             counters.duplicated += stage.duplicated;
             counters.dropped += stage.dropped;

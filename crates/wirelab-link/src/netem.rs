@@ -115,7 +115,7 @@ pub enum NetemLoss {
 pub struct NetemJitter {
     /// netem's jitter.
     pub unit_ns: i32,
-    /// At least one entry and at most [`MOST_ENTRIES`](Self::MOST_ENTRIES), each as likely.
+    /// At least one entry and at most [`MAX_ENTRIES`](Self::MAX_ENTRIES), each as likely.
     pub table: Vec<i16>,
 }
 
@@ -123,7 +123,7 @@ impl NetemJitter {
     /// NETEM_DIST_SCALE.
     pub const TABLE_SCALE: i32 = 8192;
     /// NETEM_DIST_MAX.
-    pub const MOST_ENTRIES: usize = 16_384;
+    pub const MAX_ENTRIES: usize = 16_384;
 }
 
 /// Why netem cannot run a link.

@@ -43,7 +43,7 @@ impl Direction {
     }
 }
 
-/// The transport flow that a packet belongs to, told by whoever hands it in: this crate reads no headers.
+/// The transport flow that a packet belongs to, as the caller states it: this crate reads no headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flow {
     /// A hash of addresses, protocol and ports, the same for both directions and on every machine.
@@ -68,7 +68,7 @@ pub enum Transport {
 /// replay), but for the one bit that corruption inverts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Order of arrival at the link, from 0; leads from a fate to its packet.
+    /// Order of arrival at the link, from 0; leads from an outcome to its packet.
     pub sequence: u64,
     /// Where it entered.
     pub port: PortId,

@@ -8,7 +8,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::{Direction, ParameterError};
 
-/// Names one impairment of one link: each has generators of its own, so that changing one reseeds no other.
+/// Names one impairment of one link: each has its own generators, so that changing one reseeds no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seed {
     /// Seed of the link.
@@ -23,7 +23,7 @@ pub struct Seed {
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(crate) enum Purpose {
-    /// A packet's fate or delay.
+    /// The loss or delay of a packet.
     Packet = 0,
     /// The path of a hidden state in time.
     Path = 1,
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn each_stream_has_draws_of_its_own_and_begins_where_it_began() {
+    fn the_streams_of_draws_differ_and_each_is_repeatable() {
         let [mut first, mut again] = [generator(), generator()];
         let draws = |generator: &mut Generator, stream| {
             generator.enter_stream(stream);

@@ -48,21 +48,21 @@ fn every_model_has_its_mean_loss_and_its_runs_of_losses() {
 #[test]
 fn the_test_of_runs_refuses_a_model_that_is_slightly_different() {
     let [p, r, bad_loss, good_loss] = PAPER;
-    let told = [
+    let configured = [
         (gilbert_elliott([p, r, bad_loss + 0.01, good_loss]), gilbert_elliott(PAPER)),
         (correlated(0.3, 0.52), correlated(0.3, 0.5)),
         (independent(0.3), correlated(0.3, 0.05)),
     ];
-    for (other, told) in told {
-        let runs = watch(&other, 1).chi_square(&*told.theory);
+    for (other, configured) in configured {
+        let runs = watch(&other, 1).chi_square(&*configured.theory);
         let (statistic, degrees) = (runs.statistic, runs.degrees);
         assert!(statistic > runs.bound(), "{}: chi-square {statistic} with {degrees} degrees of freedom", other.name);
     }
 }
 
 #[test]
-fn correlated_loss_is_less_than_told_below_one_half_and_more_above() {
-    // Percent told, percent of correlation, percent lost, as the model's paragraph for people has it; from another implementation (in Python).
+fn correlated_loss_is_less_than_configured_below_one_half_and_more_above() {
+    // Configured percent, percent of correlation, percent lost, as the model's paragraph for people has it; from another implementation (in Python).
     let figures = [
         (30.0, 25.0, 23.333),
         (30.0, 50.0, 12.943),
@@ -72,9 +72,9 @@ fn correlated_loss_is_less_than_told_below_one_half_and_more_above() {
         (50.0, 50.0, 50.0),
         (90.0, 25.0, 98.25),
     ];
-    for (told, correlation, lost) in figures {
-        let case = correlated(told / 100.0, correlation / 100.0);
+    for (configured, correlation, lost) in figures {
+        let case = correlated(configured / 100.0, correlation / 100.0);
         let mean = case.theory.mean_loss() * 100.0;
-        assert!((mean - lost).abs() < 0.001, "{told} % with {correlation} % is {mean} %");
+        assert!((mean - lost).abs() < 0.001, "{configured} % with {correlation} % is {mean} %");
     }
 }

@@ -63,7 +63,7 @@ fn every_jitter_has_the_mean_and_the_spread_of_its_distribution() {
     let sigma_ns = 10 * MILLISECOND;
     let offsets_ns = [-20, -10, 0, 30].map(|offset| offset * MILLISECOND as i64).to_vec();
     let cases = [
-        // Told 10 ms, the table is cut where 1.1 % of a Pareto distribution would lie beyond.
+        // Configured with 10 ms, the table is cut where 1.1 % of a Pareto distribution would lie beyond.
         (JitterSpec::Pareto { sigma_ns }, -0.3292, 8.2085),
         (JitterSpec::ParetoNormal { sigma_ns }, -0.2470, 8.3488),
         // Three uniform pieces: mean (-15 - 5 + 15) / 3, mean square (700 + 100 + 900) / 9.
@@ -211,12 +211,12 @@ fn a_copy_is_not_copied_again() {
 #[test]
 fn a_copy_takes_its_own_airtime_behind_it() {
     let stages = vec![Stage::duplicate(1.0, 0.0), Stage::rate(8_000_000, 10_000, 0)];
-    let fates = drive(
+    let outcomes = drive(
         &mut Plan { stages: [stages, vec![]], medium: None, seed: 1 }.chain(Direction::Uplink),
         &[Send { gap: Duration::ZERO, port: 0, size: 1000 }],
         &Caller::Prompt,
     );
-    assert_eq!(fates.into_iter().collect::<Vec<_>>(), [((0, false), (at(1), None)), ((0, true), (at(2), None))]);
+    assert_eq!(outcomes.into_iter().collect::<Vec<_>>(), [((0, false), (at(1), None)), ((0, true), (at(2), None))]);
 }
 
 #[test]

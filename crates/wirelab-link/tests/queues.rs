@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use common::{Caller, Fate, Send, Sender, drive, flow};
+use common::{Caller, Outcome, Send, Sender, drive, flow};
 use exact::{SEED, UNBOUNDED};
 use proptest::prelude::*;
-use strategies::{lateness, queue, sender, train};
+use strategies::{late_calls, queue, sender, train};
 use wirelab_link::queue::{Limit, Queue};
 use wirelab_link::{DropCause, Instant};
 
@@ -40,7 +40,7 @@ fn patient() -> Duration {
     Duration::from_secs(1_000_000_000)
 }
 
-fn fates(sender: &Sender, queue: Queue, train: &[Send]) -> Vec<Fate> {
+fn outcomes(sender: &Sender, queue: Queue, train: &[Send]) -> Vec<Outcome> {
     drive(&mut *sender.build(queue, 0, SEED), train, &Caller::Prompt).into_values().collect()
 }
 
@@ -48,41 +48,42 @@ fn every(gap_us: u64, size: u32, count: usize) -> Vec<Send> {
     vec![Send { gap: Duration::from_micros(gap_us), port: 0, size }; count]
 }
 
-fn count(fates: &[Fate], cause: Option<DropCause>) -> usize {
-    fates.iter().filter(|fate| fate.1 == cause).count()
+fn count(outcomes: &[Outcome], cause: Option<DropCause>) -> usize {
+    outcomes.iter().filter(|outcome| outcome.1 == cause).count()
 }
 
 #[test]
 fn drop_tail_counts_packets_behind_the_one_being_sent() {
     let queue = Queue::DropTail(Limit::packets(2));
-    let causes: Vec<_> = fates(&rate(), queue, &every(0, 40, 5)).into_iter().map(|(_, cause)| cause).collect();
+    let causes: Vec<_> = outcomes(&rate(), queue, &every(0, 40, 5)).into_iter().map(|(_, cause)| cause).collect();
     assert_eq!(causes, [None, None, None, Some(DropCause::QueueFull), Some(DropCause::QueueFull)]);
 }
 
 #[test]
 fn codel_lets_a_burst_pass_that_is_gone_within_an_interval() {
     let burst = every(0, 1000, 100);
-    assert_eq!(fates(&rate(), codel(u64::MAX), &burst), fates(&rate(), UNBOUNDED, &burst));
+    assert_eq!(outcomes(&rate(), codel(u64::MAX), &burst), outcomes(&rate(), UNBOUNDED, &burst));
 }
 
 #[test]
 fn codel_drops_from_a_standing_queue_an_interval_after_it_passed_the_target() {
     let overload = every(800, 1000, 2000);
-    let fates = fates(&rate(), codel(u64::MAX), &overload);
-    let drops: Vec<_> = fates.iter().filter(|fate| fate.1 == Some(DropCause::Aqm)).map(|fate| fate.0).collect();
+    let outcomes = outcomes(&rate(), codel(u64::MAX), &overload);
+    let drops: Vec<_> =
+        outcomes.iter().filter(|outcome| outcome.1 == Some(DropCause::Aqm)).map(|outcome| outcome.0).collect();
     // Each packet waits 0.2 ms longer than the one before it: the 26th, sent from 25.8 ms on, is the first to wait for 5 ms.
     let first = Instant::from_nanos(25_800_000) + INTERVAL;
     assert_eq!(drops[..2], [first, first + INTERVAL]);
-    assert!(drops.len() > 20 && count(&fates, Some(DropCause::QueueFull)) == 0);
+    assert!(drops.len() > 20 && count(&outcomes, Some(DropCause::QueueFull)) == 0);
     // INTERVAL / sqrt(count): gaps shrink, but for the millisecond that a packet is being sent.
     let gaps: Vec<_> = drops.windows(2).map(|pair| pair[1].saturating_since(pair[0])).collect();
     assert!(gaps.windows(2).all(|pair| pair[1] <= pair[0] + Duration::from_millis(1)), "{gaps:?}");
 }
 
 #[test]
-fn codel_keeps_a_bound_besides() {
-    let fates = fates(&rate(), codel(3000), &every(0, 1000, 10));
-    assert_eq!((count(&fates, None), count(&fates, Some(DropCause::QueueFull))), (4, 6));
+fn codel_also_keeps_a_bound() {
+    let outcomes = outcomes(&rate(), codel(3000), &every(0, 1000, 10));
+    assert_eq!((count(&outcomes, None), count(&outcomes, Some(DropCause::QueueFull))), (4, 6));
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn a_sparse_flow_passes_a_bulk_flows_backlog() {
     let mut train = every(0, 1000, 50);
     train.push(Send { gap: Duration::from_micros(10_500), port: 0, size: 99 });
     assert_ne!(flow(1000), flow(99));
-    let last = |queue| fates(&rate(), queue, &train).last().copied().unwrap();
+    let last = |queue| outcomes(&rate(), queue, &train).last().copied().unwrap();
     assert_eq!(last(fq_codel(TARGET, 1024, 10_240)), (Instant::from_nanos(11_099_000), None));
     assert_eq!(last(UNBOUNDED), (Instant::from_nanos(50_099_000), None));
     assert_eq!(last(fq_codel(patient(), 1, 10_240)), (Instant::from_nanos(50_099_000), None));
@@ -102,8 +103,8 @@ fn a_flow_whose_queue_ran_empty_begins_with_a_whole_quantum() {
     assert_ne!(flow(1000), flow(999));
     let later = every(1_000_000, 1000, 1);
     let train = [&sparse[..], &later, &later, &bulk, &sparse].concat();
-    let fates = fates(&rate(), fq_codel(TARGET, 1024, 10_240), &train);
-    let departures: Vec<_> = fates.into_iter().map(|fate| fate.0).collect();
+    let outcomes = outcomes(&rate(), fq_codel(TARGET, 1024, 10_240), &train);
+    let departures: Vec<_> = outcomes.into_iter().map(|outcome| outcome.0).collect();
     // The last packet is the second that its flow sends of a quantum of 1514 bytes, before the bulk flow's first.
     let expected = [1_000, 1_001_000, 2_001_000, 2_002_999, 2_003_998, 2_004_997, 2_002_000];
     assert_eq!(departures, expected.map(|us| Instant::from_nanos(us * 1000)));
@@ -116,7 +117,7 @@ fn the_next_packet_is_chosen_when_it_can_begin_and_not_before() {
     let mut train = every(0, 1600, 3);
     train.extend(every(20_000_000, 99, 1));
     let departures: Vec<_> =
-        fates(&sender, fq_codel(TARGET, 1024, 10_240), &train).into_iter().map(|fate| fate.0).collect();
+        outcomes(&sender, fq_codel(TARGET, 1024, 10_240), &train).into_iter().map(|outcome| outcome.0).collect();
     assert_eq!(departures, [1600, 17_600, 34_590, 32_099].map(|ms| Instant::from_nanos(ms * 1_000_000)));
 }
 
@@ -129,26 +130,28 @@ fn two_bulk_flows_share_a_rate_equally_however_large_their_packets_are() {
     for _ in 0..5000 {
         train.extend(every(0, large, 1).into_iter().chain(every(100, small, 10)));
     }
-    let fates = fates(&rate(), fq_codel(TARGET, 1024, 10_240), &train);
+    let outcomes = outcomes(&rate(), fq_codel(TARGET, 1024, 10_240), &train);
     let end = Instant::from_nanos(5_000_000_000);
     let delivered = |size| {
-        let sent =
-            fates.iter().zip(&train).filter(|((at, cause), send)| send.size == size && cause.is_none() && *at <= end);
+        let sent = outcomes
+            .iter()
+            .zip(&train)
+            .filter(|((at, cause), send)| send.size == size && cause.is_none() && *at <= end);
         sent.map(|(_, send)| u64::from(send.size)).sum::<u64>()
     };
     let (large, small) = (delivered(large), delivered(small));
     assert!(large + small > 4_990_000, "the rate was used: {large} and {small} bytes");
     assert!(large.abs_diff(small) <= 2 * (1514 + 1500), "{large} and {small} bytes");
-    assert!(count(&fates, Some(DropCause::Aqm)) > 100);
+    assert!(count(&outcomes, Some(DropCause::Aqm)) > 100);
 }
 
 #[test]
-fn the_longest_queue_pays_when_there_is_no_more_room() {
+fn the_longest_queue_drops_when_there_is_not_enough_room() {
     let mut train = every(0, 1000, 100);
     train.extend(every(0, 99, 10));
-    let fates = fates(&rate(), fq_codel(patient(), 1024, 50), &train);
-    assert!(count(&fates[..100], Some(DropCause::QueueFull)) >= 50);
-    assert_eq!(count(&fates[100..], None), 10);
+    let outcomes = outcomes(&rate(), fq_codel(patient(), 1024, 50), &train);
+    assert!(count(&outcomes[..100], Some(DropCause::QueueFull)) >= 50);
+    assert_eq!(count(&outcomes[100..], None), 10);
 }
 
 #[test]
@@ -176,16 +179,16 @@ proptest! {
 
     #[test]
     fn a_queue_that_drops_nothing_of_one_flow_is_first_in_first_out(sender in sender(), train in train()) {
-        let expected = fates(&sender, UNBOUNDED, &train);
+        let expected = outcomes(&sender, UNBOUNDED, &train);
         let never = Queue::Codel { target: patient(), interval: INTERVAL, bytes: u64::MAX };
-        prop_assert_eq!(&fates(&sender, never, &train), &expected);
-        prop_assert_eq!(&fates(&sender, fq_codel(patient(), 1, u32::MAX), &train), &expected);
+        prop_assert_eq!(&outcomes(&sender, never, &train), &expected);
+        prop_assert_eq!(&outcomes(&sender, fq_codel(patient(), 1, u32::MAX), &train), &expected);
     }
 
     #[test]
     fn packets_of_a_flow_never_overtake_one_another(sender in sender(), queue in queue(), train in train()) {
         let mut last = BTreeMap::new();
-        for ((departure, cause), send) in fates(&sender, queue, &train).iter().zip(&train) {
+        for ((departure, cause), send) in outcomes(&sender, queue, &train).iter().zip(&train) {
             if cause.is_none() {
                 let before = last.insert(send.size % 3, *departure);
                 prop_assert!(before.is_none_or(|before| before <= *departure));
@@ -194,8 +197,8 @@ proptest! {
     }
 
     #[test]
-    fn every_queue_before_every_transmitter_forgives_lateness(
-        sender in sender(), queue in queue(), train in train(), late in lateness()
+    fn every_queue_before_every_transmitter_tolerates_late_calls(
+        sender in sender(), queue in queue(), train in train(), late in late_calls()
     ) {
         let drive = |caller| drive(&mut *sender.build(queue, 0, SEED), &train, caller);
         let prompt = drive(&Caller::Prompt);

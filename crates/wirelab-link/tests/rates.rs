@@ -9,12 +9,12 @@ mod strategies;
 use std::collections::VecDeque;
 
 use common::{Sender, Stage, drop_tail};
-use exact::{SEED, UNBOUNDED, departures, fates, sends, unbounded};
+use exact::{SEED, UNBOUNDED, departures, outcomes, sends, unbounded};
 use proptest::prelude::*;
 use strategies::train;
 
 #[test]
-fn a_full_bucket_lets_its_burst_leave_at_once_and_what_comes_then_at_its_rate() {
+fn a_full_bucket_sends_its_burst_immediately_and_later_packets_at_its_rate() {
     let stage = unbounded(Sender::token_bucket(8_000_000, 3000));
     assert_eq!(departures(&stage, &[(0, 1000); 6]), [0, 0, 0, 1000, 2000, 3000].map(Some));
     let again = [[(0, 1000); 3].as_slice(), &[(100_000, 1000); 5]].concat();
@@ -39,7 +39,7 @@ fn a_busy_token_bucket_loses_no_part_of_a_nanosecond() {
     for rate in [250_000, 2_666_667, 99_999_989] {
         let train = sends(&[(0, 1461); 5000]);
         let stage = Stage::queued(Sender::token_bucket(rate, 3000), UNBOUNDED, 14);
-        for (nth, (departure, _)) in (1u128..).zip(fates(&mut *stage.build(SEED), &train)) {
+        for (nth, (departure, _)) in (1u128..).zip(outcomes(&mut *stage.build(SEED), &train)) {
             let missing = (nth * 1475).saturating_sub(3000) * 8_000_000_000;
             assert_eq!(
                 u128::from(departure.as_nanos()),
@@ -58,7 +58,7 @@ fn an_opportunity_carries_1500_bytes_and_the_trace_begins_again_at_its_last() {
 }
 
 #[test]
-fn a_packet_larger_than_what_is_left_of_an_opportunity_goes_on_with_the_next() {
+fn a_packet_larger_than_the_rest_of_an_opportunity_continues_with_the_next() {
     let stage = Stage::queued(Sender::delivery_trace(vec![1, 3, 4]), UNBOUNDED, 14);
     // 1514 bytes: 1500 at 1 ms and 14 at 3 ms, then 1486 at 3 ms and 28 at 4 ms.
     assert_eq!(departures(&stage, &[(0, 1500), (0, 1500), (0, 1400)]), [3000, 4000, 4000].map(Some));
@@ -118,7 +118,7 @@ proptest! {
         rate in 100_000..50_000_000u64, burst in 0..10_000u64, overhead in 0..20u32, train in train()
     ) {
         let stage = Stage::queued(Sender::token_bucket(rate, burst), UNBOUNDED, overhead);
-        let left: Vec<_> = fates(&mut *stage.build(SEED), &train).into_iter().zip(&train)
+        let left: Vec<_> = outcomes(&mut *stage.build(SEED), &train).into_iter().zip(&train)
             .filter(|((_, cause), _)| cause.is_none())
             .map(|((departure, _), send)| (departure.as_nanos(), u128::from(send.size + overhead)))
             .collect();

@@ -128,18 +128,18 @@ fn what_no_loss_model_can_do_is_refused_with_its_value() {
 }
 
 #[test]
-fn what_is_no_markov_chain_is_refused_with_its_value() {
+fn values_that_are_not_a_markov_chain_are_refused() {
     let markov = |transitions: &[&[f64]], loss: &[f64]| {
         let transitions = transitions.iter().map(|row| row.to_vec()).collect();
         error(ImpairmentSpec::Markov(MarkovSpec { transitions, loss: loss.to_vec() }))
     };
-    assert_eq!(markov(&[], &[]), "transitions: there is no state");
+    assert_eq!(markov(&[], &[]), "transitions: at least one state is needed");
     assert_eq!(markov(&[&[1.0, 0.0], &[1.0]], &[0.0; 2]), "transitions[1]: 1 probabilities for 2 states");
     assert_eq!(markov(&[&[1.0, 0.0], &[0.5, 0.25]], &[0.0; 2]), "transitions[1]: the row sums to 0.75");
     assert_eq!(markov(&[&[2.0]], &[0.0]), "transitions[0][0]: 2 is not a probability (0 to 1)");
     assert_eq!(markov(&[&[1.0]], &[0.0; 2]), "loss: 2 probabilities for 1 states");
     let many = vec![&[1.0 / 65.0; 65][..]; 65];
-    assert_eq!(markov(&many, &[0.0; 65]), "transitions: 65 states are more than 64, the most");
+    assert_eq!(markov(&many, &[0.0; 65]), "transitions: 65 states are more than the maximum of 64");
     assert_eq!(markov(&[&[1.0]], &[3.0]), "loss[0]: 3 is not a probability (0 to 1)");
 }
 
@@ -229,7 +229,10 @@ fn a_queue_that_cannot_work_is_refused_with_its_value() {
     };
     assert_eq!(queue(fair(0, 1, 1)), "queue.interval_ns: an interval of 0 drops everything that waits");
     assert_eq!(queue(fair(1, 0, 1)), "queue.flows: flows cannot be hashed to 0 queues");
-    assert_eq!(queue(fair(1, 65_537, 1)), "queue.flows: 65537 is more than 65536, the most queues of Linux's");
+    assert_eq!(
+        queue(fair(1, 65_537, 1)),
+        "queue.flows: 65537 is more than 65536, the maximum number of queues in Linux"
+    );
     assert_eq!(queue(fair(1, 1, 0)), "queue.quantum_bytes: a queue cannot send by turns of 0 bytes");
 }
 
@@ -265,7 +268,7 @@ fn shared_stages_that_cannot_work_are_refused_with_their_value() {
     );
     assert_eq!(
         medium(changed(wifi(0.0), "retries", 256)),
-        "medium.retries: 256 is more than 255, the most of IEEE 802.11"
+        "medium.retries: 256 is more than 255, the maximum of IEEE 802.11"
     );
     let times = [("preamble_ns", 999), ("ack_ns", 0), ("sifs_ns", 0), ("difs_ns", 0)];
     let hasty = times.into_iter().fold(wifi(0.0), |medium, (key, value)| changed(medium, key, value));
@@ -277,7 +280,7 @@ fn shared_stages_that_cannot_work_are_refused_with_their_value() {
     assert_eq!(zigbee("max_be", 9), "medium.max_be: 9 is more than 8, the largest of IEEE 802.15.4");
     assert_eq!(
         zigbee("mac_bytes", 115),
-        "medium.mac_bytes: 115 is more than 114, what leaves room for a fragment in a frame"
+        "medium.mac_bytes: 115 is more than 114, the maximum that leaves room for a fragment in a frame"
     );
     assert_eq!(
         zigbee("compressed_bytes", 49),

@@ -9,7 +9,7 @@ mod strategies;
 use std::time::Duration;
 
 use common::{Send, Sender, Stage, drop_tail};
-use exact::{SEED, departures, fates, ms, packet, point, sends, unbounded};
+use exact::{SEED, departures, ms, outcomes, packet, point, sends, unbounded};
 use proptest::prelude::*;
 use strategies::{schedule, train};
 use wirelab_link::impairment::{
@@ -27,7 +27,7 @@ fn rates(points: &[(u64, Option<u64>)], repeat: Option<u64>) -> Stage {
 }
 
 #[test]
-fn a_packet_that_is_being_sent_when_the_rate_changes_goes_on_at_the_new_rate() {
+fn a_packet_that_is_being_sent_when_the_rate_changes_continues_at_the_new_rate() {
     let stage = rates(&[(0, Some(8_000_000)), (500, Some(4_000_000)), (1500, None)], None);
     assert_eq!(departures(&stage, &[(0, 1000), (0, 1000), (0, 9000)]), [1500, 1500, 1500].map(Some));
     assert_eq!(departures(&stage, &[(100, 1000), (2000, 9000)]), [1500, 2000].map(Some));
@@ -89,8 +89,9 @@ fn loss_and_delay_are_those_that_hold_when_the_last_bit_is_sent() {
 fn a_schedule_draws_once_for_each_packet_whatever_the_loss_is() {
     let points = vec![point(ms(0), None, ms(0), 0.0), point(ms(100), None, ms(0), 0.5)];
     let train = sends(&(0..400).map(|nth| (nth * 1000, 100)).collect::<Vec<_>>());
-    let lost =
-        |stage: Stage| fates(&mut *stage.build(SEED), &train).into_iter().map(|(_, cause)| cause).collect::<Vec<_>>();
+    let lost = |stage: Stage| {
+        outcomes(&mut *stage.build(SEED), &train).into_iter().map(|(_, cause)| cause).collect::<Vec<_>>()
+    };
     let (scheduled, independent) = (lost(unbounded(Sender::schedule(points, None))), lost(Stage::independent(0.5)));
     assert!(scheduled[..100].iter().all(Option::is_none));
     assert_eq!(scheduled[100..], independent[100..]);
@@ -104,7 +105,8 @@ fn an_outage_drops_from_its_beginning_until_just_before_its_end() {
     assert_eq!(departures(&once, &around), [Some(4999), None, None, Some(7000), Some(105_000)]);
     let often = Stage::outage(ms(5), ms(2), Some(ms(10)), None);
     assert_eq!(departures(&often, &around), [Some(4999), None, None, Some(7000), None]);
-    let causes: Vec<_> = fates(&mut *often.build(SEED), &sends(&around)).into_iter().map(|(_, cause)| cause).collect();
+    let causes: Vec<_> =
+        outcomes(&mut *often.build(SEED), &sends(&around)).into_iter().map(|(_, cause)| cause).collect();
     assert_eq!(causes[1], Some(DropCause::Outage));
 }
 
@@ -115,7 +117,7 @@ fn a_handover_holds_what_fits_and_releases_it_in_order_at_its_end() {
     let full = |at: u64| (Instant::from_nanos(at * 1000), Some(DropCause::QueueFull));
     let left = |at: u64| (Instant::from_nanos(at * 1000), None);
     let expected = [left(7000), full(5001), left(7000), left(7000), left(17_000), full(15_000)];
-    assert_eq!(fates(&mut *stage.build(SEED), &train), expected);
+    assert_eq!(outcomes(&mut *stage.build(SEED), &train), expected);
 }
 
 #[test]
@@ -210,17 +212,17 @@ proptest! {
         let sums: Vec<_> = sizes.iter().scan(0, |sum, size| { *sum += u64::from(*size); Some(*sum) }).collect();
         let expected = integral(&points, repeat, &sums);
         let train: Vec<_> = sizes.iter().map(|size| Send { gap: Duration::ZERO, port: 0, size: *size }).collect();
-        let fates = fates(&mut *unbounded(Sender::schedule(points, repeat)).build(SEED), &train);
-        prop_assert_eq!(fates.into_iter().map(|(at, _)| at.as_nanos()).collect::<Vec<_>>(), expected);
+        let outcomes = outcomes(&mut *unbounded(Sender::schedule(points, repeat)).build(SEED), &train);
+        prop_assert_eq!(outcomes.into_iter().map(|(at, _)| at.as_nanos()).collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn one_point_for_ever_and_a_whole_duty_cycle_are_a_rate(rate in 1_000..50_000_000u64, bytes in 0..10_000u64, train in train()) {
-        let fates = |sender: Sender| fates(&mut *sender.build(drop_tail(bytes), 3, SEED), &train);
-        let expected = fates(Sender::rate(rate));
-        prop_assert_eq!(&fates(Sender::duty_cycle(rate, 1.0)), &expected);
+        let outcomes = |sender: Sender| outcomes(&mut *sender.build(drop_tail(bytes), 3, SEED), &train);
+        let expected = outcomes(Sender::rate(rate));
+        prop_assert_eq!(&outcomes(Sender::duty_cycle(rate, 1.0)), &expected);
         let point = point(ms(0), Some(rate), ms(0), 0.0);
-        prop_assert_eq!(&fates(Sender::schedule(vec![point.clone()], None)), &expected);
-        prop_assert_eq!(&fates(Sender::schedule(vec![point.clone(), SchedulePoint { at_ns: 3_000_000, ..point }], Some(ms(7)))), &expected);
+        prop_assert_eq!(&outcomes(Sender::schedule(vec![point.clone()], None)), &expected);
+        prop_assert_eq!(&outcomes(Sender::schedule(vec![point.clone(), SchedulePoint { at_ns: 3_000_000, ..point }], Some(ms(7)))), &expected);
     }
 }

@@ -1,4 +1,4 @@
-//! What both directions of a link share besides the air: the client's sleep and address translation; and the way of packets through all stages.
+//! What both directions of a link share in addition to the air: the client's sleep and address translation; and the path of packets through all stages.
 
 mod common;
 #[path = "common/dialogue.rs"]
@@ -9,7 +9,7 @@ mod shared;
 use std::time::Duration;
 
 use common::{Caller, Plan, Sender, Stage, drive};
-use dialogue::{fates, leave, millis as ms, train};
+use dialogue::{leave, millis as ms, outcomes, train};
 use shared::{Air, Shared, ieee80211g};
 use wirelab_link::impairment::{Nat, Radio, Sleep};
 use wirelab_link::queue::Queue;
@@ -52,9 +52,9 @@ fn all_packets_wait_for_the_same_instant_while_the_radio_wakes() {
 fn each_side_keeps_its_buffer_and_drops_the_rest() {
     for (side, other) in [(0, 1), (1, 0)] {
         let packets = [(0, side, 100), (0, 0, 1), (0, side, 100), (0, side, 49), (0, side, 2), (0, other, 200)];
-        let fates = fates(&mut Radio::new(sleeps(), 250).unwrap(), &packets);
+        let outcomes = outcomes(&mut Radio::new(sleeps(), 250).unwrap(), &packets);
         let (passed, dropped) = ((50_000_000, None), (0, Some(DropCause::QueueFull)));
-        assert_eq!(fates, [passed, passed, passed, passed, dropped, passed], "side {side}");
+        assert_eq!(outcomes, [passed, passed, passed, passed, dropped, passed], "side {side}");
     }
 }
 
@@ -110,7 +110,7 @@ fn a_mapping_ends_when_no_packet_of_either_direction_has_used_it_for_its_time() 
 }
 
 #[test]
-fn tcp_has_a_time_out_of_its_own_and_everything_else_that_of_udp() {
+fn tcp_has_a_separate_time_out_and_everything_else_that_of_udp() {
     let other = Flow { id: 3, transport: Transport::Other };
     let packets = [(0, 0, TCP), (0, 0, UDP), (0, 0, other), (500, 1, TCP), (500, 1, UDP), (500, 1, other)];
     assert_eq!(passed(&mut Nat::new(ms(100), ms(1000)), &packets), [true, true, true, true, false, false]);
@@ -135,8 +135,8 @@ fn packets_pass_radio_chain_medium_and_translation_in_the_order_of_their_directi
 fn a_mapping_begins_when_the_uplink_packet_has_come_to_the_far_end() {
     let shared = || Shared { nat: Some([ms(1000); 2]), ..Shared::default() };
     let packets = [(0, 0, 99), (9_999, 1, 99), (10_000, 1, 99)];
-    let fates = fates(&mut link(shared(), ms(10), ms(0)), &packets);
-    assert_eq!(fates, [(10_000_000, None), (9_999_000, Some(DropCause::Nat)), (10_000_000, None)]);
+    let outcomes = outcomes(&mut link(shared(), ms(10), ms(0)), &packets);
+    assert_eq!(outcomes, [(10_000_000, None), (9_999_000, Some(DropCause::Nat)), (10_000_000, None)]);
 }
 
 #[test]
@@ -145,13 +145,13 @@ fn a_downlink_packet_that_reaches_the_radio_keeps_it_awake_for_uplink_packets() 
     let shared = || Shared { radio: Some((vec![sleep], 1000)), ..Shared::default() };
     let packets = [(0, 0, 100), (5_000, 1, 100), (15_000, 0, 100)];
     for caller in [Caller::Prompt, Caller::Absent, Caller::Late(vec![ms(100)])] {
-        let fates = drive(&mut link(shared(), ms(0), ms(5)), &train(&packets), &caller);
-        let departures: Vec<_> = fates.values().map(|(instant, _)| instant.as_nanos() / 1_000_000).collect();
+        let outcomes = drive(&mut link(shared(), ms(0), ms(5)), &train(&packets), &caller);
+        let departures: Vec<_> = outcomes.values().map(|(instant, _)| instant.as_nanos() / 1_000_000).collect();
         assert_eq!(departures, [1, 10, 15]);
     }
     // Without it the radio is asleep at 11 ms.
-    let fates = fates(&mut link(shared(), ms(0), ms(5)), &[packets[0], packets[2]]);
-    assert_eq!(fates[1].0, 16_000_000);
+    let outcomes = outcomes(&mut link(shared(), ms(0), ms(5)), &[packets[0], packets[2]]);
+    assert_eq!(outcomes[1].0, 16_000_000);
 }
 
 #[test]
@@ -215,8 +215,8 @@ fn neither_drops_nor_copies_on_the_way_keep_the_radio_awake_for_longer() {
     let (copied, rate) = (Stage::duplicate(1.0, 0.0), Stage::rate(20_000, 0, 0));
     for uplink in [vec![copied.clone(), rate.clone(), Stage::independent(1.0)], vec![rate, copied]] {
         let mut link = dozing(uplink, vec![], None);
-        let fates = drive(&mut link, &train(&[(0, 0, 1000), (599_000, 1, 100), (799_000, 1, 100)]), &Caller::Prompt);
-        let answers = [1, 2].map(|sequence| fates[&(sequence, false)].0.as_nanos() / 1_000_000);
+        let outcomes = drive(&mut link, &train(&[(0, 0, 1000), (599_000, 1, 100), (799_000, 1, 100)]), &Caller::Prompt);
+        let answers = [1, 2].map(|sequence| outcomes[&(sequence, false)].0.as_nanos() / 1_000_000);
         assert_eq!(answers, [599, 799 + 2048]);
     }
 }

@@ -19,8 +19,8 @@ fn every(gap: Duration, size: u32, count: usize) -> Vec<Send> {
 
 /// Departures in order of arrival, nanoseconds; `None` where a packet was dropped.
 fn departures(plan: &Plan, train: &[Send]) -> Vec<Option<u64>> {
-    let fates = drive(&mut plan.link(), train, &Caller::Prompt);
-    fates.into_values().map(|(instant, cause)| cause.is_none().then_some(instant.as_nanos())).collect()
+    let outcomes = drive(&mut plan.link(), train, &Caller::Prompt);
+    outcomes.into_values().map(|(instant, cause)| cause.is_none().then_some(instant.as_nanos())).collect()
 }
 
 fn packet(sequence: u64, port: u16, size: u32) -> Packet {
@@ -50,8 +50,8 @@ fn a_constant_delay_is_exact_and_a_packets_bytes_come_out_as_they_went_in() {
 fn delays_in_a_row_add_up_however_late_the_caller_is() {
     let plan = uplink(vec![Stage::constant(Duration::from_millis(1)); 5]);
     for caller in [Caller::Prompt, Caller::Absent, Caller::Late(vec![Duration::from_millis(7)])] {
-        let fates = drive(&mut plan.link(), &every(Duration::from_micros(10), 100, 50), &caller);
-        assert!(fates.into_values().zip(1..).all(|((departure, _), nth)| departure == at(10 * nth + 5000)));
+        let outcomes = drive(&mut plan.link(), &every(Duration::from_micros(10), 100, 50), &caller);
+        assert!(outcomes.into_values().zip(1..).all(|((departure, _), nth)| departure == at(10 * nth + 5000)));
     }
 }
 
@@ -110,7 +110,7 @@ fn a_busy_rate_sends_exactly_its_bytes() {
 }
 
 #[test]
-fn an_idle_rate_sends_at_once_and_keeps_no_credit() {
+fn an_idle_rate_sends_immediately_and_keeps_no_credit() {
     let train = every(Duration::from_millis(5), 1000, 3);
     assert_eq!(
         departures(&uplink(vec![Stage::rate(8_000_000, 0, 0)]), &train),
@@ -232,7 +232,7 @@ fn what_is_due_by_an_arrival_in_its_direction_is_settled_when_that_is_handed_in(
 }
 
 #[test]
-fn the_same_seed_gives_the_same_fates_and_another_seed_others() {
+fn the_same_seed_gives_the_same_outcomes_and_another_seed_others() {
     let stages = vec![
         Stage::jittered(Duration::from_millis(2), JitterSpec::Normal { sigma_ns: 1_000_000 }),
         Stage::gilbert_elliott_time(Duration::from_millis(300), Duration::from_millis(100), 0.7, 0.1),
@@ -240,13 +240,13 @@ fn the_same_seed_gives_the_same_fates_and_another_seed_others() {
     ];
     let mut train = every(Duration::from_millis(3), 100, 300);
     train.iter_mut().step_by(2).for_each(|send| send.port = 1);
-    let fates = |seed| {
+    let outcomes = |seed| {
         drive(
             &mut Plan { stages: [stages.clone(), stages.clone()], medium: None, seed }.link(),
             &train,
             &Caller::Prompt,
         )
     };
-    assert_eq!(fates(1), fates(1));
-    assert_ne!(fates(1), fates(2));
+    assert_eq!(outcomes(1), outcomes(1));
+    assert_ne!(outcomes(1), outcomes(2));
 }

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Documentation/power/pm_qos_interface.rst in Linux: whoever holds it open says how late the machine's CPUs may wake, in microseconds.
+/// Documentation/power/pm_qos_interface.rst in Linux: a process that holds it open says how late the machine's CPUs may wake, in microseconds.
 const CPU_LATENCY: &str = "/dev/cpu_dma_latency";
 
 /// Keeps every CPU of the machine from sleeping while it lives, and no longer than its process does: an idle CPU polls for work, so that what it is to
-/// run begins at once. That costs the power of CPUs that are never idle. Root only.
+/// run begins immediately. That costs the power of CPUs that are never idle. Root only.
 #[derive(Debug)]
 pub struct AwakeCpus {
     _held: File,
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_may_ask_for_it_gets_cpus_that_wake_at_once_and_others_are_refused() {
+    fn root_gets_cpus_that_wake_without_delay_and_others_are_refused() {
         match AwakeCpus::hold() {
             Ok(_held) => {
                 let mut latency_us = [0xff; 4];

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_told_from_noise() {
+    fn a_step_is_distinguished_from_noise() {
         let mut offset = RealtimeOffset::measure();
         assert!(!offset.refresh());
         offset.nanoseconds += 1_000_000_000;

@@ -1,4 +1,4 @@
-//! What the kernel counts of a process while it runs.
+//! The kernel's counters of a running process.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -30,7 +30,7 @@ pub fn thread_cpu_time() -> Option<Duration> {
 #[derive(Debug)]
 pub struct Counter(OwnedFd);
 
-/// What is counted.
+/// The counted event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Instructions outside the kernel, by the processor.
@@ -40,7 +40,7 @@ pub enum Event {
 }
 
 impl Counter {
-    /// Count from now on. Fails where the machine has no such counter, a virtual one for example, or does not allow it.
+    /// Count from now on. Fails if the machine has no such counter, a virtual one for example, or does not allow it.
     pub fn of(event: Event, pid: u32) -> io::Result<Self> {
         let (kind, config) = match event {
             Event::Instructions => (PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS),

@@ -17,16 +17,16 @@ use crate::{Context, Error, clock};
 pub use place::Version;
 use place::{Place, places};
 
-/// What the kernel takes as the least quota of a period (`min_cfs_quota_period` in `kernel/sched/`); the shorter a period, the finer the grain.
-const LEAST_QUOTA_US: u64 = 1_000;
+/// The smallest quota of a period that the kernel accepts (`min_cfs_quota_period` in `kernel/sched/`); the shorter a period, the finer the grain.
+const MIN_QUOTA_US: u64 = 1_000;
 /// Its longest period.
 const LONGEST_PERIOD_US: u64 = 1_000_000;
 /// Shares of one CPU that can be had.
 pub const SHARES: std::ops::RangeInclusive<f64> = 0.001..=1.0;
-/// A group whose last process has just ended may not be removed yet.
+/// A group may not be removable right after its last process ended.
 const REMOVALS: u32 = 200;
 const REMOVE_AGAIN: Duration = Duration::from_millis(5);
-/// Waits for the end of who holds its stdin, however that comes, and removes the folder `$0` with the groups in it.
+/// Waits until its stdin is closed, which happens even if the holder is killed, and removes the folder `$0` with the groups in it.
 const GUARD: &str = r#"cat
 left=100
 while [ -d "$0" ] && [ $left -gt 0 ]; do rmdir "$0"/*/ "$0" || sleep 0.1; left=$((left - 1)); done"#;
@@ -105,7 +105,7 @@ pub struct CpuQuota {
     period_us: u64,
 }
 
-/// What a limit was, and what it did.
+/// A limit and its effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     /// CPU time in each period.
@@ -131,7 +131,7 @@ impl CpuQuota {
         fs::File::options().write(true).open(&path).context(format!("opening {}", path.display()))
     }
 
-    /// What it did so far.
+    /// Its effect so far.
     pub fn used(&self) -> Result<Used, Error> {
         let stat = self.place.read("cpu.stat")?;
         let used = self.place.version().used(&stat);
@@ -146,10 +146,10 @@ impl Drop for CpuQuota {
     }
 }
 
-/// Quota and period, in microseconds: the shortest period whose quota the kernel takes.
+/// Quota and period, in microseconds: the shortest period for which the kernel accepts the quota.
 fn bandwidth(share: f64) -> (u64, u64) {
-    let period = (LEAST_QUOTA_US as f64 / share).round().clamp(LEAST_QUOTA_US as f64, LONGEST_PERIOD_US as f64);
-    (((period * share).round() as u64).max(LEAST_QUOTA_US), period as u64)
+    let period = (MIN_QUOTA_US as f64 / share).round().clamp(MIN_QUOTA_US as f64, LONGEST_PERIOD_US as f64);
+    (((period * share).round() as u64).max(MIN_QUOTA_US), period as u64)
 }
 
 /// Start the guardian of a folder, in a process group of its own, so that Ctrl-C does not reach it.

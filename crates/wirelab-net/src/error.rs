@@ -7,7 +7,7 @@ use std::io;
 #[error("{what}: {reason}")]
 pub struct Error {
     what: String,
-    // Not a `source`, which whoever prints the whole chain would print again.
+    // Not a `source`, which a print of the whole chain would repeat.
     reason: io::Error,
 }
 
@@ -18,7 +18,7 @@ impl Error {
     }
 }
 
-/// Says what was being done when a system call failed.
+/// Names the step in which a system call failed.
 pub trait Context<T> {
     /// `what` in the present participle or as a noun: it stands before a colon and the system's reason.
     fn context(self, what: impl Into<String>) -> Result<T, Error>;

@@ -1,4 +1,4 @@
-//! Echo requests over a raw socket, which needs the rights that whoever runs in a lane has.
+//! Echo requests over a raw socket, which needs the rights that processes in a slot have.
 
 use std::io;
 use std::net::{IpAddr, UdpSocket};
@@ -33,7 +33,7 @@ impl EchoSocket {
         Ok(Self { socket: open().context(format!("opening an ICMP socket to {to}"))?, identifier, ipv6 })
     }
 
-    /// For who waits until it is ready.
+    /// For polling.
     pub fn socket(&self) -> &UdpSocket {
         &self.socket
     }

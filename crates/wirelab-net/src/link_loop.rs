@@ -1,11 +1,11 @@
-//! The loop of the link process: one thread moves the packets of every lane, and does nothing else.
+//! The loop of the link process: one thread moves the packets of every slot, and does nothing else.
 //!
 //! A packet is due at the instant its chain says, counted from the kernel's receive stamp; how late it is sent does not move anything after it.
-//! The thread sleeps until shortly before the next deadline and spins the rest, as long as spinning is cheap: see [`Effort`].
+//! The thread sleeps until shortly before the next deadline and spins the rest, as long as spinning is cheap: see [`SpinPolicy`].
 #![allow(unsafe_code)]
 
-mod effort;
 mod poller;
+mod spin_policy;
 
 use std::thread;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use wirelab_link::Instant;
 
 use crate::awake::AwakeCpus;
 use crate::clock::{self, RealtimeOffset};
-use crate::lane::{Finished, Lane, TrialLink};
 use crate::scheduling::{self, Scheduling};
+use crate::slot::{Finished, Slot, TrialLink};
 use crate::topology::Ports;
 use crate::{Context, Error};
-use effort::Effort;
 use poller::{Poller, Waker};
+use spin_policy::SpinPolicy;
 
 /// Orders to the loop. It ends when this is dropped.
 pub struct LinkLoop {
@@ -42,23 +42,23 @@ enum Command {
 }
 
 impl LinkLoop {
-    /// Start the thread. Here a lane is one link of a lane.
-    pub fn start(lanes: Vec<Ports>) -> Result<Self, Error> {
+    /// Start the thread. Here a slot is one link of a slot.
+    pub fn start(slots: Vec<Ports>) -> Result<Self, Error> {
         let numbered =
-            lanes.iter().enumerate().flat_map(|(lane, ports)| ports.sockets.iter().map(move |port| (lane, port)));
+            slots.iter().enumerate().flat_map(|(slot, ports)| ports.sockets.iter().map(move |port| (slot, port)));
         let poller = Poller::new(numbered).context("making an epoll instance")?;
         let waker = poller.waker().context("making an event descriptor")?;
         let (commands, queue) = unbounded();
         let (started, granted) = bounded(1);
-        let lanes: Vec<_> = lanes.into_iter().map(Lane::new).collect();
-        let deadlines = vec![None; lanes.len()];
+        let slots: Vec<_> = slots.into_iter().map(Slot::new).collect();
+        let deadlines = vec![None; slots.len()];
         let run = move || {
             scheduling::exact_timers();
             let scheduling = Scheduling::best();
             let cpu = if scheduling == Scheduling::Fifo { None } else { scheduling::settle() };
             let _ = started.send((scheduling, cpu));
-            let effort = Effort::new(scheduling, clock::now());
-            Thread { lanes, deadlines, queue, poller, effort, offset: RealtimeOffset::measure() }.run();
+            let spin_policy = SpinPolicy::new(scheduling, clock::now());
+            Thread { slots, deadlines, queue, poller, spin_policy, offset: RealtimeOffset::measure() }.run();
         };
         thread::Builder::new().name("link".into()).spawn(run).context("starting a thread")?;
         let (scheduling, cpu) = granted.recv().unwrap_or((Scheduling::Default, None));
@@ -80,17 +80,17 @@ impl LinkLoop {
         self.awake.is_some()
     }
 
-    /// Begin a trial in a lane; returns when packets from now on are part of it.
-    pub fn begin(&self, lane: usize, link: TrialLink) -> Result<(), Ended> {
+    /// Begin a trial in a slot; returns when packets from now on are part of it.
+    pub fn begin(&self, slot: usize, link: TrialLink) -> Result<(), Ended> {
         let (done, wait) = bounded(1);
-        self.order(Command::Begin(lane, Box::new(link), done));
+        self.order(Command::Begin(slot, Box::new(link), done));
         wait.recv().map_err(|_| Ended)
     }
 
-    /// End the trial in a lane, without waiting for packets that are still inside; `None` if there was none.
-    pub fn finish(&self, lane: usize) -> Result<Option<Finished>, Ended> {
+    /// End the trial in a slot, without waiting for packets that are still inside; `None` if there was none.
+    pub fn finish(&self, slot: usize) -> Result<Option<Finished>, Ended> {
         let (done, wait) = bounded(1);
-        self.order(Command::Finish(lane, done));
+        self.order(Command::Finish(slot, done));
         wait.recv().map_err(|_| Ended)
     }
 
@@ -101,12 +101,12 @@ impl LinkLoop {
 }
 
 struct Thread {
-    lanes: Vec<Lane>,
-    /// When something leaves each lane next, side by side: a lane with nothing to do is not looked at.
+    slots: Vec<Slot>,
+    /// When something leaves each slot next, side by side: a slot with nothing to do is not looked at.
     deadlines: Vec<Option<Instant>>,
     queue: Receiver<Command>,
     poller: Poller,
-    effort: Effort,
+    spin_policy: SpinPolicy,
     offset: RealtimeOffset,
 }
 
@@ -115,28 +115,28 @@ impl Thread {
         loop {
             self.wait();
             if self.offset.refresh() {
-                self.lanes.iter_mut().for_each(Lane::clock_stepped);
+                self.slots.iter_mut().for_each(Slot::clock_stepped);
             }
             let now = clock::now();
             let mut taken = 0;
             for event in 0..self.poller.ready().len() {
                 taken += self.advance(self.poller.ready()[event], now);
             }
-            for lane in 0..self.lanes.len() {
-                if self.deadlines[lane].is_some_and(|due| due <= now) {
-                    taken += self.advance(lane, now);
+            for slot in 0..self.slots.len() {
+                if self.deadlines[slot].is_some_and(|due| due <= now) {
+                    taken += self.advance(slot, now);
                 }
             }
-            self.effort.account(now, taken);
+            self.spin_policy.account(now, taken);
             if self.poller.take_wake() && !self.obey() {
                 return;
             }
         }
     }
 
-    fn advance(&mut self, lane: usize, now: Instant) -> usize {
-        let taken = self.lanes[lane].advance(now, self.offset);
-        self.deadlines[lane] = self.lanes[lane].timeout();
+    fn advance(&mut self, slot: usize, now: Instant) -> usize {
+        let taken = self.slots[slot].advance(now, self.offset);
+        self.deadlines[slot] = self.slots[slot].timeout();
         taken
     }
 
@@ -147,8 +147,8 @@ impl Thread {
             let now = clock::now();
             match due.map(|due| due.saturating_since(now)) {
                 Some(Duration::ZERO) => return,
-                Some(left) if self.effort.may_spin(left) => self.spin(now + left, now),
-                Some(left) => self.sleep(Some(self.effort.sleep_before(left)), now),
+                Some(left) if self.spin_policy.may_spin(left) => self.spin(now + left, now),
+                Some(left) => self.sleep(Some(self.spin_policy.sleep_before(left)), now),
                 None => self.sleep(None, now),
             }
         }
@@ -159,26 +159,26 @@ impl Thread {
         while now < due && !self.poller.look() {
             now = clock::now();
         }
-        self.effort.spun(now.saturating_since(from));
+        self.spin_policy.spun(now.saturating_since(from));
     }
 
     fn sleep(&mut self, time: Option<Duration>, from: Instant) {
         self.poller.sleep(time);
-        self.effort.slept(clock::now().saturating_since(from), time);
+        self.spin_policy.slept(clock::now().saturating_since(from), time);
     }
 
-    /// Carry out what was ordered; false if nobody can order any more.
+    /// Carry out commands; false once no caller is left.
     fn obey(&mut self) -> bool {
         loop {
             match self.queue.try_recv() {
-                Ok(Command::Begin(lane, link, done)) => {
-                    self.lanes[lane].begin(*link, clock::now());
-                    self.deadlines[lane] = self.lanes[lane].timeout();
+                Ok(Command::Begin(slot, link, done)) => {
+                    self.slots[slot].begin(*link, clock::now());
+                    self.deadlines[slot] = self.slots[slot].timeout();
                     let _ = done.send(());
                 }
-                Ok(Command::Finish(lane, done)) => {
-                    let _ = done.send(self.lanes[lane].finish(clock::now(), self.offset));
-                    self.deadlines[lane] = None;
+                Ok(Command::Finish(slot, done)) => {
+                    let _ = done.send(self.slots[slot].finish(clock::now(), self.offset));
+                    self.deadlines[slot] = None;
                 }
                 Err(error) => return error.is_empty(),
             }

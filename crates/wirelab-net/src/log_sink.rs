@@ -14,9 +14,9 @@ use crate::{Context, Error};
 const CHUNK_BYTES: usize = 64 << 10;
 /// Bytes that may wait before captures leave packets out: a second of a disk's silence at 1 Gbit/s on both ends. The memory is locked, so it must
 /// not be all there is.
-pub(crate) const MOST_CAPTURED: usize = 256 << 20;
+pub(crate) const MAX_CAPTURED: usize = 256 << 20;
 /// Bytes that may wait before nothing more is taken: so much more that captures do not crowd out the packet log, which a replay needs all of.
-const MOST_WAITING: usize = MOST_CAPTURED / 2 * 3;
+const MAX_WAITING: usize = MAX_CAPTURED / 2 * 3;
 
 /// A file that a thread of its own writes, so that the writer never waits for the disk. Whatever is written in one call is in the file as a whole
 /// or not at all, as long as the disk takes whole chunks.
@@ -88,7 +88,7 @@ impl Backlog {
 
     /// Whether captures may add to it.
     pub(crate) fn has_room_for_captures(&self) -> bool {
-        self.bytes() <= MOST_CAPTURED
+        self.bytes() <= MAX_CAPTURED
     }
 
     pub(crate) fn add(&self, bytes: usize) {
@@ -101,7 +101,7 @@ impl Backlog {
 }
 
 impl LogSink {
-    /// Write what is left and close the file. The receiver tells when that is done, with the first error there was.
+    /// Write the rest and close the file. The receiver gets the first error, or success, when that is done.
     pub fn close(mut self) -> Receiver<io::Result<()>> {
         let _ = self.flush();
         let (done, wait) = bounded(1);
@@ -118,7 +118,7 @@ impl Drop for LogSink {
 
 impl Write for LogSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.backlog.bytes() > MOST_WAITING {
+        if self.backlog.bytes() > MAX_WAITING {
             return Err(io::Error::new(io::ErrorKind::WouldBlock, "the disk is too slow"));
         }
         self.chunk.extend_from_slice(bytes);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_disk_has_not_taken_is_told() {
+    fn the_bytes_that_the_disk_has_not_written_are_counted() {
         let (read_end, write_end) = io::pipe().unwrap();
         let mut thread = LogThread::start().unwrap();
         let mut sink = thread.open(File::from(std::os::fd::OwnedFd::from(write_end)));
@@ -204,9 +204,9 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         let mut sink = thread.open(file.try_clone().unwrap());
         sink.write_all(b"before ").unwrap();
-        thread.backlog().add(MOST_WAITING + 1);
+        thread.backlog().add(MAX_WAITING + 1);
         assert_eq!(sink.write_all(b"meanwhile ").unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        thread.backlog().take(MOST_WAITING + 1);
+        thread.backlog().take(MAX_WAITING + 1);
         sink.write_all(b"after").unwrap();
         sink.close().recv().unwrap().unwrap();
         assert_eq!(read(file), b"before after");

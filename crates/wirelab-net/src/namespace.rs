@@ -1,6 +1,6 @@
 //! User and network namespaces.
 //!
-//! A network namespace lives as long as a process is in it or a descriptor of it is open; nothing is mounted, so nothing is left behind.
+//! A network namespace lives as long as a process is in it or a descriptor of it is open; nothing is mounted, so nothing remains.
 
 use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -55,7 +55,7 @@ pub fn gain_namespaces() -> Result<bool, Error> {
     gain(|_| 0)
 }
 
-/// As [`gain_namespaces`], but in the new user namespace the caller keeps user and group: who runs in it is no root, and has capabilities only
+/// As [`gain_namespaces`], but in the new user namespace the caller keeps user and group: a process in it is not root, and has capabilities only
 /// until it executes a program, unless they are kept.
 pub fn gain_namespaces_as_oneself() -> Result<bool, Error> {
     gain(|id| id)

@@ -27,7 +27,7 @@ pub struct Confinement<'a> {
     pub inherited: Vec<BorrowedFd<'a>>,
     /// Control group to be in: its `cgroup.procs`, open for writing.
     pub group: Option<BorrowedFd<'a>>,
-    /// Begin a session, which says whose a process is that outlives its parent.
+    /// Begin a session, by which a process that outlives its parent is found.
     pub session: bool,
 }
 
@@ -109,9 +109,9 @@ pub struct Reaped {
     pub cpu_user: Duration,
     /// System CPU time.
     pub cpu_system: Duration,
-    /// Peak resident memory of the largest among them, in bytes. Not below what who started it had when it did.
+    /// Peak resident memory of the largest among them, in bytes. Not below that of its parent when it was started.
     pub peak_memory_bytes: u64,
-    /// How often it and they gave up a CPU to wait for something.
+    /// Voluntary context switches of it and them.
     pub voluntary_switches: u64,
     /// How often they were made to.
     pub involuntary_switches: u64,
@@ -166,7 +166,7 @@ pub fn mount_own_proc() -> Result<(), Error> {
     mount(Some("proc"), "/proc", Some("proc"), flags, none).context("mounting /proc")
 }
 
-/// Leave the terminal's session if there is one, so that Ctrl-C and a hang-up reach only who runs us; SIGINT is ignored in any case.
+/// Leave the terminal's session if there is one, so that Ctrl-C and a hang-up reach only our parent; SIGINT is ignored in any case.
 pub fn ignore_terminal() {
     // Fails for the leader of a process group, which then is not in the caller's group anyway.
     let _ = nix::unistd::setsid();

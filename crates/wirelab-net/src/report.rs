@@ -7,9 +7,9 @@ use wirelab_link::DropCause;
 /// Buckets of a [`Histogram`]: up to 16.8 s, and one for everything above.
 pub const BUCKETS: usize = 98;
 
-/// What one lane counted and measured while a trial ran.
+/// What one slot counted and measured while a trial ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LaneReport {
+pub struct SlotReport {
     /// From the client's side, from the server's side.
     pub directions: [DirectionCounts; 2],
     /// Frames lost by the kernel: the ring was full, a frame could not be sent, or no qdisc accounts for it.
@@ -67,7 +67,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Count `value`, in the first bucket whose upper edge is not below it.
+    /// Count `value` in the first bucket whose upper edge is not below it.
     pub fn add(&mut self, value: Duration) {
         let nanoseconds = u64::try_from(value.as_nanos()).unwrap_or(u64::MAX);
         let bucket = self.upper_ns.partition_point(|upper| *upper < nanoseconds).min(BUCKETS - 1);

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cpu_of_its_own_is_taken_by_one_thread_and_left_by_the_rest() {
+    fn one_thread_takes_a_cpu_alone_and_the_others_leave_it() {
         let thread = || {
             let before = cpus();
             let own = settle();

@@ -1,7 +1,7 @@
 //! A socket that sends many frames with one system call, from a transmit ring.
 //!
 //! The kernel would copy a frame's first bytes only, and the others once more, into a page of their own, when a veth passes the frame on. So every
-//! frame has a `virtio_net_hdr` whose `hdr_len` makes the kernel copy all of it at once, or as much as `hdr_len` can say.
+//! frame has a `virtio_net_hdr` whose `hdr_len` makes the kernel copy all of it in one step, or as much as `hdr_len` can say.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -49,7 +49,7 @@ impl SendRing {
         let refused = [libc::TP_STATUS_SEND_REQUEST, libc::TP_STATUS_WRONG_FORMAT];
         let is_refused = |offset| refused.contains(&self.shared.status(self.place(offset)).load(Ordering::Acquire));
         let taken = (0..filled).find(|offset| is_refused(*offset)).unwrap_or(filled);
-        // The kernel goes on where it stopped, and so do we.
+        // The kernel continues where it stopped, and so does this code.
         for offset in taken..filled {
             self.shared.status(self.place(offset)).store(libc::TP_STATUS_AVAILABLE, Ordering::Release);
         }

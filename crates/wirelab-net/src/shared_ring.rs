@@ -12,9 +12,9 @@ use crate::socket::set_option;
 
 const SMALLEST_BLOCK: usize = 64 << 10;
 const SMALLEST_FRAME: usize = 2048;
-const LEAST_FRAMES: usize = 64;
+const MIN_FRAMES: usize = 64;
 
-/// The mapping of a ring. Each frame begins with its `tp_status`, which says whose it is.
+/// The mapping of a ring. Each frame begins with its `tp_status`, which says whether the kernel or the process owns it.
 #[derive(Debug)]
 pub(crate) struct SharedRing {
     memory: NonNull<u8>,
@@ -31,7 +31,7 @@ impl SharedRing {
     pub(crate) fn new(socket: BorrowedFd<'_>, option: i32, longest: usize, bytes: usize) -> io::Result<Self> {
         let frame_bytes = longest.next_power_of_two().max(SMALLEST_FRAME);
         let block_bytes = frame_bytes.max(SMALLEST_BLOCK);
-        let bytes = bytes.max(LEAST_FRAMES * frame_bytes).next_multiple_of(block_bytes);
+        let bytes = bytes.max(MIN_FRAMES * frame_bytes).next_multiple_of(block_bytes);
         let frames = bytes / frame_bytes;
         let request = libc::tpacket_req {
             tp_block_size: block_bytes as u32,

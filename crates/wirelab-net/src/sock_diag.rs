@@ -16,7 +16,7 @@ use rtnetlink::sys::protocols::NETLINK_SOCK_DIAG;
 
 use crate::{Context, Error};
 
-/// Destroy every TCP socket of the current network namespace, whoever owned it: connections that outlive their process would otherwise go on
+/// Destroy every TCP socket of the current network namespace, of any owner: connections that outlive their process would otherwise continue
 /// retransmitting into the next trial. Fails where the kernel lacks CONFIG_INET_DIAG_DESTROY. Returns how many there were.
 pub fn destroy_sockets() -> Result<usize, Error> {
     let destroyed = [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())].map(destroy_family);

@@ -1,10 +1,10 @@
-//! The namespaces of a campaign: one for the link process, and for each lane one for every host.
+//! The namespaces of a campaign: one for the link process, and for each slot one for every host.
 //!
 //! ```text
 //! client --(link0 = l0-0-0)-- link process --(l0-0-1 = link0)-- server
 //! ```
 //!
-//! Every lane has the same hosts, links and addresses (a [`Shape`]), for its namespaces keep it apart. Neighbours are static, and no address is
+//! Every slot has the same hosts, links and addresses (a [`Shape`]), for its namespaces keep it apart. Neighbours are static, and no address is
 //! asked for, assigned or announced by itself, so that nothing but the endpoints' own packets enters a link.
 
 mod direct;
@@ -42,7 +42,7 @@ pub struct Addresses {
     pub server: IpAddr,
 }
 
-/// The IPv4 addresses of the first hosts of the first link's sides, in every lane.
+/// The IPv4 addresses of the first hosts of the first link's sides, in every slot.
 pub const IPV4: Addresses =
     Addresses { client: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1)), server: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2)) };
 /// Their IPv6 addresses, unique local ones (RFC 4193).
@@ -69,15 +69,15 @@ pub struct Ports {
 #[derive(Debug)]
 pub struct Topology {
     link: NetNamespace,
-    lanes: Vec<LaneNamespaces>,
+    slots: Vec<SlotNamespaces>,
     shape: Arc<Shape>,
     settings: BTreeMap<String, String>,
     ipv6: Result<(), Error>,
 }
 
-/// The namespaces of one lane.
+/// The namespaces of one slot.
 #[derive(Debug)]
-pub struct LaneNamespaces {
+pub struct SlotNamespaces {
     /// In the order of [`Shape::hosts`].
     hosts: Vec<NetNamespace>,
     shape: Arc<Shape>,
@@ -103,7 +103,7 @@ struct Peer {
 
 impl Topology {
     /// Make it all.
-    pub fn create(shape: Shape, lanes: usize, mtu: u32, offloads: bool) -> Result<Self, Error> {
+    pub fn create(shape: Shape, slots: usize, mtu: u32, offloads: bool) -> Result<Self, Error> {
         let link = NetNamespace::create()?;
         link.run(|| {
             sysctl::without_ipv6();
@@ -112,25 +112,25 @@ impl Topology {
         let shape = Arc::new(shape);
         let mut settings = BTreeMap::new();
         let mut ipv6 = Ok(());
-        let lanes = (0..lanes).map(|index| {
-            let lane = LaneNamespaces::create(index, shape.clone())?;
+        let slots = (0..slots).map(|index| {
+            let slot = SlotNamespaces::create(index, shape.clone())?;
             for number in 0..shape.links().len() {
-                for (_, side) in lane.sides(number) {
+                for (_, side) in slot.sides(number) {
                     settings.extend(side.create(&link, mtu, offloads)?);
                 }
-                lane.set_addresses(number, shape::ipv4, None)?;
-                // A kernel without IPv6 is no reason to do without the lane.
+                slot.set_addresses(number, shape::ipv4, None)?;
+                // A slot without IPv6 is still usable.
                 if ipv6.is_ok() {
-                    ipv6 = lane.set_addresses(number, shape::ipv6, None);
+                    ipv6 = slot.set_addresses(number, shape::ipv6, None);
                 }
             }
-            Ok(lane)
+            Ok(slot)
         });
-        let lanes = lanes.collect::<Result<_, Error>>()?;
+        let slots = slots.collect::<Result<_, Error>>()?;
         settings.insert("interface.mtu".into(), mtu.to_string());
         settings.insert("route.initcwnd".into(), "kernel default (10 segments)".into());
         settings.insert("ipv6".into(), ipv6.as_ref().map_or_else(|error| format!("none: {error}"), |()| "on".into()));
-        Ok(Self { link, lanes, shape, settings, ipv6 })
+        Ok(Self { link, slots, shape, settings, ipv6 })
     }
 
     /// Where the link process runs.
@@ -139,27 +139,27 @@ impl Topology {
     }
 
     /// By index.
-    pub fn lanes(&self) -> &[LaneNamespaces] {
-        &self.lanes
+    pub fn slots(&self) -> &[SlotNamespaces] {
+        &self.slots
     }
 
-    /// Hosts and links of every lane.
+    /// Hosts and links of every slot.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Why the lanes have no IPv6 addresses, if they have none: a kernel without IPv6, or an MTU below its least.
+    /// Why the slots have no IPv6 addresses: a kernel without IPv6, or an MTU below its minimum.
     pub fn ipv6(&self) -> Result<(), &Error> {
         self.ipv6.as_ref().copied()
     }
 
-    /// Kernel settings of the lanes, read back.
+    /// Kernel settings of the slots, read back.
     pub fn settings(&self) -> &BTreeMap<String, String> {
         &self.settings
     }
 }
 
-impl LaneNamespaces {
+impl SlotNamespaces {
     fn create(index: usize, shape: Arc<Shape>) -> Result<Self, Error> {
         let hosts = shape.hosts().iter().map(|_| NetNamespace::create()).collect::<Result<_, _>>()?;
         Ok(Self { hosts, shape, index })
@@ -187,7 +187,7 @@ impl LaneNamespaces {
         })
     }
 
-    /// Set the MTU of all interfaces on a link, IP bytes, from [`least_mtu`] to that with which the lanes were made. Below the least of IPv6
+    /// Set the MTU of all interfaces on a link, IP bytes, from [`min_mtu`] to that with which the slots were made. Below the minimum of IPv6
     /// the kernel takes the IPv6 addresses away, and [`set_addresses`](Self::set_addresses) gives them back.
     pub fn set_mtu(&self, link: usize, mtu: u32) -> Result<(), Error> {
         self.sides(link).try_for_each(|(_, side)| side.namespace.run(|| netlink::mtu(&side.interface, mtu)))
@@ -208,25 +208,25 @@ impl LaneNamespaces {
     }
 }
 
-/// The least MTU of an interface with this address: 68 for IPv4 (RFC 791 section 3.2), 1280 for IPv6 (RFC 8200 section 5).
-pub const fn least_mtu(address: IpAddr) -> u32 {
+/// The minimum MTU of an interface with this address: 68 for IPv4 (RFC 791 section 3.2), 1280 for IPv6 (RFC 8200 section 5).
+pub const fn min_mtu(address: IpAddr) -> u32 {
     if address.is_ipv4() { 68 } else { 1280 }
 }
 
-/// Open the sockets of a lane's link. For the link process, inside its namespace.
-pub fn open_ports(lane: usize, link: usize, sides: Sides, mtu: u32, offloads: bool) -> Result<Ports, Error> {
-    let open = |index| PacketSocket::open(&outer(lane, link, sides.port(index)), mtu, offloads);
+/// Open the sockets of a slot's link. For the link process, inside its namespace.
+pub fn open_ports(slot: usize, link: usize, sides: Sides, mtu: u32, offloads: bool) -> Result<Ports, Error> {
+    let open = |index| PacketSocket::open(&outer(slot, link, sides.port(index)), mtu, offloads);
     Ok(Ports { sides, sockets: (0..sides.ports()).map(open).collect::<Result<_, _>>()? })
 }
 
 /// The interfaces through which a link of two hosts sends: uplink, downlink.
-pub fn outgoing(lane: usize, link: usize) -> [String; 2] {
-    [PortId(1), PortId(0)].map(|port| outer(lane, link, port))
+pub fn outgoing(slot: usize, link: usize) -> [String; 2] {
+    [PortId(1), PortId(0)].map(|port| outer(slot, link, port))
 }
 
 /// The link's end of a veth: at most 14 bytes, of the kernel's 15.
-fn outer(lane: usize, link: usize, port: PortId) -> String {
-    format!("l{lane}-{link}-{}", port.0)
+fn outer(slot: usize, link: usize, port: PortId) -> String {
+    format!("l{slot}-{link}-{}", port.0)
 }
 
 impl Side<'_> {
@@ -256,7 +256,7 @@ impl Side<'_> {
         })
     }
 
-    /// See [`LaneNamespaces::set_addresses`].
+    /// See [`SlotNamespaces::set_addresses`].
     fn set_addresses(&self, own: IpAddr, peers: &[Peer], congestion_control: Option<&str>) -> Result<(), Error> {
         self.namespace.run(|| {
             netlink::address(&self.interface, own)?;

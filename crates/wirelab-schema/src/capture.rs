@@ -14,7 +14,7 @@ pub struct CapturedPacket {
     pub destination: Option<String>,
     /// Number of its transport flow, from 0 in order of appearance.
     pub flow: u32,
-    /// True from client to server. The client sent the SYN; where none was captured, it has the higher port, or else sent first.
+    /// True from client to server. The client sent the SYN; if none was captured, it has the higher port, or else sent first.
     pub uplink: bool,
     /// IP bytes.
     pub size_bytes: u32,
@@ -28,7 +28,7 @@ pub struct CapturedPacket {
     pub tcp_sequence: Option<u32>,
     /// TCP acknowledgement number relative to the other side's first.
     pub tcp_acknowledgement: Option<u32>,
-    /// A TCP segment some of whose sequence range (or SYN, FIN) was captured before.
+    /// A TCP segment that repeats, at least in part, a captured sequence range (or SYN, FIN).
     pub retransmission: bool,
 }
 
@@ -69,6 +69,6 @@ pub struct LedgerBytes {
     /// Packets that are neither TCP nor UDP, and fragments.
     pub other: u64,
     /// What the emulated link's own layer adds to `total`: headers of frames and fragments, each sent once, without preambles and without frames
-    /// of its own; below 0 where it compresses more than it adds. Null of a link without frames: one without a rate or a medium.
+    /// that the layer adds; below 0 where it compresses more than it adds. Null of a link without frames: one without a rate or a medium.
     pub link_layer: Option<i64>,
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{PageFiles, WorkloadSpec};
 
-/// The parameter file of one endpoint (`docs/contract.md`): the only thing an endpoint is told.
+/// The parameter file of one endpoint (`docs/contract.md`): the only input of an endpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndpointParameters {
@@ -61,11 +61,11 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerAddress {
-    /// IPv4 or IPv6 address inside the lane.
+    /// IPv4 or IPv6 address inside the slot.
     pub address: IpAddr,
     /// TCP or UDP port.
     pub port: u16,
-    /// Name in the certificate and in `Host` or `:authority`; never looked up, since no name server runs in a lane.
+    /// Name in the certificate and in `Host` or `:authority`; never looked up, since no name server runs in a slot.
     pub name: String,
 }
 
@@ -103,7 +103,7 @@ pub enum EndpointEvent {
     Ready {
         /// Port by purpose, for example `{"main": 8443}`; none of a client.
         ports: BTreeMap<String, u16>,
-        /// CPU time, user and system, that the process has used so far: what it costs to be there.
+        /// CPU time, user and system, that the process has used so far: the cost of starting.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cpu_ns: Option<u64>,
     },

@@ -32,11 +32,11 @@ pub struct Exchange {
     pub first_response_byte_ns: Option<u64>,
     /// First byte of the final response.
     pub first_final_byte_ns: Option<u64>,
-    /// Last byte of the final response, or the instant it was given up.
+    /// Last byte of the final response, or the instant at which it timed out.
     pub end_ns: u64,
     /// How it ended.
     pub outcome: Outcome,
-    /// Why it failed or was unsupported, or why its protocol gave it up before the workload's time-out, in one line.
+    /// Why it failed or was unsupported, or why its protocol ended it before the workload's time-out, in one line.
     pub error: Option<String>,
     /// Status code of the final response.
     pub status: Option<u16>,
@@ -77,7 +77,7 @@ pub enum Outcome {
     /// It ended with an error.
     #[default]
     Failed,
-    /// Given up after the workload's time-out, or for lack of an answer by the protocol itself (`error` says so): a censored value.
+    /// Ended by the workload's time-out, or by the protocol itself for lack of an answer (`error` says so): a censored value.
     TimedOut,
     /// The endpoint does not do this.
     Unsupported,

@@ -24,9 +24,9 @@ pub struct HostRequest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub enum HostOp {
-    /// Make the lanes of the campaign (once, first) and start the link process. Answered by [`HostResult::Opened`].
-    Open(OpenLanes),
-    /// Run one trial in a lane that is free. Answered by [`HostResult::Trial`] when all its processes are gone.
+    /// Make the slots of the campaign, once and first, and start the link process. Answered by [`HostResult::Opened`].
+    Open(OpenSlots),
+    /// Run one trial in a slot that is free. Answered by [`HostResult::Trial`] when all its processes are gone.
     RunTrial(Box<TrialRequest>),
     /// End a running trial now; its `run-trial` is answered with `cancelled`.
     Cancel {
@@ -35,39 +35,40 @@ pub enum HostOp {
     },
 }
 
-/// Lanes to make: each has a namespace for every host, and links between them through the link process.
+/// Slots for parallel trials. Each slot has a namespace for every host, and links between them through the link process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct OpenLanes {
+pub struct OpenSlots {
     /// How many.
-    pub lanes: u32,
+    #[serde(rename = "lanes")]
+    pub slots: u32,
     /// MTU of the endpoints' interfaces.
     pub mtu: u32,
     /// Leave segmentation and checksum offload on (a sensitivity; the default is off).
     #[serde(default)]
     pub offloads: bool,
-    /// Some links are run by the kernel's netem: without it the lanes are refused.
+    /// Some links are run by the kernel's netem: without it the request is refused.
     #[serde(default)]
     pub netem: bool,
     /// Trials may limit the CPU time of hosts (`cpu_shares`); the setting `trial.cpu_quota` then says by what, or why the machine does not let them.
     #[serde(default)]
     pub cpu_quota: bool,
-    /// The links of each lane, and with them its hosts. None at all means one, `main`, between the hosts `client` and `server`.
+    /// The links of each slot, and with them its hosts. An empty list means one link, `main`, between the hosts `client` and `server`.
     #[serde(default)]
-    pub links: Vec<LaneLink>,
+    pub links: Vec<SlotLink>,
 }
 
-/// Who is on a link. Packets go between the two sides only: hosts of one side share its queues and its air, and do not hear one another.
+/// The hosts on a link. Packets go between the two sides only: hosts of one side share its queues and its air, and do not hear one another.
 ///
 /// A host may be on several links, with an interface and an address on each; it forwards nothing between them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LaneLink {
-    /// Name, unique in the lane.
+pub struct SlotLink {
+    /// Name, unique in the slot.
     pub name: String,
     /// Hosts where the uplink begins: stations, each with a transmitter of its own where the link has a medium.
     pub near: Vec<String>,
-    /// Hosts where the uplink ends. On a medium they are behind one transmitter, the access point's.
+    /// Hosts where the uplink ends. On a medium they share one transmitter, the access point's.
     pub far: Vec<String>,
 }
 
@@ -77,24 +78,25 @@ pub struct LaneLink {
 pub struct TrialRequest {
     /// Id for logs and `cancel`.
     pub trial: String,
-    /// Which lane, from 0.
-    pub lane: u32,
-    /// The lane's first link, to emulate.
+    /// Which slot, from 0.
+    #[serde(rename = "lane")]
+    pub slot: u32,
+    /// The slot's first link, to emulate.
     pub link: LinkSpec,
     /// Seed of the first link's chains.
     pub link_seed: u64,
     /// Where the first link's packet log goes; absent means none.
     pub packet_log: Option<PathBuf>,
-    /// The lane's other links, by name; one that is not here carries nothing.
+    /// The slot's other links, by name; a link that is not listed carries nothing.
     #[serde(default)]
     pub other_links: BTreeMap<String, LinkTrial>,
-    /// Bytes of each packet's start (from the IP header on) to log; at most 255. Where the link tells flows apart (`fq-codel`, `nat`) at least 96
-    /// are logged, for a replay takes them.
+    /// Bytes of each packet's start (from the IP header on) to log; at most 255. If the link distinguishes flows (`fq-codel`, `nat`) at least 96
+    /// are logged, since a replay needs them.
     pub header_bytes: u8,
     /// Where captures of the first link go; absent means none.
     #[serde(default)]
     pub capture: Option<CaptureFiles>,
-    /// TCP congestion control of the lane's routes, for example `cubic`.
+    /// TCP congestion control of the slot's routes, for example `cubic`.
     pub congestion_control: String,
     /// Share of one CPU that all processes of a host together may use, from 0.001 to 1, by host; the others have no limit.
     #[serde(default)]
@@ -125,8 +127,8 @@ pub struct CaptureFiles {
     pub client: PathBuf,
     /// At the server.
     pub server: PathBuf,
-    /// Files to which endpoints write their TLS secrets (SSLKEYLOGFILE format). What they hold in the end is embedded in both captures; those that
-    /// are not there are left out.
+    /// Files to which endpoints write their TLS secrets (SSLKEYLOGFILE format). Their final content is embedded in both captures; missing
+    /// files are left out.
     #[serde(default)]
     pub key_logs: Vec<PathBuf>,
 }
@@ -137,7 +139,7 @@ pub struct CaptureFiles {
 pub struct EndpointProcess {
     /// Name, unique in the trial: `client`, `server`.
     pub name: String,
-    /// Whose network namespace: one of the lane's hosts.
+    /// The host whose network namespace it runs in: one of the slot's hosts.
     pub host: String,
     /// Program and arguments, executed directly.
     pub command: Vec<String>,
@@ -186,16 +188,16 @@ pub enum ReadyCondition {
 pub struct HostReply {
     /// The request's id.
     pub id: u64,
-    /// What came of it.
+    /// The outcome.
     #[serde(flatten)]
     pub result: HostResult,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "result", rename_all = "kebab-case")]
 pub enum HostResult {
-    /// The lanes are there.
+    /// The slots are ready.
     Opened(HostFacts),
     /// The trial is over.
     Trial(Box<TrialResult>),
@@ -210,7 +212,7 @@ pub enum HostResult {
     },
 }
 
-/// The machine as the campaign ran on it; goes into the campaign and the report as it is.
+/// The machine as the campaign ran on it; goes into the campaign and the report unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostFacts {
     /// `uname -r`.
@@ -225,16 +227,16 @@ pub struct HostFacts {
     pub rootless: bool,
     /// Scheduling of the link process: `fifo`, `slice` (a custom EEVDF slice) or `default`.
     pub link_scheduling: String,
-    /// CPU that the link has for itself; null where it has none, because its scheduling needs none or because there is only one.
+    /// CPU that the link has for itself; null if it has none, because its scheduling does not need one or because there is only one.
     #[serde(default)]
     pub link_cpu: Option<u32>,
-    /// Kernel settings of the lanes, read back after setting: `net.ipv4.tcp_no_metrics_save`, `net.ipv4.tcp_fastopen`, offloads, …
+    /// Kernel settings of the slots, read back after setting: `net.ipv4.tcp_no_metrics_save`, `net.ipv4.tcp_fastopen`, offloads, …
     pub settings: BTreeMap<String, String>,
-    /// Links of each lane, with the addresses of the hosts on them.
+    /// Links of each slot, with the addresses of the hosts on them.
     pub links: Vec<LinkAddresses>,
 }
 
-/// Who is on a link by which addresses, in every lane the same.
+/// The addresses of the hosts on a link, the same in every slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkAddresses {
     /// The link's name.
@@ -252,7 +254,7 @@ pub struct HostAddress {
     pub host: String,
     /// Its IPv4 address.
     pub ipv4: IpAddr,
-    /// Its IPv6 address; null where the lanes have none, and settings say why.
+    /// Its IPv6 address; null if the slots have none; settings say why.
     #[serde(default)]
     pub ipv6: Option<IpAddr>,
 }
@@ -272,17 +274,17 @@ pub struct TrialResult {
     pub end_ns: u64,
     /// CLOCK_REALTIME at `start_ns`, nanoseconds since 1970.
     pub start_realtime_ns: u64,
-    /// CPU time that a hypervisor gave to others meanwhile, over all CPUs; null where the kernel does not say.
+    /// CPU time that the hypervisor gave to other guests meanwhile (steal time), over all CPUs; null where the kernel does not say.
     #[serde(default)]
     pub steal_ns: Option<u64>,
     /// One for each endpoint, in the order of the request.
     pub endpoints: Vec<EndpointResult>,
-    /// What the lane's first link counted.
+    /// What the slot's first link counted.
     pub link: LinkReport,
     /// What the other links of the trial counted, by name.
     #[serde(default)]
     pub other_links: BTreeMap<String, LinkReport>,
-    /// What became of `cpu_shares`, by host.
+    /// The effect of `cpu_shares`, by host.
     #[serde(default)]
     pub cpu_limits: BTreeMap<String, CpuLimit>,
 }
@@ -292,13 +294,13 @@ pub struct TrialResult {
 pub struct CpuLimit {
     /// CPU time in each period.
     pub quota_ns: u64,
-    /// Length of a period: the shortest whose quota the kernel takes, 1 ms.
+    /// Length of a period: 1 ms, the shortest for which the kernel accepts the quota.
     pub period_ns: u64,
     /// Periods in which there was something to do.
     pub periods: u64,
     /// Those in which the quota was used up.
     pub throttled_periods: u64,
-    /// For how long processes were then held back; each CPU counts for itself.
+    /// For how long processes were throttled, summed over CPUs.
     pub throttled_ns: u64,
 }
 
@@ -308,7 +310,7 @@ pub struct CpuLimit {
 pub enum TrialStatus {
     /// Every endpoint that ends the trial exited with 0.
     Done,
-    /// An endpoint did not become ready, exited otherwise than with 0 or 3, or was killed.
+    /// An endpoint did not become ready, exited with another code than 0 or 3, or was killed.
     Failed,
     /// An endpoint exited with 3: it does not do this.
     Unsupported,
@@ -332,31 +334,31 @@ pub struct EndpointResult {
     pub cpu_user_ns: u64,
     /// System CPU time.
     pub cpu_system_ns: u64,
-    /// How long its threads were ready to run and waited for a CPU: from when it was ready (of one that needs no waiting, from its start) until it
-    /// ended or was told to; null where the kernel does not count it. Under a limit, what that held them back may be in it. Neither its children's nor, if it ended by itself, that of threads after the
-    /// first.
+    /// How long its threads were ready to run and waited for a CPU: from when the endpoint was ready, or from its start if it needs no waiting,
+    /// until it ended or was sent SIGTERM. Null if the kernel does not count it. Under a limit, throttled time may be included. Children are not
+    /// counted, nor, if it ended by itself, threads after the first.
     #[serde(default)]
     pub run_delay_ns: Option<u64>,
     /// Peak resident memory of the largest process.
     pub peak_memory_bytes: u64,
-    /// CPU time, user and system, that it and its descendants had used when it was ready: by its own word (`cpu_ns` of its ready event), or else
-    /// by the kernel's when it was seen to be ready; null of what never says so.
+    /// CPU time, user and system, that it and its descendants had used when it was ready: as its ready event
+    /// states it (`cpu_ns`), or else as the kernel counted it when it was found ready. Null if it never becomes ready.
     #[serde(default)]
     pub cpu_ready_ns: Option<u64>,
-    /// How often its processes gave up a CPU to wait for something.
+    /// Voluntary context switches: how often its processes left a CPU to wait for something.
     #[serde(default)]
     pub voluntary_switches: Option<u64>,
-    /// How often they were made to.
+    /// Involuntary context switches: how often the kernel took the CPU away.
     #[serde(default)]
     pub involuntary_switches: Option<u64>,
-    /// Most proportional memory that its processes had together in a sample (`Pss` of `smaps_rollup`: what several processes share counts in parts);
+    /// Largest proportional memory of its processes together, over all samples (`Pss` of `smaps_rollup`: what several processes share counts in parts);
     /// null without samples.
     #[serde(default)]
     pub proportional_memory_bytes: Option<u64>,
-    /// How many samples of that there were. Taking them takes at most 1 % of a CPU, of all lanes together.
+    /// Number of these samples. Taking them uses at most 1 % of a CPU, for all slots together.
     #[serde(default)]
     pub memory_samples: u32,
-    /// Instructions outside the kernel, from its first ones on; null where the machine does not count them (the setting `trial.instructions` says
+    /// Instructions outside the kernel, from its first ones on; null if the machine does not count them (the setting `trial.instructions` says
     /// why).
     #[serde(default)]
     pub instructions: Option<u64>,

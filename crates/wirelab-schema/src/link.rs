@@ -19,11 +19,11 @@ pub use wirelab_link::spec::{
 pub enum LinkAnswer {
     /// What is known of the link.
     Facts(Box<LinkFacts>),
-    /// Why there is no such link.
+    /// Why the link is refused.
     Refused(LinkRefusal),
 }
 
-/// Why there is no such link.
+/// Why the link is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkRefusal {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct LinkReport {
     /// One entry for each direction: uplink first, then downlink.
     pub directions: Vec<DirectionReport>,
-    /// Packets that the kernel lost: at the endpoints' interfaces or the link's receive ring, before the link process could read them; behind it,
-    /// where the kernel would not take them (each direction has those under `queue-full` too); and, with the backend netem, those that no qdisc
+    /// Packets that the kernel lost: at the endpoints' interfaces or the link's receive ring, before the link process could read them; after it,
+    /// if the kernel did not accept them (also counted under `queue-full` of their direction); and, with the backend netem, those that no qdisc
     /// accounts for. Any invalidates the trial.
     pub kernel_drops: u64,
     /// Frames longer than the MTU (segmentation offload left on). Any invalidates the trial.
@@ -39,8 +39,8 @@ pub struct DirectionReport {
     pub received_bytes: u64,
     /// IP bytes delivered.
     pub delivered_bytes: u64,
-    /// Lateness: the instant at which a packet was handed to the receiver's interface minus the instant at which the chain said it left. With the
-    /// backend netem it is that of the handing on to netem, minus the instant of arrival.
+    /// Timing error: the instant at which a packet was handed to the receiver's interface minus its computed departure time. With the backend
+    /// netem: the instant at which it was handed to netem minus its arrival.
     pub lateness: LatenessHistogram,
 }
 
@@ -57,7 +57,7 @@ pub struct DropCount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropCause {
-    /// Loss that was asked for (`loss`, `gilbert-elliott`, …, `schedule`).
+    /// Configured loss (`loss`, `gilbert-elliott`, …, `schedule`).
     Loss,
     /// A bounded queue was full.
     QueueFull,
@@ -71,13 +71,13 @@ pub enum DropCause {
     Nat,
 }
 
-/// Lateness of delivered packets, in buckets whose upper edges grow by a factor of 2^(1/4) from 1 us.
+/// Timing errors of delivered packets. The upper edges of the buckets grow by a factor of 2^(1/4) from 1 us.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatenessHistogram {
     /// Upper edge of each bucket; the last bucket holds everything above the edge before it.
     pub upper_ns: Vec<u64>,
     /// Packets in each bucket.
     pub packets: Vec<u64>,
-    /// Largest lateness seen.
+    /// Largest timing error.
     pub max_ns: u64,
 }

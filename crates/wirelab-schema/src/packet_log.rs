@@ -5,15 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::LinkSpec;
 
-/// Header of a packet log: JSON of this type behind the magic and its length as a little-endian `u32`.
+/// Header of a packet log: the magic, the header's length as a little-endian `u32`, then JSON of this type.
 ///
 /// Records follow, each little-endian: `sequence u64, port u16, fate u8, header_len u8, size u32 (IP bytes), arrival_ns u64, departure_ns u64
 /// (of a dropped packet: when it was dropped; of a held one: when the trial ended), lateness_ns u64 (unless delivered: 0)`, then `header_len`
-/// bytes from the IP header on, as they arrived. Records come in the order in which fates became known. A torn last record is ignored.
+/// bytes from the IP header on, as they arrived. Records are in the order in which packets were delivered
+/// or dropped. A torn last record is ignored.
 ///
-/// The lower half of `fate` is a position in [`PacketFate`], the upper half are flags: 0x80, the packet is a copy that the link made (there may be
+/// The lower half of `fate` is a position in [`PacketOutcome`], the upper half are flags: 0x80, the packet is a copy that the link made (there may be
 /// several of one `sequence`); 0x40, the link inverted one of its bits, and the last field is then `lateness_ns u32` (at most 4.29 s),
-/// `corrupted_bit u32` (counted from the first of the IP header). A reader refuses other fates and flags.
+/// `corrupted_bit u32` (counted from the first of the IP header). A reader refuses other values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketLogHeader {
@@ -27,10 +28,10 @@ pub struct PacketLogHeader {
     pub ports: Vec<String>,
 }
 
-/// What happened to a packet; the lower half of the `fate` byte is the position in this list.
+/// Delivered, held, or why dropped; the lower half of the `fate` byte is the position in this list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum PacketFate {
+pub enum PacketOutcome {
     /// Put on the receiver's interface.
     Delivered,
     /// Lost at random.
@@ -43,9 +44,9 @@ pub enum PacketFate {
     Aqm,
     /// Dropped while there was no link.
     Outage,
-    /// Given up by the link layer after its last retry, or for want of free air.
+    /// Dropped by the link layer after its last retry, or because the air was never free.
     Retries,
-    /// Dropped for want of an address mapping.
+    /// Dropped because no address mapping was left.
     Nat,
 }
 
@@ -62,15 +63,16 @@ pub struct DissectedPacket {
     pub arrival_ns: u64,
     /// When it left, or was dropped.
     pub departure_ns: u64,
-    /// How late the emulator was.
+    /// Timing error of the emulator.
     pub lateness_ns: u64,
-    /// What happened to it.
-    pub fate: PacketFate,
+    /// Delivered, held, or why dropped.
+    #[serde(rename = "fate")]
+    pub outcome: PacketOutcome,
     /// The link made it: a copy of the packet of the same `sequence`.
     pub copy: bool,
     /// The link inverted one of its bits.
     pub corrupted: bool,
-    /// `tcp`, `udp`, `icmp`, the protocol's number, or `unknown` where the log kept too few bytes.
+    /// `tcp`, `udp`, `icmp`, the protocol's number, or `unknown` if the log kept too few bytes.
     pub transport: String,
     /// The client side's port, if the transport has ports; a later fragment has those of its datagram's first.
     pub client_port: Option<u16>,
@@ -84,9 +86,9 @@ pub struct DissectedPacket {
     pub tcp_sequence: Option<u32>,
     /// TCP acknowledgement number relative to the other side's first.
     pub tcp_acknowledgement: Option<u32>,
-    /// A TCP segment whose sequence range (or SYN, FIN) the link had seen before, or a confirmable CoAP message that it had; never a copy.
+    /// A TCP segment that repeats a sequence range (or SYN, FIN), or a confirmable CoAP message that was sent before; never a copy.
     pub retransmission: bool,
-    /// A retransmission whose original the link delivered: the sender was impatient.
+    /// A spurious retransmission: the link had delivered the original.
     pub spurious: bool,
     /// QUIC long-header type (`initial`, `0-rtt`, `handshake`, `retry`, `version-negotiation`) or `1-rtt`, for UDP that looks like QUIC;
     /// coalesced packets joined by `+`, as far as the log kept their headers.
@@ -95,12 +97,12 @@ pub struct DissectedPacket {
 
 /// One packet at the radio of a host on the near side, as `wirelab-agent dissect --radio HOST` prints it: a line of JSON, in order of `at_ns`.
 ///
-/// What the host sent is there whatever became of it, and what it received only if it was delivered, copies that the link made included.
+/// Packets that the host sent are always listed; packets to the host only if they were delivered. Copies that the link made are included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RadioPacket {
     /// The packet log, as given on the command line.
     pub log: String,
-    /// When the host sent it or got it, the emulator's lateness included; CLOCK_MONOTONIC.
+    /// When the host sent or received it, including the emulator's timing error; CLOCK_MONOTONIC.
     pub at_ns: u64,
     /// The host sent it.
     pub uplink: bool,
@@ -117,7 +119,7 @@ pub struct Flow {
     pub log: String,
     /// `tcp`, `udp`, …
     pub transport: String,
-    /// The host on the near side; null of a flow that none has sent a packet of.
+    /// The host on the near side; null if no host there sent a packet of it.
     #[serde(default)]
     pub near: Option<String>,
     /// The client side's port.
@@ -136,37 +138,37 @@ pub struct Flow {
     pub duplicated: [u64; 2],
     /// Packets dropped, copies included.
     pub dropped: [u64; 2],
-    /// TCP segments, or confirmable CoAP messages without DTLS, sent again; null where packets do not tell, as those of QUIC and DTLS.
+    /// Retransmitted TCP segments, or confirmable CoAP messages without DTLS; null if packets do not show it, as with QUIC and DTLS.
     pub retransmissions: Option<[u64; 2]>,
-    /// Those among them whose original was delivered.
+    /// Spurious retransmissions: the link had delivered the original.
     pub spurious: Option<[u64; 2]>,
 }
 
-/// What `wirelab-agent replay` prints of a packet log: a line of JSON. The log's arrivals were run through a fresh chain of the same seed.
+/// What `wirelab-agent replay` prints of a packet log: a line of JSON. The log's arrivals were run through a new chain with the same seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayReport {
     /// The packet log, as given on the command line.
     pub log: String,
     /// Packets in the log, copies included.
     pub packets: u64,
-    /// Packets whose fate, arrival, departure or corrupted bit the chain does not reproduce, and packets that are missing from the log.
+    /// Packets that differ in outcome, arrival, departure or corrupted bit between log and replay, and packets that are missing from the log.
     pub mismatches: u64,
-    /// The one among them that came first.
+    /// The first of them.
     pub first_mismatch: Option<ReplayMismatch>,
-    /// What befell the packets of each direction, by the log: from the client first, then from the server.
+    /// Delivered packets of each direction, by the log: from the client first, then from the server.
     pub directions: [DeliveredPackets; 2],
 }
 
-/// Packets of one direction that were delivered, without copies that the link made, and what befell them one by one.
+/// Packets of one direction that were delivered, without copies that the link made, by the impairments that they met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveredPackets {
     /// How many.
     pub packets: u64,
-    /// Of which the link made a copy, whatever became of that.
+    /// Packets of which the link made a copy, delivered or not.
     pub duplicated: u64,
-    /// With an inverted bit.
+    /// Packets with an inverted bit.
     pub corrupted: u64,
-    /// That left before one of the same host which had arrived earlier (RFC 4737 section 3).
+    /// Packets that left before one of the same host that had arrived earlier (RFC 4737 section 3).
     pub reordered: u64,
 }
 
@@ -177,17 +179,18 @@ pub struct ReplayMismatch {
     pub sequence: u64,
     /// True for a copy that the link made.
     pub copy: bool,
-    /// What the log says; null where it misses the packet.
+    /// What the log says; null if the log lacks the packet.
     pub logged: Option<ReplayedPacket>,
-    /// What the chain says; null where the log misses the packet's arrival.
+    /// What the chain says; null if the log lacks the packet's arrival.
     pub replayed: Option<ReplayedPacket>,
 }
 
-/// What became of a packet.
+/// One packet of a log or its replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayedPacket {
-    /// Its fate.
-    pub fate: PacketFate,
+    /// Delivered, held, or why dropped.
+    #[serde(rename = "fate")]
+    pub outcome: PacketOutcome,
     /// When it reached the link.
     pub arrival_ns: u64,
     /// When it left or was dropped; of a held packet, when the trial ended.

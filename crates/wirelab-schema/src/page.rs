@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
 
-/// Parameters of `page`: one client loads a page as a browser does whose cache is empty, one load after another.
+/// Parameters of `page`: one client loads a page as a browser with an empty cache does, one load after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageLoads {
     /// How many, at least 1.
     pub loads: u32,
-    /// A load that is not complete by then, counted from its start, is given up with outcome `timed-out`.
+    /// A load that is not complete by then, counted from its start, ends with the outcome `timed-out`.
     pub timeout_ns: u64,
     /// Which page.
     pub page: PageIdentity,
@@ -156,7 +156,7 @@ pub struct ResourceTiming {
     pub request_start_ns: Option<u64>,
     /// First byte of any response, including a 1xx one, as in [`Exchange`](crate::Exchange).
     pub first_response_byte_ns: Option<u64>,
-    /// Last byte of the response, or the instant it was given up.
+    /// Last byte of the response, or the instant at which it timed out.
     pub end_ns: u64,
     /// How it ended.
     pub outcome: Outcome,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::AddressFamily;
 
-/// What the two ends of a lane send through a link to find out what it does: `wirelab-agent probes PLAN` at each of them.
+/// The probes that the two ends of a slot send through a link to measure it: `wirelab-agent probes PLAN` at each of them.
 ///
 /// Every probe is a UDP datagram. The port of the client's side tells which flow it belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// (`settings-seen.json` in the endpoint's folder).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingsSeen {
-    /// Connections that were read. One of QUIC counts once both ends have sent something behind their handshakes.
+    /// Connections that were read. One of QUIC counts once both ends have sent something after their handshakes.
     pub connections: u64,
     /// What the client announced, by the setting's name.
     pub client: BTreeMap<String, SettingSeen>,
@@ -22,8 +22,8 @@ pub struct SettingsSeen {
 pub struct SettingSeen {
     /// Smallest and largest that was announced; what the protocol takes for granted where nothing was.
     pub announced: Option<[u64; 2]>,
-    /// Smallest and largest that the other end said it took, or that was granted again; null where nothing tells.
+    /// Smallest and largest that the other end said it used, or that was granted again; null if unknown.
     pub effective: Option<[u64; 2]>,
-    /// The most that the other end used of it at once; null where nothing tells.
+    /// Maximum that the other end used of it at one time; null if unknown.
     pub used: Option<u64>,
 }

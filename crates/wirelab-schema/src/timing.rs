@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What the time of an exchange follows from, besides its link and its workload. For estimates before a run: what is measured needs none of it.
+/// What the time of an exchange follows from, in addition to its link and its workload. For estimates before a run: what is measured needs none of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timing {
     /// Round trips with every setting at its default.
@@ -20,7 +20,7 @@ pub struct Timing {
     /// The setting with the size of the blocks in which a body is carried, a round trip each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_setting: Option<String>,
-    /// The setting, in milliseconds, with the time after which what is lost is sent again for the first time.
+    /// The setting, in milliseconds, with the time until the first retransmission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_setting: Option<String>,
     /// The longest body that a new connection carries before the server has said what it takes; a longer one waits a round trip.
@@ -37,7 +37,7 @@ pub struct RoundTrips {
     pub security: u32,
     /// What the protocol says before the first request.
     pub session: u32,
-    /// A short request and its answer; 0 if nobody answers.
+    /// A short request and its answer; 0 without an answer.
     pub request: u32,
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct TrafficReport {
     /// When it began: it listened, or started its first flow. CLOCK_MONOTONIC.
     pub begin_ns: u64,
-    /// When it was told to end.
+    /// When it received SIGTERM.
     pub end_ns: u64,
     /// One for each connection that a server accepted or each flow that a client keeps up, in the order in which they began.
     pub flows: Vec<TrafficFlow>,

@@ -13,9 +13,9 @@ pub enum WorkloadSpec {
     /// `download_bytes` of body (a POST's answer has them too). Echo protocols send `upload_bytes` and receive as many as they sent.
     RequestResponse(RequestResponse),
     /// A client hands readings over, one in each exchange, which ends when the client knows that the server's application has it: `request-response`
-    /// whose answer is an acknowledgement. `docs/concepts/equal-work.md` says what acknowledges in each protocol.
+    /// with an acknowledgement as its answer. `docs/concepts/equal-work.md` says what acknowledges in each protocol.
     Telemetry(Telemetry),
-    /// Clients wait for the changes of a state and are told of each. There is a row for each message and subscriber: `start_ns` is when it was
+    /// Clients wait for the changes of a state and receive each. There is a row for each message and subscriber: `start_ns` is when it was
     /// published and `end_ns` when the subscriber's application had it, both on the machine's one clock.
     #[serde(rename = "pubsub")]
     PubSub(PubSub),
@@ -62,7 +62,7 @@ impl From<PageLoads> for WorkloadSpec {
 pub struct RequestResponse {
     /// Request body size.
     pub upload_bytes: u64,
-    /// Response body size. Several go with GET alone: who is sent a POST is not told which exchange it is.
+    /// Response body size. Several sizes need GET: a POST does not say which exchange it is.
     pub download_bytes: DownloadBytes,
     /// How many exchanges each client performs.
     pub exchanges: u32,
@@ -72,9 +72,9 @@ pub struct RequestResponse {
     pub clients: u32,
     /// When exchanges are meant to start.
     pub arrival: ArrivalSpec,
-    /// Exchanges of a client that may be under way at once. An open-loop exchange that finds all places taken starts late; its intended start is kept.
+    /// Maximum number of concurrent exchanges of a client. An open-loop exchange that finds all places taken starts late; its intended start is kept.
     pub concurrency: u32,
-    /// An exchange that has not completed by then, counted from its start, is given up with outcome `timed-out`.
+    /// An exchange that has not completed by then, counted from its start, ends with the outcome `timed-out`.
     pub timeout_ns: u64,
     /// Which connection an exchange uses.
     pub connection: ConnectionPolicy,
@@ -149,7 +149,7 @@ pub struct PubSub {
     pub message_bytes: u64,
     /// How many messages are published.
     pub messages: u32,
-    /// Clients that wait, each with a connection of its own, all in one process; each is sent every message.
+    /// Clients that wait, each with its own connection, all in one process; each is sent every message.
     #[serde(default = "one")]
     pub subscribers: u32,
     /// When messages are published: an open loop, never `closed`.

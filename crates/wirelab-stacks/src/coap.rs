@@ -61,8 +61,8 @@ impl Stack for Coap {
                 "CoAP (RFC 7252) with block-wise transfer (RFC 7959) and Observe (RFC 7641) by an engine of our own on coap-lite's codec. A \
                  connection is a UDP socket with what both ends remember of one another; a kept one is shared by exchanges, NSTART of them at a \
                  time. The first response byte may be that of an empty acknowledgement or of 2.31 Continue, the first final byte is that of the \
-                 response. An exchange that the protocol gives up is `timed-out`, and `error` says so; `client_retransmissions` counts messages \
-                 sent again. ICMP's word that nobody listens fails it."
+                 response. An exchange that the protocol gives up is `timed-out`, and `error` says so; `client_retransmissions` counts \
+                 retransmitted messages. An ICMP port-unreachable message fails it."
             }
             true => {
                 "CoAP over TCP (RFC 8323): no message layer, so no message IDs, acknowledgements or retransmissions of CoAP's own. Block-wise \

@@ -160,7 +160,7 @@ fn own_settings() -> Vec<SettingDescription> {
             "clean-start",
             true,
             "Clean Start (MQTT 5, section 3.1.2.4), Clean Session in 3.1.1: each connection begins a new session. Off resumes the session of the \
-             client's last connection: what was not acknowledged is sent again with DUP, and what came for a subscriber meanwhile is sent to it.",
+             client's last connection: what was not acknowledged is retransmitted with DUP, and what came for a subscriber meanwhile is sent to it.",
         ),
         settings::integer(
             "session-expiry",

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from wirelab.cli import main
 
-GOOD = {"name": "veth", "ok": True, "optional": False, "detail": "made a lane", "cure": None}
+GOOD = {"name": "veth", "ok": True, "optional": False, "detail": "made two veths", "cure": None}
 BAD = {
     "name": "user-namespace", "ok": False, "optional": False, "detail": "EPERM",
     "cure": "install the profile\nthen log in again",
@@ -31,7 +31,7 @@ def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checks: list[dict[st
 def test_a_machine_that_allows_everything_is_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = doctor(tmp_path, monkeypatch, [GOOD])
     assert done.exit_code == 0
-    assert "ok  veth  made a lane" in done.stdout
+    assert "ok  veth  made two veths" in done.stdout
 
 
 def test_a_shortfall_comes_with_its_cure_and_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

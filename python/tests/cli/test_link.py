@@ -146,7 +146,7 @@ def test_a_link_and_a_command_are_handed_to_the_agent(became: list[list[str]]) -
     )  # fmt: skip
     assert run("link", *arguments) == (0, "", "")
     [[program, verb, _, link, *rest]] = became
-    assert (program, verb) == ("agent", "behind")
+    assert (program, verb) == ("agent", "link-command")
     assert json.loads(link) == single_link("clean", ["rtt=50ms"]).to_json()
     assert rest == [
         "--name", "clean", "--seed", "7", '--server=["my-broker", "-c", "a b"]', "--server-ready=tcp:1883",

@@ -24,12 +24,12 @@ def test_stages_are_reported_in_order() -> None:
 def test_directions_that_differ_are_distinguished() -> None:
     assert facts({"uplink": [RATE]}).words == (
         ("uplink", "20 kbit/s behind 16 kB"),
-        ("downlink", "nothing: packets pass at once"),
+        ("downlink", "nothing: packets pass without delay"),
     )
 
 
 def test_a_link_without_effects_says_so() -> None:
-    assert words() == {"each way": "nothing: packets pass at once"}
+    assert words() == {"each way": "nothing: packets pass without delay"}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_numbers_are_exact() -> None:
 def test_a_sleeping_radio_is_reported_from_light_to_deep() -> None:
     sleeps = [{"after_ns": 10**10, "cycle_ns": 1_280_000_000, "wake_ns": 0}, {"after_ns": 7 * 10**10, "wake_ns": 10**9}]
     assert words(radio={"sleeps": sleeps, "buffer_bytes": 1280}) == {
-        "radio": "sleeps when no packet passes: after 10 s it listens every 1.28 s and wakes at once; "
+        "radio": "sleeps when no packet passes: after 10 s it listens every 1.28 s and wakes without delay; "
         "after 70 s it hears nothing until it sends and wakes in 1 s; the network keeps 1.28 kB for it"
     }
 

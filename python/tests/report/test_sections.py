@@ -452,10 +452,10 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        ({"uplink": [], "downlink": []}, "each way nothing: packets pass at once"),
+        ({"uplink": [], "downlink": []}, "each way nothing: packets pass without delay"),
         (
             {"uplink": [{"kind": "loss", "probability": 0.1}], "downlink": []},
-            "uplink 10 % lost; downlink nothing: packets pass at once",
+            "uplink 10 % lost; downlink nothing: packets pass without delay",
         ),
         (
             {"uplink": [], "downlink": [], "mtu": 600},
@@ -463,7 +463,7 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
         ),
         (
             {"uplink": [], "downlink": [{"kind": "delay", "delay_ns": 10_000_000, "jitter": JITTER}]},
-            "uplink nothing: packets pass at once; downlink 10 ms ± 30 ms (normal, standard deviation)",
+            "uplink nothing: packets pass without delay; downlink 10 ms ± 30 ms (normal, standard deviation)",
         ),
         ({"uplink": [], "downlink": [], "mtu": 601}, "as another version of Wirelab has it: plan.json"),
     ],

@@ -55,13 +55,13 @@ def test_what_is_no_address_and_what_has_no_packets_is_refused() -> None:
 
 
 def test_what_the_capture_has_beside_is_the_hint_of_who_finds_nothing_in_it() -> None:
-    left_out = ("2 packets were captured in fewer bytes", "the last packet is torn")
+    left_out = ("2 packets left out: fewer bytes were captured", "the last packet is torn")
     with pytest.raises(WirelabError) as error:
         client_packets([], "10.0.0.1", WHERE, left_out)
-    assert error.value.hint == "2 packets were captured in fewer bytes; the last packet is torn"
+    assert error.value.hint == "2 packets left out: fewer bytes were captured; the last packet is torn"
     with pytest.raises(WirelabError) as error:
         client_packets([row(1, "10.0.0.1", "10.0.0.2")], "10.0.0.9", WHERE, left_out[:1])
-    assert (error.value.hint or "").endswith("10.0.0.1, 10.0.0.2; 2 packets were captured in fewer bytes")
+    assert (error.value.hint or "").endswith("10.0.0.1, 10.0.0.2; 2 packets left out: fewer bytes were captured")
 
 
 def test_segments_that_a_card_joins_and_a_missing_direction_are_reported() -> None:

@@ -96,7 +96,7 @@ def _ready(_ctx: click.Context, _param: click.Parameter, text: str | None) -> st
         return None
     match = _READY.fullmatch(text)
     if match is None or int(match[2] or 1) not in range(1, 2**16):
-        raise click.BadParameter(f"'{text}' is none of tcp:PORT, udp:PORT and a number of seconds")
+        raise click.BadParameter(f"'{text}' is not tcp:PORT, udp:PORT or a number of seconds")
     return text
 
 
@@ -195,7 +195,7 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     ):
         arguments += [] if text is None else [f"{option}={text}"]
     arguments += [f"--pcap={end}={file}" for end, file in pcaps.items()]
-    _become(find_agent(), ["behind", *arguments, *(["--quiet"] if quiet else []), "--", *words])
+    _become(find_agent(), ["link-command", *arguments, *(["--quiet"] if quiet else []), "--", *words])
 
 
 def _become(agent: Path, arguments: list[str]) -> None:

@@ -38,7 +38,7 @@ class Chance(Received):
     """What befalls packets with a probability."""
 
     by_ns: Unsigned | None = None
-    """For how long a packet is held back."""
+    """For how long a packet is delayed."""
     correlated: bool
     """True if draws are correlated."""
     probability: float
@@ -179,9 +179,9 @@ class RateFacts(Received):
     busy_bps: float
     """What a sender gets that always has a packet."""
     changes: str | None = None
-    """Why there is no such rate."""
+    """Why the rate varies."""
     lone_bps: Unsigned | None = None
-    """The rate at which a packet is sent that meets no other; `None` if it leaves at once or there is no one rate."""
+    """The rate at which a packet is sent that meets no other; `None` if it leaves without delay or the rate varies."""
     mean_bps: Unsigned | None = None
     """Sustained rate; `None` if there is not always a limit."""
     overhead_bytes: Unsigned32
@@ -208,7 +208,7 @@ class Facts(Received):
     duplicated: Chance | None = None
     """Packets that leave twice."""
     held_back: Chance | None = None
-    """Packets that are held back, so that later ones overtake them."""
+    """Packets that are delayed, so that later ones overtake them."""
     keeps: tuple[Kept, ...]
     """Where packets are counted that enter and do not leave, sorted."""
     loss: LossFacts | None = None
@@ -261,7 +261,7 @@ class Service(Received):
     from_bytes: Unsigned32
     """Smallest size."""
     idle_ns: float
-    """From arrival to the last bit if nobody else sends: of a packet without bytes."""
+    """From arrival to the last bit if no other station sends: of a packet without bytes."""
     idle_ns_per_byte: float
     """For each byte."""
     to_bytes: Unsigned32
@@ -315,7 +315,7 @@ class SharedFacts(Received):
     sleeps: tuple[SleepSpec, ...]
     """The depths of a radio's sleep, from light to deep."""
     tells_flows_apart: bool
-    """True if a packet's fate depends on its flow."""
+    """True if a packet's outcome depends on its flow."""
     words: str
     """In people's words, with every number."""
 
@@ -334,7 +334,7 @@ class LinkFacts(Received):
 
 
 class LinkRefusal(Received):
-    """Why there is no such link."""
+    """Why the link is refused."""
 
     at: str
     """Where in the description, for example `uplink[1].queue`; empty for all of it."""

@@ -1,4 +1,4 @@
-"""An emulated path between hosts of a lane: one chain of impairments per direction, which all hosts of a side
+"""An emulated path between hosts of a slot: one chain of impairments per direction, which all hosts of a side
 share. `uplink` carries packets from the near side (the client's) to the far one (the server's), `downlink`
 the other way.
 
@@ -151,7 +151,7 @@ class Loss(Border):
 
 class GilbertElliott(Border):
     """Gilbert-Elliott loss in netem's parametrisation and convention: the state before the packet's transition
-    decides its fate. Starts in the stationary distribution.
+    decides whether it is lost. Starts in the stationary distribution.
     """
 
     kind: Literal["gilbert-elliott"] = "gilbert-elliott"
@@ -166,8 +166,8 @@ class GilbertElliott(Border):
 
 
 class GilbertElliottTime(Border):
-    """Gilbert-Elliott loss whose state evolves in time, so that a burst passes while a sparse sender is silent.
-    Starts stationary.
+    """Gilbert-Elliott loss with a state that evolves in time: a burst passes while a sparse sender is silent. Starts
+    stationary.
     """
 
     kind: Literal["gilbert-elliott-time"] = "gilbert-elliott-time"
@@ -201,7 +201,7 @@ class FourState(Border):
 
 class Markov(Border):
     """Loss by a Markov chain of any number of states that moves with each packet; the state before the packet's
-    transition decides its fate. Starts in the stationary distribution.
+    transition decides whether it is lost. Starts in the stationary distribution.
     """
 
     kind: Literal["markov"] = "markov"
@@ -222,7 +222,7 @@ class LossPattern(Border):
 
 
 class Reorder(Border):
-    """Reordering: some packets are held back, and those behind overtake them (late packets by RFC 4737)."""
+    """Reordering: some packets are delayed, and later ones overtake them (late packets by RFC 4737)."""
 
     kind: Literal["reorder"] = "reorder"
     by_ns: Unsigned
@@ -230,7 +230,7 @@ class Reorder(Border):
     correlation: Probability = Field(default=0.0, exclude_if=is_default)
     """netem's correlation of successive draws (0 to 1)."""
     probability: Probability
-    """Probability per packet of being held back."""
+    """Probability per packet of being delayed."""
 
 
 class Duplicate(Border):
@@ -244,7 +244,7 @@ class Duplicate(Border):
 
 
 class Corrupt(Border):
-    """Corruption: one random bit of some packets is inverted, behind the link layer's header."""
+    """Corruption: one random bit of some packets is inverted, after the link layer's header."""
 
     kind: Literal["corrupt"] = "corrupt"
     correlation: Probability = Field(default=0.0, exclude_if=is_default)
@@ -266,7 +266,7 @@ class Rate(Border):
 
 
 class TokenBucket(Border):
-    """A token bucket: packets leave at once while there are tokens, which come at a rate. Starts full."""
+    """A token bucket: packets leave without delay while there are tokens, which come at a rate. Starts full."""
 
     kind: Literal["token-bucket"] = "token-bucket"
     burst_bytes: Unsigned
@@ -362,10 +362,10 @@ class LinkBackend(StrEnum):
     """What delays, drops and holds back a link's packets."""
 
     WIRELAB = "wirelab"
-    """The link process. Its packet log says what became of each packet, and when."""
+    """The link process. Its packet log says of each packet whether it was delivered or dropped, and when."""
     NETEM = "netem"
-    """The kernel's netem and tbf, behind the link process, which passes every packet on at once: its packet log says
-    what entered netem, and a trial's report counts what netem did.
+    """The kernel's netem and tbf, after the link process, which passes on every packet immediately: its packet log
+    says what entered netem, and a trial's report counts what netem did.
     """
 
 
@@ -411,8 +411,8 @@ class Wifi(Border):
     rate_bps: Unsigned
     """Rate of data frames, counting IP bytes plus `overhead_bytes`."""
     retries: Unsigned32
-    """How often a frame is sent again before it is dropped; dot11ShortRetryLimit is one more, for it counts the
-    first try.
+    """Maximum number of retransmissions of a frame before it is dropped; dot11ShortRetryLimit is one more, since it
+    counts the first try.
     """
     sifs_ns: Unsigned
     """SIFS."""
@@ -422,7 +422,7 @@ class Wifi(Border):
 
 class Ieee802154(Border):
     """IEEE 802.15.4 (2.4 GHz O-QPSK) under 6LoWPAN: fragments (RFC 4944), unslotted CSMA-CA, ACKs and retries; a
-    datagram dies with one frame.
+    datagram is lost with one frame.
     """
 
     kind: Literal["ieee802154"] = "ieee802154"
@@ -487,7 +487,7 @@ class RadioSpec(Border):
 
 
 class LinkSpec(Border):
-    """An emulated path between hosts of a lane: one chain of impairments per direction, which all hosts of a side
+    """An emulated path between hosts of a slot: one chain of impairments per direction, which all hosts of a side
     share. `uplink` carries packets from the near side (the client's) to the far one (the server's), `downlink`
     the other way.
     """
@@ -497,14 +497,14 @@ class LinkSpec(Border):
     downlink: tuple[ImpairmentSpec, ...]
     """Impairments that packets from server to client pass, in this order."""
     family: AddressFamily | None = None
-    """Which addresses the endpoints talk by. Absent means IPv4."""
+    """Family of the addresses that the endpoints use. Absent means IPv4."""
     medium: MediumSpec | None = None
     """A stage that both directions share (half-duplex air, a gateway's bottleneck); passed after the direction's own
     chain.
     """
     mtu: Unsigned32 | None = None
     """MTU of the endpoints' interfaces, IP bytes: the kernel fragments (IPv4, RFC 791; IPv6, RFC 8200) and TCP
-    announces its MSS as on any such interface. Absent means that of the lanes.
+    announces its MSS as on any such interface. Absent means that of the campaign.
     """
     nat: NatSpec | None = None
     """Address translation at the far end of the path: uplink packets pass it after everything else, downlink packets
@@ -512,7 +512,7 @@ class LinkSpec(Border):
     """
     radio: RadioSpec | None = None
     """Sleep of the client's radio, which both directions share: uplink packets pass it before their chain, downlink
-    packets after theirs. Only where the client is alone on its side.
+    packets after theirs. Only if the client is alone on its side.
     """
     uplink: tuple[ImpairmentSpec, ...]
     """Impairments that packets from client to server pass, in this order."""

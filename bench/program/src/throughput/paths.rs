@@ -59,7 +59,7 @@ pub struct Dropped {
     kernel: u64,
     /// Behind the link, because the kernel would not take them.
     refused: u64,
-    /// Lost because the link was told to.
+    /// Configured losses of the link.
     loss: u64,
     /// Still in the link at the end.
     held: u64,
@@ -102,7 +102,7 @@ pub fn request(kind: Kind, folder: &Path, seconds: f64, delay_ms: u32) -> anyhow
     };
     Ok(TrialRequest {
         trial: "throughput".into(),
-        lane: 0,
+        slot: 0,
         link: LinkSpec { uplink: stages(), downlink: stages(), ..LinkSpec::default() },
         link_seed: 0,
         packet_log: Some(folder.join("packets.wlpl")),

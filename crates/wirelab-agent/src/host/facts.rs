@@ -7,40 +7,40 @@ use wirelab_net::counters::{Counter, Event};
 use wirelab_net::{destroy_sockets, scheduling};
 use wirelab_schema::HostFacts;
 
-use super::lanes::Lanes;
-use crate::lane_shape;
+use super::slots::Slots;
+use crate::slot_shape;
 
 /// The machine as the campaign finds it.
-pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
-    let link_cpu = lanes.link().cpu().map(|cpu| cpu as u32);
-    let mut settings = lanes.topology().settings().clone();
+pub fn collect(rootless: bool, slots: &Slots) -> HostFacts {
+    let link_cpu = slots.link().cpu().map(|cpu| cpu as u32);
+    let mut settings = slots.topology().settings().clone();
     let mut add = |key: &str, value: String| settings.insert(key.into(), value);
-    add("link.memory_locked", lanes.link().memory_locked().to_string());
-    add("link.cpus_awake", lanes.link().cpus_awake().to_string());
-    add("trial.own_proc", lanes.own_proc().to_string());
+    add("link.memory_locked", slots.link().memory_locked().to_string());
+    add("link.cpus_awake", slots.link().cpus_awake().to_string());
+    add("trial.own_proc", slots.own_proc().to_string());
     add("clocksource", clock_source());
     let counted = Counter::of(Event::Instructions, std::process::id());
     add("trial.instructions", counted.map_or_else(|error| format!("none: {error}"), |_| "counted".into()));
-    if let Some(quotas) = lanes.cpu_quotas() {
+    if let Some(quotas) = slots.cpu_quotas() {
         add(
             "trial.cpu_quota",
             quotas.map_or_else(|error| format!("none: {error}"), |quotas| quotas.version().to_string()),
         );
     }
-    let ipv6 = lanes.topology().ipv6().is_ok();
-    let [(_, namespace), ..] = lanes.lane(0).hosts().collect::<Vec<_>>()[..] else { unreachable!("a lane has hosts") };
+    let ipv6 = slots.topology().ipv6().is_ok();
+    let [(_, namespace), ..] = slots.slot(0).hosts().collect::<Vec<_>>()[..] else { unreachable!("a slot has hosts") };
     let destroyed = namespace.run(destroy_sockets);
     add("trial.leftover_sockets", destroyed.map_or_else(|error| format!("kept: {error}"), |_| "destroyed".into()));
     HostFacts {
         kernel: uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default(),
         cpu: cpu(),
-        cpus: lanes.link().cpus(),
+        cpus: slots.link().cpus(),
         memory_bytes: memory_bytes(),
         rootless,
-        link_scheduling: lanes.link().scheduling().to_owned(),
+        link_scheduling: slots.link().scheduling().to_owned(),
         link_cpu,
         settings,
-        links: lane_shape::addresses(lanes.topology().shape(), ipv6),
+        links: slot_shape::addresses(slots.topology().shape(), ipv6),
     }
 }
 
@@ -57,7 +57,7 @@ pub fn memory_bytes() -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
-/// What the kernel reads the time from.
+/// The kernel's clock source.
 pub fn clock_source() -> String {
     let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     fs::read_to_string(path).map_or_else(|_| "unknown".into(), |text| text.trim().to_owned())

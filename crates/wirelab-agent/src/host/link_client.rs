@@ -14,11 +14,11 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use wirelab_net::process::{self, Confinement};
 use wirelab_net::scheduling;
 use wirelab_net::topology::Topology;
-use wirelab_schema::{LinkReport, LinkTrial, OpenLanes};
+use wirelab_schema::{LinkReport, LinkTrial, OpenSlots};
 
 use super::{Cancel, Running, lock};
-use crate::link::{At, LinkCommand, LinkEvent};
-use crate::{lane_shape, own_program};
+use crate::link::{At, LinkEvent, LinkOp};
+use crate::{own_program, slot_shape};
 
 /// How long the link process may take to answer. A trial's end waits until its log and captures are on disk.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -37,26 +37,26 @@ pub struct LinkClient {
     cpus_awake: bool,
 }
 
-/// A child that is told lines and answers each by an event of its link.
+/// A child process that gets commands as lines and answers each by an event of its link.
 struct Process {
     /// Both are gone once it is closed.
     child: Mutex<Option<Child>>,
-    /// To a thread that writes them: a process that reads no more must not hold up who asks.
+    /// To a thread that writes them: a process that no longer reads must not block the caller.
     lines: Mutex<Option<Sender<Vec<u8>>>>,
     waiting: Arc<Mutex<Option<Waiting>>>,
     patience: Duration,
 }
 
-/// Who waits for the next event of which link. `None` once the process has ended.
+/// Callers that wait for the next event of a link. `None` once the process has ended.
 type Waiting = HashMap<At, Sender<LinkEvent>>;
 
 impl LinkClient {
     /// Start it in the link's namespace, and leave it the CPU that it takes for itself. The calling thread must live as long as the host: the
     /// process dies with it. Should it end before, the trials that are `running` are cancelled.
-    pub fn start(topology: &Topology, open: &OpenLanes, running: &Running) -> anyhow::Result<Self> {
+    pub fn start(topology: &Topology, open: &OpenSlots, running: &Running) -> anyhow::Result<Self> {
         let mut command = own_program();
-        let links = serde_json::to_string(&lane_shape::lane_links(topology.shape()))?;
-        command.args(["link", "--lanes", &open.lanes.to_string(), "--links", &links, "--mtu", &open.mtu.to_string()]);
+        let links = serde_json::to_string(&slot_shape::slot_links(topology.shape()))?;
+        command.args(["link", "--slots", &open.slots.to_string(), "--links", &links, "--mtu", &open.mtu.to_string()]);
         if open.offloads {
             command.arg("--offloads");
         }
@@ -108,7 +108,7 @@ impl LinkClient {
         captures: BTreeMap<String, PathBuf>,
     ) -> anyhow::Result<()> {
         let LinkTrial { link, seed, packet_log } = trial.clone();
-        let command = LinkCommand::Begin { at, link: Box::new(link), seed, packet_log, header_bytes, captures };
+        let command = LinkOp::Begin { at, link: Box::new(link), seed, packet_log, header_bytes, captures };
         match self.process.ask(at, &command)? {
             LinkEvent::Begun { .. } => Ok(()),
             other => bail!(unexpected(other)),
@@ -117,7 +117,7 @@ impl LinkClient {
 
     /// End the trial on a link. The second value says why its packet log or a capture is incomplete.
     pub fn finish(&self, at: At) -> anyhow::Result<(LinkReport, Option<String>)> {
-        match self.process.ask(at, &LinkCommand::Finish { at })? {
+        match self.process.ask(at, &LinkOp::Finish { at })? {
             LinkEvent::Finished { report, log_error, .. } => Ok((report, log_error)),
             other => bail!(unexpected(other)),
         }
@@ -166,12 +166,12 @@ impl Process {
         }
     }
 
-    fn ask(&self, at: At, command: &LinkCommand) -> anyhow::Result<LinkEvent> {
+    fn ask(&self, at: At, command: &LinkOp) -> anyhow::Result<LinkEvent> {
         let answer = self.register(at)?;
         let mut line = serde_json::to_vec(command)?;
         line.push(b'\n');
         if let Some(lines) = lock(&self.lines).as_ref() {
-            // Whether it arrived is told by the answer.
+            // The answer shows whether it arrived.
             let _ = lines.send(line);
         }
         self.answer(&answer)
@@ -201,7 +201,7 @@ impl Process {
 
 fn write(lines: Receiver<Vec<u8>>, mut stdin: ChildStdin) {
     for line in lines {
-        // It fails once the process has ended, which who waits for an answer learns otherwise.
+        // It fails once the process has ended. Callers that wait for an answer learn that separately.
         if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
             return;
         }
@@ -253,24 +253,24 @@ mod tests {
     }
 
     #[test]
-    fn a_link_process_that_gives_no_answer_is_ended_and_told() {
-        let (ended, told) = bounded(0);
+    fn a_link_process_without_an_answer_is_ended_and_reported() {
+        let (ended, report) = bounded(0);
         // It reads nothing, and the order is longer than a pipe holds.
         let script = format!("{STARTED}; exec sleep 1000");
         let (process, started) = start(&script, Duration::from_millis(300), ended).unwrap();
         assert!(matches!(started, LinkEvent::Started { .. }));
         let packet_log = Some("x".repeat(1 << 20).into());
-        let (at, captures) = (At { lane: 0, link: 0 }, BTreeMap::new());
-        let begin = LinkCommand::Begin { at, link: Box::default(), seed: 1, packet_log, header_bytes: 0, captures };
+        let (at, captures) = (At { slot: 0, link: 0 }, BTreeMap::new());
+        let begin = LinkOp::Begin { at, link: Box::default(), seed: 1, packet_log, header_bytes: 0, captures };
         let error = process.ask(at, &begin).unwrap_err();
         assert_eq!(error.to_string(), "the link process gave no answer in 300ms and was ended");
-        assert_eq!(told.recv_timeout(Duration::from_secs(60)), Err(RecvTimeoutError::Disconnected));
+        assert_eq!(report.recv_timeout(Duration::from_secs(60)), Err(RecvTimeoutError::Disconnected));
         assert_eq!(process.ask(at, &begin).unwrap_err().to_string(), "the link process ended");
         process.close();
     }
 
     #[test]
-    fn a_link_process_that_does_not_start_is_told() {
+    fn a_link_process_that_does_not_start_is_reported() {
         let error = start("exit 1", Duration::from_secs(60), bounded(0).0).err().unwrap();
         assert_eq!(format!("{error:#}"), "its reason is on stderr: the link process ended");
     }

@@ -15,11 +15,11 @@ use anyhow::Context;
 use wirelab_net::cpu_quota::{CpuQuota, SHARES, Used};
 use wirelab_net::namespace::NetNamespace;
 use wirelab_net::process::{Confinement, FirstProcess};
-use wirelab_net::topology::{LaneNamespaces, Shape};
+use wirelab_net::topology::{Shape, SlotNamespaces};
 use wirelab_net::{clock, destroy_sockets};
 use wirelab_schema::{CaptureFiles, CpuLimit, LinkTrial, TrialRequest, TrialResult, TrialStatus};
 
-use super::lanes::{self, Lanes};
+use super::slots::{self, Slots};
 use super::{Refusal, Running, lock};
 use crate::link::At;
 use crate::own_program;
@@ -28,28 +28,28 @@ use crate::trial::{TrialHost, TrialOutcome, TrialPlan};
 
 /// How long after its own time-out a trial process may take to end everything.
 const OVERTIME: Duration = Duration::from_secs(10);
-/// Share of a CPU for samples of the endpoints' memory, of the trials of all lanes together.
+/// Share of a CPU for samples of the endpoints' memory, of the trials of all slots together.
 pub const SAMPLING: f64 = 0.01;
 
-/// Run one trial in a lane that is free. When it returns, all its processes are gone.
-pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<TrialResult, Refusal> {
-    let links = links(lanes, request)?;
+/// Run one trial in a slot that is free. When it returns, all its processes are gone.
+pub fn run(slots: &Slots, request: &TrialRequest, running: &Running) -> Result<TrialResult, Refusal> {
+    let links = links(slots, request)?;
     for link in &links {
-        lanes.set_up(link.at, &link.trial.link, &request.congestion_control)?;
+        slots.set_up(link.at, &link.trial.link, &request.congestion_control)?;
     }
-    let lane = lanes.lane(request.lane);
-    let limits = limits(lanes, request)?;
-    let dropped = links.iter().map(|link| lane.dropped(link.at.link)).collect::<Result<Vec<_>, _>>()?;
-    begin(lanes, &links, request)?;
-    let places = places(lane, lanes.topology().shape(), &links, &limits);
-    let outcome = start_and_wait(&places, request, running, SAMPLING / f64::from(lanes.number()));
+    let slot = slots.slot(request.slot);
+    let limits = limits(slots, request)?;
+    let dropped = links.iter().map(|link| slot.dropped(link.at.link)).collect::<Result<Vec<_>, _>>()?;
+    begin(slots, &links, request)?;
+    let places = places(slot, slots.topology().shape(), &links, &limits);
+    let outcome = start_and_wait(&places, request, running, SAMPLING / f64::from(slots.number()));
     // The links first: what sockets still say when they are destroyed belongs to no trial.
-    let finished: Vec<_> = links.iter().map(|link| lanes.link().finish(link.at)).collect();
-    destroy_leftovers(lane);
+    let finished: Vec<_> = links.iter().map(|link| slots.link().finish(link.at)).collect();
+    destroy_leftovers(slot);
     let (mut reports, mut log_error) = (Vec::new(), None);
     for ((finished, link), dropped) in finished.into_iter().zip(&links).zip(dropped) {
         let (mut report, error) = finished?;
-        report.kernel_drops += lane.dropped(link.at.link)?.saturating_sub(dropped);
+        report.kernel_drops += slot.dropped(link.at.link)?.saturating_sub(dropped);
         reports.push(report);
         log_error = log_error.or(error);
     }
@@ -80,18 +80,18 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
 }
 
 /// Groups for the processes of the hosts that are limited, by host.
-fn limits(lanes: &Lanes, request: &TrialRequest) -> Result<BTreeMap<String, CpuQuota>, Refusal> {
+fn limits(slots: &Slots, request: &TrialRequest) -> Result<BTreeMap<String, CpuQuota>, Refusal> {
     let mut limits = BTreeMap::new();
     for (host, share) in &request.cpu_shares {
-        if !lanes.lane(request.lane).hosts().any(|(name, _)| name == host) {
-            return Err(Refusal::new(format!("cpu_shares: the lanes have no host `{host}`")));
+        if !slots.slot(request.slot).hosts().any(|(name, _)| name == host) {
+            return Err(Refusal::new(format!("cpu_shares: there is no host `{host}`")));
         }
         if !SHARES.contains(share) {
-            let (least, most) = (SHARES.start(), SHARES.end());
-            return Err(Refusal::new(format!("cpu_shares: {share} of `{host}` is not from {least} to {most}")));
+            let (minimum, maximum) = (SHARES.start(), SHARES.end());
+            return Err(Refusal::new(format!("cpu_shares: {share} of `{host}` is not from {minimum} to {maximum}")));
         }
         let quotas =
-            lanes.cpu_quotas().ok_or_else(|| Refusal::new("cpu_shares: lanes were opened without `cpu_quota`"))?;
+            slots.cpu_quotas().ok_or_else(|| Refusal::new("cpu_shares: `open` was requested without `cpu_quota`"))?;
         let quotas =
             quotas.map_err(|error| Refusal::new(format!("cpu_shares: no CPU time can be limited: {error}")))?;
         limits.insert(host.clone(), quotas.limit(*share)?);
@@ -118,21 +118,21 @@ struct TrialOfLink<'a> {
     captures: BTreeMap<String, PathBuf>,
 }
 
-/// The links of a trial, the lane's first at first.
-fn links<'a>(lanes: &'a Lanes, request: &'a TrialRequest) -> Result<Vec<TrialOfLink<'a>>, Refusal> {
-    let lane_links = lanes.topology().shape().links();
+/// The links of a trial, the slot's first link comes first.
+fn links<'a>(slots: &'a Slots, request: &'a TrialRequest) -> Result<Vec<TrialOfLink<'a>>, Refusal> {
+    let slot_links = slots.topology().shape().links();
     let TrialRequest { link, link_seed, packet_log, .. } = request;
     let first = LinkTrial { link: link.clone(), seed: *link_seed, packet_log: packet_log.clone() };
     let captures = request.capture.as_ref().map_or_else(BTreeMap::new, |CaptureFiles { client, server, .. }| {
         BTreeMap::from([("client".to_owned(), client.clone()), ("server".to_owned(), server.clone())])
     });
-    let at = |link| At { lane: request.lane as usize, link };
-    let mut links = vec![TrialOfLink { name: &lane_links[0].name, at: at(0), trial: Cow::Owned(first), captures }];
+    let at = |link| At { slot: request.slot as usize, link };
+    let mut links = vec![TrialOfLink { name: &slot_links[0].name, at: at(0), trial: Cow::Owned(first), captures }];
     for (name, trial) in &request.other_links {
-        let Some(number) = (1..lane_links.len()).find(|number| lane_links[*number].name == *name) else {
-            let others: Vec<_> = lane_links[1..].iter().map(|link| link.name.as_str()).collect();
+        let Some(number) = (1..slot_links.len()).find(|number| slot_links[*number].name == *name) else {
+            let others: Vec<_> = slot_links[1..].iter().map(|link| link.name.as_str()).collect();
             let known = if others.is_empty() { "none".into() } else { others.join(", ") };
-            return Err(Refusal::new(format!("other_links: the lanes have no other link `{name}`; there are {known}")));
+            return Err(Refusal::new(format!("other_links: unknown link `{name}`; known: {known}")));
         };
         let captures = BTreeMap::new();
         links.push(TrialOfLink { name, at: at(number), trial: Cow::Borrowed(trial), captures });
@@ -141,13 +141,13 @@ fn links<'a>(lanes: &'a Lanes, request: &'a TrialRequest) -> Result<Vec<TrialOfL
 }
 
 /// Begin a trial on all its links, or on none.
-fn begin(lanes: &Lanes, links: &[TrialOfLink<'_>], request: &TrialRequest) -> anyhow::Result<()> {
+fn begin(slots: &Slots, links: &[TrialOfLink<'_>], request: &TrialRequest) -> anyhow::Result<()> {
     for (index, TrialOfLink { at, trial, captures, .. }) in links.iter().enumerate() {
-        let begun = lanes.link().begin(*at, trial, request.header_bytes, captures.clone());
+        let begun = slots.link().begin(*at, trial, request.header_bytes, captures.clone());
         if let Err(error) = begun {
             for link in &links[..index] {
                 // Its error would hide the first.
-                let _ = lanes.link().finish(link.at);
+                let _ = slots.link().finish(link.at);
             }
             return Err(error);
         }
@@ -155,9 +155,9 @@ fn begin(lanes: &Lanes, links: &[TrialOfLink<'_>], request: &TrialRequest) -> an
     Ok(())
 }
 
-/// The hosts of a lane with the addresses that the trial's links give them.
+/// The hosts of a slot with the addresses that the trial's links give them.
 fn places<'a>(
-    lane: &'a LaneNamespaces,
+    slot: &'a SlotNamespaces,
     shape: &Shape,
     links: &[TrialOfLink<'_>],
     limits: &BTreeMap<String, CpuQuota>,
@@ -165,7 +165,7 @@ fn places<'a>(
     let address = |host: &str, link: &TrialOfLink<'_>| {
         let number = link.at.link;
         let port = shape.links()[number].port_of(host)?;
-        Some(lanes::numbers(link.trial.link.family.unwrap_or_default())(number, port))
+        Some(slots::numbers(link.trial.link.family.unwrap_or_default())(number, port))
     };
     let place = |(name, namespace): (&'a str, &'a NetNamespace)| Place {
         name,
@@ -173,7 +173,7 @@ fn places<'a>(
         addresses: links.iter().filter_map(|link| address(name, link)).collect(),
         joined_by: limits.get(name).map(CpuQuota::joined_by),
     };
-    lane.hosts().map(place).collect()
+    slot.hosts().map(place).collect()
 }
 
 /// Put the captures in order, with the secrets that the endpoints left. Says why that failed.
@@ -285,9 +285,9 @@ fn parse(mut stdout: impl BufRead) -> anyhow::Result<TrialOutcome> {
     serde_json::from_str(&line).context("the trial process ended without a word")
 }
 
-/// Connections that outlive their process would go on retransmitting into the next trial of the lane.
-fn destroy_leftovers(lane: &LaneNamespaces) {
-    for (_, namespace) in lane.hosts() {
+/// Connections that outlive their process would go on retransmitting into the next trial of the slot.
+fn destroy_leftovers(slot: &SlotNamespaces) {
+    for (_, namespace) in slot.hosts() {
         // Where the kernel cannot, `facts` says so.
         let _ = namespace.run(destroy_sockets);
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-/// A folder for what a caller reads while the host lives; gone with it, so that a caller that was killed leaves nothing.
+/// A folder for files that a caller reads while the host lives. It is removed with the host, also if the caller was killed.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
@@ -36,7 +36,7 @@ mod tests {
         fs::write(path.join("packets.wlpl"), b"WLPL").expect("writable");
         let error = Scratch::make(path.clone()).err().expect("refused");
         assert!(format!("{error:#}").contains("scratch"), "{error:#}");
-        assert!(path.join("packets.wlpl").exists(), "whoever was refused removes nothing");
+        assert!(path.join("packets.wlpl").exists(), "a refused request removes nothing");
         drop(scratch);
         assert!(!path.exists());
     }

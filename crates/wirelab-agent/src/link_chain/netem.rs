@@ -11,7 +11,7 @@ const ETHERNET_BYTES: i32 = 14;
 /// A packet that waits in a tbf still counts as one of the socket that sent it, which may have far less room (`net.core.wmem_max`) than the tbf. A
 /// netem that delays lets the socket go (skb_orphan_partial in netem_enqueue), however short the delay.
 const RELEASE_NS: i64 = 1;
-/// A rate that takes no time: netem lets nobody overtake where there is a rate.
+/// A rate without serialisation delay: with a rate, netem does not reorder packets.
 const IN_ORDER: NetemRate = NetemRate { bytes_per_second: u64::MAX, overhead_bytes: 0 };
 
 /// The qdiscs of a link that netem runs, by direction, outermost first; none where nothing happens to packets.
@@ -72,7 +72,7 @@ impl Line {
         }
     }
 
-    /// Set what comes after a delay: in the first netem if it has none, else in one of its own.
+    /// Set a stage after a delay: in the first netem if it has no delay, else in a separate one.
     fn next(&mut self, set: impl FnOnce(&mut Netem)) {
         let delays = self.first.delay_ns > 0 || self.first.jitter.is_some();
         if delays || !self.more.is_empty() {

@@ -40,7 +40,7 @@ fn what_netem_cannot_do_is_refused_with_a_key_and_a_hint() {
 }
 
 #[test]
-fn what_is_no_description_is_refused_in_the_parsers_words() {
+fn text_that_is_not_a_link_is_refused_with_the_parsers_message() {
     assert!(refused("{").what.starts_with("EOF"));
     assert!(refused(r#"{"uplink": [], "downlink": [], "speed": 1}"#).what.contains("unknown field `speed`"));
     let unknown = r#"{"uplink": [{"kind": "loss", "probability": 0.1, "probably": 1}], "downlink": []}"#;

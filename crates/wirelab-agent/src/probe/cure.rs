@@ -39,7 +39,7 @@ impl Surroundings {
         }
     }
 
-    /// What to do when namespaces or what is in them are refused.
+    /// What to do if the machine refuses namespaces or their use.
     pub fn cure(&self) -> String {
         if self.wsl1 {
             return "WSL1 has no namespaces: `wsl --set-version DISTRIBUTION 2`".into();
@@ -107,7 +107,7 @@ fn read(path: &str) -> String {
 mod tests {
     use super::*;
 
-    fn bare() -> Surroundings {
+    fn without_findings() -> Surroundings {
         Surroundings {
             container: None,
             wsl1: false,
@@ -120,26 +120,27 @@ mod tests {
 
     #[test]
     fn ubuntu_is_cured_by_a_profile_for_this_program_not_by_the_global_switch() {
-        let cure = Surroundings { apparmor_restricts: true, ..bare() }.cure();
+        let cure = Surroundings { apparmor_restricts: true, ..without_findings() }.cure();
         assert!(cure.contains("profile wirelab-agent /opt/wirelab-agent flags=(unconfined) {\n  userns,\n}"));
         assert!(!cure.contains("sysctl"));
     }
 
     #[test]
     fn a_container_is_cured_by_the_flags_of_its_runtime() {
-        let docker = Surroundings { container: Some(Container::Docker), apparmor_restricts: true, ..bare() }.cure();
+        let docker =
+            Surroundings { container: Some(Container::Docker), apparmor_restricts: true, ..without_findings() }.cure();
         assert!(docker.contains("--security-opt seccomp=unconfined"));
         assert!(docker.contains("--cap-add SYS_ADMIN"));
-        let podman = Surroundings { container: Some(Container::Podman), ..bare() }.cure();
+        let podman = Surroundings { container: Some(Container::Podman), ..without_findings() }.cure();
         assert!(podman.contains("unmask=ALL"));
     }
 
     #[test]
     fn a_switch_that_is_off_is_named() {
-        let debian = Surroundings { clone_forbidden: true, ..bare() }.cure();
+        let debian = Surroundings { clone_forbidden: true, ..without_findings() }.cure();
         assert_eq!(debian, "`sudo sysctl kernel.unprivileged_userns_clone=1`");
-        let exhausted = Surroundings { no_namespaces_left: true, ..bare() }.cure();
+        let exhausted = Surroundings { no_namespaces_left: true, ..without_findings() }.cure();
         assert_eq!(exhausted, "`sudo sysctl user.max_user_namespaces=10000`");
-        assert!(Surroundings { wsl1: true, ..bare() }.cure().contains("wsl --set-version"));
+        assert!(Surroundings { wsl1: true, ..without_findings() }.cure().contains("wsl --set-version"));
     }
 }

@@ -1,4 +1,4 @@
-//! What the machine has, and whether that is enough for a small campaign.
+//! The resources of the machine, and whether they are enough for a small campaign.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ const OPEN_FILES: u64 = 1024;
 const MEMORY_BYTES: u64 = 512 << 20;
 const DISK_BYTES: u64 = 1 << 30;
 
-/// What the machine has, and whether that is enough for a small campaign.
+/// The resources of the machine, and whether they are enough for a small campaign.
 pub fn checks() -> Vec<Check> {
     vec![clock_source(), cpus(), memory(), open_files(), disk()]
 }

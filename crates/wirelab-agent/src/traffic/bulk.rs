@@ -53,7 +53,7 @@ impl Bulk {
                 sleep(begin).await;
                 let mut connected = Some(connected);
                 loop {
-                    // A flow that broke begins anew: the link is to stay as busy as it was told to be.
+                    // A flow that broke begins anew: the link must stay as busy as configured.
                     let _ = bulk.transfer(account, || drop(connected.take())).await;
                     sleep(PAUSE).await;
                 }
@@ -103,7 +103,7 @@ pub async fn serve(at: SocketAddr, ready: impl FnOnce(), end: impl Future) -> an
             };
             let account = Account::default();
             accounts.borrow_mut().push(account.clone());
-            // What breaks it is the client's to mend.
+            // If it breaks, the client reconnects.
             tokio::task::spawn_local(async move { drop(answer(stream, &account).await) });
         }
     });

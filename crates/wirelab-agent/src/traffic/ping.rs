@@ -27,7 +27,7 @@ pub struct Pings {
     pub flows: u16,
 }
 
-/// One flow's socket, the same as its readiness is told by, and its account.
+/// One flow's socket, also the key of its readiness, and its account.
 struct Flood {
     echo: EchoSocket,
     readable: UdpSocket,

@@ -52,7 +52,7 @@ struct Running {
     ended: Option<Reaped>,
     /// How long it had waited for a CPU when it was ready; 0 of one that is never waited for, `None` if unknown.
     waited_before_ns: Option<u64>,
-    /// How long until it ended, or was told to.
+    /// How long until it ended, or was sent SIGTERM.
     waited_ns: Option<u64>,
 }
 
@@ -243,7 +243,7 @@ impl<'a> Endpoints<'a> {
         if self.own_proc { waits::run_delay_ns(pid) } else { None }
     }
 
-    /// SIGTERM to what still runs, SIGKILL after `grace`, and to everything else in the namespace. Says who needed the latter.
+    /// SIGTERM to what still runs, SIGKILL after `grace`, and to everything else in the namespace. Returns those that needed the latter.
     fn end_all(&mut self, grace: Duration) -> Option<String> {
         self.collect();
         let waits: Vec<_> = self.running.iter().map(|running| self.run_delay_ns(running.pid)).collect();
@@ -286,7 +286,7 @@ impl<'a> Endpoints<'a> {
             ..EndpointResult::default()
         };
         if let Some(usage) = self.usages.get(index) {
-            usage.tell(readiness::told_cpu_time(&endpoint.stdout), &mut result);
+            usage.tell(readiness::stated_cpu_time(&endpoint.stdout), &mut result);
         }
         result
     }

@@ -34,7 +34,7 @@ pub fn is_met(condition: &ReadyCondition, stdout: &Path, addresses: &[IpAddr]) -
     }
 }
 
-/// What was waited for, in words.
+/// The awaited condition, in words.
 pub fn describe(condition: &ReadyCondition) -> String {
     match condition {
         ReadyCondition::Event { .. } => "a ready event on stdout".into(),
@@ -44,7 +44,7 @@ pub fn describe(condition: &ReadyCondition) -> String {
 }
 
 /// CPU time that a process had used when it was ready, if it says so.
-pub fn told_cpu_time(stdout: &Path) -> Option<Duration> {
+pub fn stated_cpu_time(stdout: &Path) -> Option<Duration> {
     let mut head = Vec::new();
     File::open(stdout).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
     let EndpointEvent::Ready { cpu_ns, .. } = events(&head).next()?;
@@ -80,15 +80,15 @@ mod tests {
 
     #[test]
     fn a_ready_event_may_say_what_cpu_time_it_took() {
-        let told = |text: &str| {
+        let stated = |text: &str| {
             let file = tempfile::NamedTempFile::new().unwrap();
             fs::write(file.path(), text).unwrap();
-            told_cpu_time(file.path())
+            stated_cpu_time(file.path())
         };
         let line = "{\"event\": \"ready\", \"ports\": {}, \"cpu_ns\": 7000}\n";
-        assert_eq!(told(&format!("words\n{line}")), Some(Duration::from_micros(7)));
-        assert_eq!(told("{\"event\": \"ready\", \"ports\": {}}\n"), None);
-        assert_eq!(told_cpu_time(Path::new("/no/such/file")), None);
+        assert_eq!(stated(&format!("words\n{line}")), Some(Duration::from_micros(7)));
+        assert_eq!(stated("{\"event\": \"ready\", \"ports\": {}}\n"), None);
+        assert_eq!(stated_cpu_time(Path::new("/no/such/file")), None);
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Tree {
         self.sessions.insert(pid, owner);
     }
 
-    /// Whose process this is, by what was known before.
+    /// The endpoint of this process, by earlier samples.
     pub fn known(&self, pid: u32) -> Option<usize> {
         self.owners.get(&pid).copied()
     }

@@ -20,7 +20,7 @@ pub struct Usage {
     voluntary_switches: u64,
     involuntary_switches: u64,
     peak_memory_bytes: u64,
-    /// CPU time when it was seen to be ready.
+    /// CPU time when it was found ready.
     pub ready: Option<Duration>,
     proportional_memory_bytes: Option<u64>,
     memory_samples: u32,
@@ -47,13 +47,13 @@ impl Usage {
         self.cpu_user + self.cpu_system
     }
 
-    /// Tell it. `told` is what the endpoint says that it had used when it was ready: it knows the instant better.
-    pub fn tell(&self, told: Option<Duration>, result: &mut EndpointResult) {
+    /// Add the usage to `result`. `stated` is the CPU time that the endpoint itself reports for when it was ready: it knows the instant better.
+    pub fn tell(&self, stated: Option<Duration>, result: &mut EndpointResult) {
         let nanoseconds = |time: Duration| time.as_nanos() as u64;
         result.cpu_user_ns = nanoseconds(self.cpu_user);
         result.cpu_system_ns = nanoseconds(self.cpu_system);
         result.peak_memory_bytes = self.peak_memory_bytes;
-        result.cpu_ready_ns = told.or(self.ready).map(nanoseconds);
+        result.cpu_ready_ns = stated.or(self.ready).map(nanoseconds);
         result.voluntary_switches = Some(self.voluntary_switches);
         result.involuntary_switches = Some(self.involuntary_switches);
         result.proportional_memory_bytes = self.proportional_memory_bytes;
@@ -68,13 +68,13 @@ pub struct Sampler {
     share: f64,
     /// CPU time of this thread.
     spent: Duration,
-    /// What a sample may take: the most that one did.
+    /// The longest time that a sample has taken.
     expected: Duration,
 }
 
-/// What the first sample is taken to take.
+/// Assumed time of the first sample.
 const EXPECTED: Duration = Duration::from_micros(500);
-const LEAST_PAUSE: Duration = Duration::from_millis(10);
+const MIN_PAUSE: Duration = Duration::from_millis(10);
 /// What a process and each of its resident pages add to a sample: `smaps_rollup` walks all of them (34 to 44 ns a page were measured).
 const PROCESS: Duration = Duration::from_micros(20);
 const PAGE: Duration = Duration::from_nanos(60);
@@ -88,7 +88,7 @@ impl Sampler {
     /// How long until the next sample.
     pub fn due_in(&self, now: Instant) -> Duration {
         let earned = (self.spent + self.expected).as_secs_f64() / self.share;
-        let due = self.began + Duration::try_from_secs_f64(earned).unwrap_or(Duration::MAX / 4).max(LEAST_PAUSE);
+        let due = self.began + Duration::try_from_secs_f64(earned).unwrap_or(Duration::MAX / 4).max(MIN_PAUSE);
         due.saturating_since(now)
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use nix::unistd::{SysconfVar, sysconf};
 
-/// How long the threads of a process were ready to run and waited for a CPU, in nanoseconds; `None` where the kernel does not count it. Of a
+/// How long the threads of a process were ready to run and waited for a CPU, in nanoseconds; `None` if the kernel does not count it. Of a
 /// process that has ended and was not collected yet, its first thread's.
 ///
 /// `/proc/PID/task/TID/schedstat`: time on a CPU, time waiting for one, time slices.

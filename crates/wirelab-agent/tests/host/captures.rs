@@ -71,7 +71,7 @@ fn each_end_has_what_it_saw_in_the_order_in_which_it_saw_it() {
 }
 
 #[test]
-fn a_capture_that_cannot_be_made_is_told_and_the_lane_stays_free() {
+fn a_capture_that_cannot_be_made_is_an_error_and_the_slot_stays_free() {
     if !namespaces_work() {
         return;
     }

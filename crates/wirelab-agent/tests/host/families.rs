@@ -1,4 +1,4 @@
-//! Lanes over IPv6, and lanes that change between the families.
+//! Slots over IPv6, and slots that change between the families.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,7 @@ const STACKS: [(&str, u16, u8); 7] = [
     ("h3", 8443, UDP),
 ];
 
-/// A host with a lane; `None`, and said so, where there can be none with IPv6.
+/// A host with a slot; `None`, with a message, if IPv6 is not available.
 fn open() -> Option<Host> {
     if !namespaces_work() {
         return None;
@@ -55,7 +55,7 @@ fn ipv6(link: LinkSpec) -> LinkSpec {
 }
 
 #[test]
-fn a_lane_changes_between_the_families_and_mtus_and_every_packet_is_accounted_for() {
+fn a_slot_changes_between_the_families_and_mtus_and_every_packet_is_accounted_for() {
     let Some(mut host) = open() else { return };
     assert_echoes_over(&mut host, "first", Some(AddressFamily::Ipv6));
     assert_echoes(&mut host, "between");
@@ -71,13 +71,13 @@ fn a_lane_changes_between_the_families_and_mtus_and_every_packet_is_accounted_fo
 #[test]
 fn a_bulk_upload_over_ipv6_arrives_intact_in_packets_of_the_links_mtu() {
     let Some(mut host) = open() else { return };
-    for (mtu, most) in [(None, 1500), (Some(1280), 1280)] {
+    for (mtu, largest) in [(None, 1500), (Some(1280), 1280)] {
         let link = ipv6(LinkSpec { mtu, ..delay(Duration::from_millis(1)) });
         let endpoints = vec![host.server("tcp_bulk_server"), host.client("tcp_bulk_client")];
         let result = host.run(host.trial("bulk", link, endpoints));
         assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
         result.link.directions.iter().for_each(assert_conserved);
-        assert_eq!(log(&host, "bulk").1.iter().map(|(record, _)| record.size).max(), Some(most));
+        assert_eq!(log(&host, "bulk").1.iter().map(|(record, _)| record.size).max(), Some(largest));
     }
 }
 
@@ -90,7 +90,7 @@ fn what_ipv6_cannot_do_is_refused_with_the_reason() {
         host.refusal(trial)
     };
     let narrow = refused(&mut host, &|trial| trial.link.mtu = Some(1279));
-    assert_eq!(narrow, "mtu: 1279 is less than 1280, the least of IPv6 (RFC 8200 section 5)");
+    assert_eq!(narrow, "mtu: 1279 is below 1280, the minimum of IPv6 (RFC 8200 section 5)");
     let unknown = refused(&mut host, &|trial| trial.congestion_control = "none-such".into());
     assert!(unknown.starts_with("routing to fd77::2 with congestion control none-such: "), "{unknown}");
     assert_echoes_over(&mut host, "after-all", Some(AddressFamily::Ipv6));

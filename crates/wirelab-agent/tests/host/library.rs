@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use wirelab_capture::packet_log::{Fate, Record};
+use wirelab_capture::packet_log::{Outcome, Record};
 use wirelab_net::link::PortId;
 use wirelab_schema::{
     CorruptSpec, DelaySpec, DropCause, DuplicateSpec, DutyCycleSpec, GilbertElliottTimeSpec, ImpairmentSpec,
-    JitterSpec, LinkReport, LinkSpec, NatSpec, OpenLanes, OutageSpec, QueueSpec, RadioSpec, RateSpec, ReorderSpec,
+    JitterSpec, LinkReport, LinkSpec, NatSpec, OpenSlots, OutageSpec, QueueSpec, RadioSpec, RateSpec, ReorderSpec,
     SleepSpec, TokenBucketSpec, TrialResult, TrialStatus,
 };
 
@@ -54,11 +54,11 @@ fn from_client(host: &Host, trial: &str) -> Vec<Record> {
 
 fn dropped(report: &LinkReport, direction: usize, cause: DropCause) -> u64 {
     let counts = &report.directions[direction].dropped;
-    counts.iter().find(|count| count.cause == cause).expect("every cause is told").packets
+    counts.iter().find(|count| count.cause == cause).expect("every cause is counted").packets
 }
 
 #[test]
-fn what_exceeds_the_links_mtu_crosses_it_in_fragments_and_the_next_trial_has_the_lanes_mtu_again() {
+fn what_exceeds_the_links_mtu_crosses_it_in_fragments_and_the_next_trial_has_the_slots_mtu_again() {
     let Some(mut host) = open() else { return };
     let narrow = LinkSpec { mtu: Some(600), ..delay(MILLISECOND) };
     send(&mut host, "narrow", narrow.clone(), DATAGRAMS, 1400, MILLISECOND);
@@ -109,11 +109,14 @@ fn corruption_is_refused_where_packets_have_no_checksums() {
         return;
     }
     let mut host = Host::start();
-    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: true, netem: false, cpu_quota: false, links: vec![] });
+    host.open_with(OpenSlots { slots: 1, mtu: 1500, offloads: true, netem: false, cpu_quota: false, links: vec![] });
     let all = ImpairmentSpec::Corrupt(CorruptSpec { probability: 1.0, correlation: 0.0 });
     let trial = host.trial("corrupt", uplink(all), vec![host.endpoint("client", &["true"])]);
     let message = host.refusal(trial);
-    assert_eq!(message, "uplink[0]: corrupt needs lanes without offloads, for with them packets have no checksums");
+    assert_eq!(
+        message,
+        "uplink[0]: corrupt needs the option offloads off, since with offloads packets have no checksums"
+    );
 }
 
 #[test]
@@ -160,12 +163,12 @@ fn codel_drops_from_a_standing_queue() {
         assert!(lost > 0 && lost < 75, "{lost} packets");
         assert_eq!(host.printed("server", "number").len() as u64, result.link.directions[0].delivered);
         let records = from_client(&host, name);
-        assert_eq!(records.iter().filter(|record| record.fate == Fate::Aqm).count() as u64, lost);
+        assert_eq!(records.iter().filter(|record| record.outcome == Outcome::Aqm).count() as u64, lost);
     }
 }
 
 #[test]
-fn an_outage_and_a_full_bucket_are_told_apart() {
+fn an_outage_and_a_full_bucket_are_counted_separately() {
     let Some(mut host) = open() else { return };
     let outage = ImpairmentSpec::Outage(OutageSpec {
         start_ns: 50_000_000,

@@ -50,7 +50,7 @@ fn a_host_whose_stdin_ends_leaves_no_process_and_no_namespace() {
 }
 
 #[test]
-fn a_host_whose_program_is_removed_goes_on() {
+fn a_host_continues_after_its_program_file_is_removed() {
     if !namespaces_work() {
         return;
     }

@@ -4,19 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nix::sys::signal::Signal;
-use wirelab_schema::{HostOp, OpenLanes, TrialRequest, TrialResult, TrialStatus};
+use wirelab_schema::{HostOp, OpenSlots, TrialRequest, TrialResult, TrialStatus};
 
 use crate::machine::{eventually, namespaces_work};
 use crate::support::{Host, ONE_WAY, delay};
 
-/// A host whose trials may limit CPU time; none where the machine does not let them, which is told.
+/// A host whose trials may limit CPU time; `None` if the machine does not allow it, which is printed.
 fn host() -> Option<Host> {
     if !namespaces_work() {
         return None;
     }
     let mut host = Host::start();
-    let facts = host.open_with(OpenLanes {
-        lanes: 1,
+    let facts = host.open_with(OpenSlots {
+        slots: 1,
         mtu: 1500,
         offloads: false,
         netem: false,
@@ -83,14 +83,14 @@ fn a_share_that_cannot_be_is_refused_with_its_host() {
         trial.cpu_shares.insert(name.into(), share);
         host.refusal(trial)
     };
-    assert_eq!(refused("elsewhere", 0.5), "cpu_shares: the lanes have no host `elsewhere`");
+    assert_eq!(refused("elsewhere", 0.5), "cpu_shares: there is no host `elsewhere`");
     assert_eq!(refused("client", 0.0), "cpu_shares: 0 of `client` is not from 0.001 to 1");
-    let mut unasked = Host::start();
-    unasked.open(1);
-    let endpoints = vec![unasked.endpoint("client", &["true"])];
+    let mut without_quota = Host::start();
+    without_quota.open(1);
+    let endpoints = vec![without_quota.endpoint("client", &["true"])];
     let cpu_shares = [("client".to_owned(), 0.5)].into();
-    let trial = TrialRequest { cpu_shares, ..unasked.trial("unasked", delay(ONE_WAY), endpoints) };
-    assert_eq!(unasked.refusal(trial), "cpu_shares: lanes were opened without `cpu_quota`");
+    let trial = TrialRequest { cpu_shares, ..without_quota.trial("without_quota", delay(ONE_WAY), endpoints) };
+    assert_eq!(without_quota.refusal(trial), "cpu_shares: `open` was requested without `cpu_quota`");
 }
 
 #[test]

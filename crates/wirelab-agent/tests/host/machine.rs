@@ -26,12 +26,12 @@ pub fn namespaces_work() -> bool {
 }
 
 /// Copy a program that is run then. Another process copies it: the descriptor that it was written through would live on in whatever
-/// a test beside this one forks meanwhile, and a program that is open for writing cannot be run (ETXTBSY).
+/// a concurrent test forks meanwhile, and a program that is open for writing cannot be run (ETXTBSY).
 pub fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
     assert!(Command::new("cp").arg(from.as_ref()).arg(to.as_ref()).status().unwrap().success());
 }
 
-/// What this machine refuses of what is needed, with its reason.
+/// What this machine refuses, with its reason.
 fn refused() -> Vec<String> {
     let output = Command::new(AGENT).arg("probe").output().unwrap();
     let checks: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();

@@ -78,13 +78,13 @@ fn prove(proof: &str) -> Vec<u64> {
         assert!(direction.received > 1_000 && (0.15..0.25).contains(&share), "{dropped} of {}", direction.received);
     }
     let [broken, again] = ["broken", "again"].map(|key| host.printed("client", key)[0]);
-    assert!(broken >= u64::from(PAIRS) && again > 0, "{broken} connections broke, {again} messages were sent again");
+    assert!(broken >= u64::from(PAIRS) && again > 0, "{broken} connections broke, {again} messages were retransmitted");
     let mut copies = host.printed("client", "copies");
     copies.sort_unstable();
     assert_eq!(copies.len(), (PAIRS * MESSAGES) as usize);
     let (most, total) = (copies.last().unwrap(), copies.iter().sum::<u64>());
     println!(
-        "{proof}: {total} copies, {most} of one at most; {broken} connections broken, {again} messages sent again"
+        "{proof}: {total} copies, {most} of one at most; {broken} connections broken, {again} messages retransmitted"
     );
     copies
 }
@@ -138,7 +138,7 @@ fn publish(mut end: End, pair: u32, qos: Qos, subscribed: &Barrier) -> End {
                     acknowledged += 1;
                     end.count_to_break();
                 }
-                // Between PUBREC and PUBCOMP too: what is sent again then is PUBREL.
+                // Between PUBREC and PUBCOMP too: the retransmission is then PUBREL.
                 Event::Received { .. } => end.count_to_break(),
                 Event::Sent { ticket, whole: true, .. } => {
                     let place = tickets.iter().position(|known| *known == ticket).unwrap();

@@ -1,4 +1,4 @@
-//! Links that the kernel's netem runs, where it has it; where it has not, how that is told.
+//! Links that the kernel's netem runs, and the error if the kernel has no netem.
 
 use std::process::Command;
 use std::time::Duration;
@@ -6,21 +6,21 @@ use std::time::Duration;
 use nix::unistd::geteuid;
 use wirelab_schema::{
     DelaySpec, DirectionReport, DropCause, DuplicateSpec, HostOp, HostResult, ImpairmentSpec, LinkBackend, LinkSpec,
-    LossSpec, OpenLanes, QueueSpec, RateSpec, TokenBucketSpec, TrialResult, TrialStatus,
+    LossSpec, OpenSlots, QueueSpec, RateSpec, TokenBucketSpec, TrialResult, TrialStatus,
 };
 
 use crate::machine::{AGENT, namespaces_work};
 use crate::roles;
 use crate::support::{Host, ONE_WAY, assert_echoes, delay, echo, lossy_echo};
 
-/// A host whose lane may have netem; none where there is no netem, which is told then.
+/// A host whose slot may have netem; `None` if there is no netem, which is then printed.
 fn host_with_netem() -> Option<Host> {
     if !namespaces_work() {
         return None;
     }
     let mut host = Host::start();
-    let id = host.send(HostOp::Open(OpenLanes {
-        lanes: 1,
+    let id = host.send(HostOp::Open(OpenSlots {
+        slots: 1,
         mtu: 1500,
         offloads: false,
         netem: true,
@@ -56,7 +56,7 @@ fn assert_conserved(result: &TrialResult) {
 }
 
 #[test]
-fn a_kernel_without_netem_refuses_the_trial_and_the_lane_goes_on() {
+fn a_kernel_without_netem_refuses_the_trial_and_the_slot_stays_usable() {
     if !namespaces_work() || host_with_netem().is_some() {
         return;
     }
@@ -133,7 +133,7 @@ fn a_token_bucket_lets_as_much_pass_as_it_holds_and_keeps_what_its_queue_takes()
     let Some(mut host) = host_with_netem() else { return };
     let delay =
         ImpairmentSpec::Delay(DelaySpec { delay_ns: 5_000_000, jitter: None, correlation: 0.0, overtaking: false });
-    // 1028 bytes each: one leaves at once, and three wait for longer than the trial lasts.
+    // 1028 bytes each: one leaves immediately, and three wait for longer than the trial lasts.
     let queue = QueueSpec::DropTail { bytes: Some(3 * 1028), packets: None };
     let bucket =
         ImpairmentSpec::TokenBucket(TokenBucketSpec { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 });
@@ -149,13 +149,13 @@ fn a_token_bucket_lets_as_much_pass_as_it_holds_and_keeps_what_its_queue_takes()
 }
 
 #[test]
-fn a_token_buckets_queue_holds_what_it_is_told_though_a_socket_may_hold_less() {
+fn a_token_buckets_queue_holds_the_configured_bytes_though_a_socket_may_hold_less() {
     if host_with_netem().is_none() || !geteuid().is_root() {
         return;
     }
     // An ordinary user's sockets have the room of net.core.wmem_max, some hundred packets.
     let mut host = Host::start_as(Some(65534));
-    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true, cpu_quota: false, links: vec![] });
+    host.open_with(OpenSlots { slots: 1, mtu: 1500, offloads: false, netem: true, cpu_quota: false, links: vec![] });
     let queue = QueueSpec::DropTail { bytes: Some(4_000_000), packets: None };
     let bucket =
         ImpairmentSpec::TokenBucket(TokenBucketSpec { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 });

@@ -1,4 +1,4 @@
-//! Endpoints: ignored as tests, started by name inside a lane.
+//! Endpoints: ignored as tests, started by name inside a slot.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -25,7 +25,7 @@ const LINGER: Duration = Duration::from_millis(400);
 /// Variable that tells the server's address; IPv4's without it.
 pub const ADDRESS: &str = "WIRELAB_TEST_SERVER";
 
-/// Variable that tells a relay where the server behind it is.
+/// Variable with the address of a relay's server.
 pub const UPSTREAM: &str = "WIRELAB_TEST_UPSTREAM";
 
 fn server() -> SocketAddr {
@@ -73,7 +73,7 @@ fn udp_echo() {
     serve_udp(|answer| answer());
 }
 
-/// Hands each datagram on to the server behind it, and its answer back.
+/// Forwards each datagram to its server, and the answer back.
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn udp_relay() {
@@ -90,7 +90,7 @@ fn udp_relay() {
     }
 }
 
-/// Sends a datagram to a server that it cannot reach: there is no way, or no answer comes.
+/// Sends a datagram to a server that it cannot reach: it has no route, or no answer comes.
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn udp_hopeless() {
@@ -242,7 +242,7 @@ fn udp_late_reader() {
     }
 }
 
-/// Answers each datagram twice: at once, and later.
+/// Answers each datagram twice: immediately, and later.
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn udp_late_echo() {

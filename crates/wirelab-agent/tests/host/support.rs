@@ -13,11 +13,11 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
-use wirelab_capture::packet_log::{Fate, LogReader, Record};
+use wirelab_capture::packet_log::{LogReader, Outcome, Record};
 use wirelab_net::topology::IPV6;
 use wirelab_schema::{
     AddressFamily, DelaySpec, DirectionReport, EndpointProcess, HostFacts, HostOp, HostReply, HostRequest, HostResult,
-    ImpairmentSpec, LinkSpec, OpenLanes, PacketLogHeader, ReadyCondition, ReplayReport, TrialRequest, TrialResult,
+    ImpairmentSpec, LinkSpec, OpenSlots, PacketLogHeader, ReadyCondition, ReplayReport, TrialRequest, TrialResult,
     TrialStatus,
 };
 
@@ -64,11 +64,11 @@ impl Host {
         Self { child, stdin, stdout, folder, marker, id: 0 }
     }
 
-    pub fn open(&mut self, lanes: u32) -> HostFacts {
-        self.open_with(OpenLanes { lanes, mtu: 1500, offloads: false, netem: false, cpu_quota: false, links: vec![] })
+    pub fn open(&mut self, slots: u32) -> HostFacts {
+        self.open_with(OpenSlots { slots, mtu: 1500, offloads: false, netem: false, cpu_quota: false, links: vec![] })
     }
 
-    pub fn open_with(&mut self, open: OpenLanes) -> HostFacts {
+    pub fn open_with(&mut self, open: OpenSlots) -> HostFacts {
         let id = self.send(HostOp::Open(open));
         match self.receive(id) {
             HostResult::Opened(facts) => facts,
@@ -122,7 +122,7 @@ impl Host {
         }
         TrialRequest {
             trial: name.into(),
-            lane: 0,
+            slot: 0,
             link,
             link_seed: 1,
             packet_log: Some(self.log(name)),
@@ -263,7 +263,7 @@ pub fn lossy_echo(host: &Host, name: &str, link: LinkSpec) -> TrialRequest {
     trial
 }
 
-/// Every packet of a direction has its fate.
+/// Every packet of a direction has its outcome.
 pub fn assert_conserved(direction: &DirectionReport) {
     let dropped: u64 = direction.dropped.iter().map(|drop| drop.packets).sum();
     let settled = direction.delivered + dropped + direction.held;
@@ -278,7 +278,7 @@ pub fn log(host: &Host, trial: &str) -> (PacketLogHeader, Vec<(Record, Vec<u8>)>
     (header, reader.map(Result::unwrap).collect())
 }
 
-/// The packet log of a trial, run through a fresh link, gives every fate, departure, copy and inverted bit.
+/// The packet log of a trial, run through a new link, gives every outcome, departure, copy and inverted bit.
 pub fn assert_replays(host: &Host, trial: &str) {
     let output = Command::new(AGENT).arg("replay").arg(host.log(trial)).output().unwrap();
     let report: ReplayReport = serde_json::from_slice(&output.stdout).unwrap();
@@ -286,7 +286,7 @@ pub fn assert_replays(host: &Host, trial: &str) {
     assert!(report.packets > 0 && output.status.success());
 }
 
-/// A trial of the host's first lane works, to the last packet.
+/// A trial of the host's first slot works, to the last packet.
 pub fn assert_echoes(host: &mut Host, name: &str) {
     assert_echoes_over(host, name, None);
 }
@@ -309,13 +309,13 @@ pub fn assert_echoes_over(host: &mut Host, name: &str, family: Option<AddressFam
     assert_eq!((header.link, header.seed), (trial.link, trial.link_seed));
     assert_eq!(records.len(), 2 * roles::PACKETS);
     for (record, bytes) in records {
-        assert_eq!((record.fate, record.size, bytes.len()), (Fate::Delivered, packet, 64));
+        assert_eq!((record.outcome, record.size, bytes.len()), (Outcome::Delivered, packet, 64));
         assert_eq!(record.departure, record.arrival + ONE_WAY);
         assert_eq!(bytes[0], first);
     }
 }
 
-/// A host with two lanes, in the first of which a trial would never end.
+/// A host with two slots, in the first of which a trial would never end.
 pub fn host_with_a_trial_under_way() -> Host {
     let mut host = Host::start();
     host.open(2);

@@ -1,14 +1,14 @@
-//! Lanes of several hosts and several links.
+//! Slots of several hosts and several links.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use wirelab_capture::packet_log::Fate;
+use wirelab_capture::packet_log::Outcome;
 use wirelab_net::link::PortId;
 use wirelab_schema::{
-    AddressFamily, EndpointProcess, HostFacts, HostOp, HostResult, ImpairmentSpec, LaneLink, LinkSpec, LinkTrial,
-    LossSpec, MediumSpec, OpenLanes, RadioSpec, ReadyCondition, SerialiserSpec, TrafficReport, TrialRequest,
+    AddressFamily, EndpointProcess, HostFacts, HostOp, HostResult, ImpairmentSpec, LinkSpec, LinkTrial, LossSpec,
+    MediumSpec, OpenSlots, RadioSpec, ReadyCondition, SerialiserSpec, SlotLink, TrafficReport, TrialRequest,
     TrialStatus,
 };
 
@@ -16,13 +16,13 @@ use crate::machine::{PATIENCE, namespaces_work};
 use crate::roles::{self, PACKETS};
 use crate::support::{Host, ONE_WAY, assert_conserved, assert_replays, delay, log};
 
-fn link(name: &str, near: &[&str], far: &[&str]) -> LaneLink {
+fn link(name: &str, near: &[&str], far: &[&str]) -> SlotLink {
     let hosts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    LaneLink { name: name.into(), near: hosts(near), far: hosts(far) }
+    SlotLink { name: name.into(), near: hosts(near), far: hosts(far) }
 }
 
-fn open(host: &mut Host, links: Vec<LaneLink>) -> HostFacts {
-    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: false, cpu_quota: false, links })
+fn open(host: &mut Host, links: Vec<SlotLink>) -> HostFacts {
+    host.open_with(OpenSlots { slots: 1, mtu: 1500, offloads: false, netem: false, cpu_quota: false, links })
 }
 
 /// Address and port of a host's server on a link.
@@ -116,9 +116,9 @@ fn two_stations_share_one_air_and_each_gets_its_own_answers() {
     assert_eq!(header.ports, ["client", "server", "other", "cloud"]);
     let of =
         |port: u16| records.iter().filter(move |(record, _)| record.port == PortId(port)).map(|(record, _)| record);
-    assert!(of(0).all(|record| record.fate == Fate::Delivered));
+    assert!(of(0).all(|record| record.outcome == Outcome::Delivered));
     assert!(of(0).all(|record| record.departure <= record.arrival + 3 * Duration::from_millis(2)));
-    assert!(of(2).any(|record| record.fate == Fate::QueueFull));
+    assert!(of(2).any(|record| record.outcome == Outcome::QueueFull));
     assert_eq!((of(1).count(), of(3).count()), (PACKETS, 0));
     assert!(fs::read_to_string(host.folder.path().join("cloud.out")).unwrap().contains("length 1000"));
     result.link.directions.iter().for_each(assert_conserved);
@@ -147,13 +147,13 @@ fn hosts_of_one_side_do_not_reach_one_another_and_nobody_a_link_without_a_part_i
 }
 
 #[test]
-fn what_no_lane_or_link_of_several_hosts_can_do_is_refused_with_the_reason() {
+fn a_link_that_a_slot_or_several_hosts_cannot_have_is_refused_with_the_reason() {
     if !namespaces_work() {
         return;
     }
     let mut host = Host::start();
-    let bad = OpenLanes {
-        lanes: 1,
+    let bad = OpenSlots {
+        slots: 1,
         mtu: 1500,
         offloads: false,
         netem: false,
@@ -174,12 +174,12 @@ fn what_no_lane_or_link_of_several_hosts_can_do_is_refused_with_the_reason() {
     let wire = LinkTrial { link: LinkSpec::default(), seed: 1, packet_log: None };
     let mut trial = idle(&host, LinkSpec::default());
     trial.other_links.insert("wire".into(), wire);
-    assert_eq!(host.refusal(trial), "other_links: the lanes have no other link `wire`; there are none");
+    assert_eq!(host.refusal(trial), "other_links: unknown link `wire`; known: none");
     let mut trial = idle(&host, LinkSpec::default());
     trial.endpoints[0].host = "cloud".into();
     let result = host.run(trial);
     assert_eq!(result.error.as_deref(), Some("client: there is no host `cloud`"));
-    // Nothing of what was refused is left: the lane works.
+    // A refused trial leaves nothing behind: the slot works.
     let all = ImpairmentSpec::Loss(LossSpec { probability: 1.0, correlation: 0.0 });
     let result = host.run(idle(&host, LinkSpec { uplink: vec![all], ..LinkSpec::default() }));
     assert_eq!(result.status, TrialStatus::Done);

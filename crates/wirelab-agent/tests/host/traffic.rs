@@ -1,4 +1,4 @@
-//! What endpoints of a lane see, and how the link accounts for it.
+//! What endpoints of a slot see, and how the link accounts for it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use wirelab_capture::packet_log::Fate;
+use wirelab_capture::packet_log::Outcome;
 use wirelab_net::clock;
 use wirelab_net::link::{Instant, PortId};
 use wirelab_schema::{
-    HostOp, HostResult, ImpairmentSpec, LinkSpec, LossSpec, MediumSpec, OpenLanes, SerialiserSpec, TrialResult,
+    HostOp, HostResult, ImpairmentSpec, LinkSpec, LossSpec, MediumSpec, OpenSlots, SerialiserSpec, TrialResult,
     TrialStatus,
 };
 
@@ -47,29 +47,29 @@ fn nothing_passes_a_link_that_loses_everything() {
     assert_eq!((uplink.received, uplink.delivered, downlink.received), (20, 0, 0));
     let (_, records) = log(&host, "loss");
     assert_eq!(records.len(), 20);
-    assert!(records.iter().all(|(record, _)| record.fate == Fate::Loss));
+    assert!(records.iter().all(|(record, _)| record.outcome == Outcome::Loss));
 }
 
 #[test]
-fn lanes_do_not_see_one_another() {
+fn slots_do_not_see_one_another() {
     if !namespaces_work() {
         return;
     }
     let mut host = Host::start();
     host.open(3);
     let mut expected = BTreeMap::new();
-    for lane in 0..3 {
-        let mut trial = echo(&host, &format!("lane-{lane}"), delay(ONE_WAY));
-        trial.lane = lane;
+    for slot in 0..3 {
+        let mut trial = echo(&host, &format!("slot-{slot}"), delay(ONE_WAY));
+        trial.slot = slot;
         for endpoint in &mut trial.endpoints {
-            endpoint.stdout = host.folder.path().join(format!("{}-{lane}.out", endpoint.name));
+            endpoint.stdout = host.folder.path().join(format!("{}-{slot}.out", endpoint.name));
         }
-        expected.insert(host.send(HostOp::RunTrial(Box::new(trial))), lane);
+        expected.insert(host.send(HostOp::RunTrial(Box::new(trial))), slot);
     }
     while !expected.is_empty() {
         let reply = host.receive_any();
         let HostResult::Trial(result) = reply.result else { panic!("{reply:?}") };
-        assert_eq!(result.trial, format!("lane-{}", expected.remove(&reply.id).unwrap()));
+        assert_eq!(result.trial, format!("slot-{}", expected.remove(&reply.id).unwrap()));
         assert_eq!(result.link.directions[0].delivered, 20, "{result:?}");
     }
 }
@@ -97,7 +97,7 @@ fn what_a_connection_still_says_after_its_trial_does_not_reach_the_next() {
 fn assert_bulk_arrives(offloads: bool) -> u32 {
     let mut host = Host::start();
     let facts =
-        host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads, netem: false, cpu_quota: false, links: vec![] });
+        host.open_with(OpenSlots { slots: 1, mtu: 1500, offloads, netem: false, cpu_quota: false, links: vec![] });
     let expected = if offloads { "on" } else { "off" };
     assert_eq!(facts.settings["offload.tcp-segmentation"], expected);
     let endpoints = vec![host.server("tcp_bulk_server"), host.client("tcp_bulk_client")];

@@ -37,7 +37,7 @@ fn a_trial_ends_at_its_time_out() {
 }
 
 #[test]
-fn a_cancelled_trial_ends_at_once() {
+fn a_cancelled_trial_ends_immediately() {
     if !namespaces_work() {
         return;
     }
@@ -77,7 +77,7 @@ fn outcome(change: impl FnOnce(&Host, &mut TrialRequest)) -> (TrialStatus, Strin
 }
 
 #[test]
-fn endpoints_that_cannot_do_their_part_are_told_apart() {
+fn each_way_an_endpoint_can_fail_has_its_own_error() {
     if !namespaces_work() {
         return;
     }
@@ -107,10 +107,10 @@ fn a_server_that_is_never_ready_fails_the_trial() {
         })
     };
     let timeout_ns = 50_000_000;
-    let told = |what| (TrialStatus::Failed, format!("server was not ready after 50ms (waited for {what})"));
-    assert_eq!(never(ReadyCondition::Event { timeout_ns }), told("a ready event on stdout"));
-    assert_eq!(never(ReadyCondition::TcpConnect { port: 9000, timeout_ns }), told("TCP port 9000 to accept"));
-    assert_eq!(never(ReadyCondition::UdpBound { port: 9000, timeout_ns }), told("UDP port 9000 to be bound"));
+    let expected = |what| (TrialStatus::Failed, format!("server was not ready after 50ms (waited for {what})"));
+    assert_eq!(never(ReadyCondition::Event { timeout_ns }), expected("a ready event on stdout"));
+    assert_eq!(never(ReadyCondition::TcpConnect { port: 9000, timeout_ns }), expected("TCP port 9000 to accept"));
+    assert_eq!(never(ReadyCondition::UdpBound { port: 9000, timeout_ns }), expected("UDP port 9000 to be bound"));
 }
 
 #[test]
@@ -144,16 +144,16 @@ fn a_request_that_cannot_be_carried_out_is_answered_with_a_reason() {
         change(&mut trial);
         host.refusal(trial)
     };
-    assert_eq!(refused(&mut host, &|_| ()), "no lanes are open; `open` comes first");
+    assert_eq!(refused(&mut host, &|_| ()), "`open` must be requested first");
     host.open(1);
-    assert_eq!(refused(&mut host, &|trial| trial.lane = 1), "there is no lane 1: 1 are open, from 0");
+    assert_eq!(refused(&mut host, &|trial| trial.slot = 1), "lane: 1 does not exist; there are 1, counted from 0");
     let twice = ImpairmentSpec::Loss(LossSpec { probability: 2.0, correlation: 0.0 });
     let loss = |trial: &mut TrialRequest| trial.link.uplink = vec![twice.clone()];
     assert_eq!(refused(&mut host, &loss), "uplink[0].probability: 2 is not a probability (0 to 1)");
     let narrow = |trial: &mut TrialRequest| trial.link.mtu = Some(67);
-    assert_eq!(refused(&mut host, &narrow), "mtu: 67 is less than 68, the least of IPv4 (RFC 791 section 3.2)");
+    assert_eq!(refused(&mut host, &narrow), "mtu: 67 is below 68, the minimum of IPv4 (RFC 791 section 3.2)");
     let wide = |trial: &mut TrialRequest| trial.link.mtu = Some(9000);
-    assert_eq!(refused(&mut host, &wide), "mtu: 9000 is more than 1500, for which the lanes were made");
+    assert_eq!(refused(&mut host, &wide), "mtu: 9000 is above 1500, the MTU of the campaign");
     let unknown = |trial: &mut TrialRequest| trial.congestion_control = "none-such".into();
     assert!(refused(&mut host, &unknown).starts_with("routing to 10.77.0.2 with congestion control none-such: "));
     let nowhere = |trial: &mut TrialRequest| trial.packet_log = Some("/no/such/folder/log".into());

@@ -1,4 +1,4 @@
-//! What the processes of an endpoint used, whoever of them is still there at the end.
+//! What the processes of an endpoint used, also of those that ended early.
 
 use wirelab_schema::{EndpointProcess, EndpointResult};
 
@@ -35,7 +35,7 @@ fn a_server_that_is_seen_to_be_ready_has_an_idle_cost_and_its_memory_is_sampled(
     }
     let found = used(|host| vec![host.server("udp_echo"), host.endpoint("client", &["sleep", "1"])]);
     let [server, client] = &found[..] else { panic!("{found:?}") };
-    let ready_ns = server.cpu_ready_ns.expect("it was seen");
+    let ready_ns = server.cpu_ready_ns.expect("it was found ready");
     assert!(ready_ns > 0 && ready_ns <= 2 * (server.cpu_user_ns + server.cpu_system_ns), "{server:?}");
     assert_eq!(client.cpu_ready_ns, None, "it never says so");
     for endpoint in &found {
@@ -45,7 +45,7 @@ fn a_server_that_is_seen_to_be_ready_has_an_idle_cost_and_its_memory_is_sampled(
 }
 
 #[test]
-fn an_endpoint_knows_its_idle_cost_better_than_who_looks_on() {
+fn an_endpoints_own_idle_cost_wins_over_the_observed_one() {
     if !namespaces_work() {
         return;
     }

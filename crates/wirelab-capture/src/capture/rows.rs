@@ -6,7 +6,7 @@ use wirelab_schema::CapturedPacket;
 use crate::dissect::{Dissection, Dissector, addresses};
 use crate::packet_log::Record;
 
-/// What is told of packets of a capture.
+/// The rows of the packets of a capture.
 pub fn rows(packets: &[(Record, Vec<u8>)]) -> impl Iterator<Item = CapturedPacket> {
     let mut dissector = Dissector::default();
     packets.iter().map(move |(record, packet)| {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_is_told_in_the_borders_words() {
+    fn the_rows_of_a_handshake_have_the_values_of_the_schema() {
         let frames =
             [(5, segment(true, 0x02, 9, 0)), (7, segment(false, 0x12, 3, 10)), (8, segment(true, 0x10, 10, 4))];
         let packets = capture::read(io::Cursor::new(pcap(&frames))).unwrap().packets;

@@ -133,7 +133,7 @@ fn the_size_is_that_of_the_ip_header_and_not_of_padding_or_what_was_kept() {
 }
 
 #[test]
-fn what_was_cut_off_or_is_no_ip_or_ends_too_soon_is_counted() {
+fn cut_off_other_and_incomplete_packets_are_counted() {
     let ip = udp(CLIENT, SERVER, 100);
     let mut cut = pcap(MICROSECONDS, RAW, &[(0, ip.clone()), (1, vec![0xff; 4])]);
     cut.extend([1_u32.to_le_bytes(), 2_u32.to_le_bytes(), 40_u32.to_le_bytes(), 128_u32.to_le_bytes()].concat());
@@ -180,7 +180,7 @@ fn a_link_type_that_is_not_understood_is_named() {
 }
 
 #[test]
-fn the_client_is_who_sent_the_syn() {
+fn the_sender_of_the_syn_is_the_client() {
     let up = Direction::Uplink;
     let down = Direction::Downlink;
     let swapped = [tcp(SERVER, CLIENT, "S", 1), tcp(CLIENT, SERVER, "SA", 5), tcp(SERVER, CLIENT, "A", 2)];

@@ -29,9 +29,9 @@ struct Sent {
 }
 
 impl Association {
-    /// Take the next datagram to arrive at the link, or a copy of the last one; `None` if its logged bytes are no CoAP message.
+    /// Take the next datagram to arrive at the link, or a copy of the last one; `None` if its logged bytes are not a CoAP message.
     ///
-    /// Only a confirmable message is sent again by a timer; an acknowledgement comes again as the answer to a duplicate (section 4.2). A message
+    /// Only a confirmable message is retransmitted by a timer; an acknowledgement is repeated as the answer to a duplicate (section 4.2). A message
     /// ID that comes with other bytes is used anew.
     pub(super) fn message(
         &mut self,

@@ -2,7 +2,7 @@
 
 /// Types of the packets in a UDP datagram that looks like QUIC (RFC 9000 section 17, RFC 9369 section 3.2), in order; empty if it does not.
 ///
-/// A long header of version 1 or 2 tells by itself. A short header (`1-rtt`), a version negotiation and a packet whose fixed bit is greased
+/// A long header of version 1 or 2 identifies QUIC. A short header (`1-rtt`), a version negotiation and a packet whose fixed bit is greased
 /// (RFC 9287) tell only if the flow is `known` to have shown a long header before. Coalesced packets that begin beyond the logged bytes are not
 /// seen.
 pub fn packet_types(datagram: &[u8], known: bool) -> Vec<&'static str> {
@@ -11,7 +11,7 @@ pub fn packet_types(datagram: &[u8], known: bool) -> Vec<&'static str> {
     while let Some(packet) = rest.take() {
         // Behind another packet, zero bytes may as well be padding of the datagram.
         let Some(kind) = packet_type(packet, known && types.is_empty()) else { break };
-        if !known && types.is_empty() && !is_telling(kind) {
+        if !known && types.is_empty() && !identifies_quic(kind) {
             break;
         }
         types.push(kind);
@@ -21,7 +21,7 @@ pub fn packet_types(datagram: &[u8], known: bool) -> Vec<&'static str> {
 }
 
 /// True if `kind` cannot be mistaken for another protocol's bytes.
-pub(super) fn is_telling(kind: &str) -> bool {
+pub(super) fn identifies_quic(kind: &str) -> bool {
     !matches!(kind, "1-rtt" | "version-negotiation")
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 
 use crate::dissect::addresses;
-use crate::packet_log::{Fate, Record};
+use crate::packet_log::{Outcome, Record};
 use anyhow::{Context, Result};
 use wirelab_link::Direction;
 use wirelab_schema::RadioPacket;
@@ -35,8 +35,11 @@ pub fn packets(name: &str, log: &Log, host: &str) -> Result<Vec<RadioPacket>> {
     for ((record, dissection), (_, packet)) in dissections(log).zip(&log.records) {
         let uplink = record.port.direction() == Direction::Uplink;
         let at = if uplink { record.arrival } else { record.departure + record.lateness };
-        let is_there =
-            if uplink { is_own(record) && !record.copy } else { record.fate == Fate::Delivered && comes_to(packet) };
+        let is_there = if uplink {
+            is_own(record) && !record.copy
+        } else {
+            record.outcome == Outcome::Delivered && comes_to(packet)
+        };
         if is_there {
             seen.push(RadioPacket {
                 log: name.to_owned(),
@@ -85,13 +88,13 @@ mod tests {
         let log = log(
             &["client", "server"],
             &[
-                (record(0, 0, Fate::Loss, 100, 110), udp(1, 2)),
-                (record(1, 0, Fate::Delivered, 200, 210), udp(1, 2)),
-                (Record { copy: true, ..record(1, 0, Fate::Delivered, 200, 211) }, udp(1, 2)),
-                (record(2, 1, Fate::QueueFull, 300, 300), udp(2, 1)),
-                (Record { lateness: Duration::from_nanos(7), ..record(3, 1, Fate::Delivered, 310, 500) }, udp(2, 1)),
-                (Record { copy: true, ..record(3, 1, Fate::Delivered, 310, 400) }, udp(2, 1)),
-                (record(4, 1, Fate::Held, 600, 9000), udp(2, 1)),
+                (record(0, 0, Outcome::Loss, 100, 110), udp(1, 2)),
+                (record(1, 0, Outcome::Delivered, 200, 210), udp(1, 2)),
+                (Record { copy: true, ..record(1, 0, Outcome::Delivered, 200, 211) }, udp(1, 2)),
+                (record(2, 1, Outcome::QueueFull, 300, 300), udp(2, 1)),
+                (Record { lateness: Duration::from_nanos(7), ..record(3, 1, Outcome::Delivered, 310, 500) }, udp(2, 1)),
+                (Record { copy: true, ..record(3, 1, Outcome::Delivered, 310, 400) }, udp(2, 1)),
+                (record(4, 1, Outcome::Held, 600, 9000), udp(2, 1)),
             ],
         );
         assert_eq!(seen(&log, "client"), [(100, true), (200, true), (400, false), (507, false)]);
@@ -103,10 +106,10 @@ mod tests {
         let log = log(
             &["client", "server", "station"],
             &[
-                (record(0, 0, Fate::Delivered, 100, 110), udp(1, 2)),
-                (record(1, 2, Fate::Delivered, 120, 130), udp(3, 2)),
-                (record(2, 1, Fate::Delivered, 140, 150), udp(2, 1)),
-                (record(3, 1, Fate::Delivered, 160, 170), udp(2, 3)),
+                (record(0, 0, Outcome::Delivered, 100, 110), udp(1, 2)),
+                (record(1, 2, Outcome::Delivered, 120, 130), udp(3, 2)),
+                (record(2, 1, Outcome::Delivered, 140, 150), udp(2, 1)),
+                (record(3, 1, Outcome::Delivered, 160, 170), udp(2, 3)),
             ],
         );
         assert_eq!(seen(&log, "client"), [(100, true), (150, false)]);

@@ -5,7 +5,7 @@ use wirelab_schema::{DissectedPacket, Flow};
 
 use super::{Dissection, Dissector};
 use crate::log_file::{self, Log};
-use crate::packet_log::{Fate, Record};
+use crate::packet_log::{Outcome, Record};
 
 pub(super) fn dissections(log: &Log) -> impl Iterator<Item = (&Record, Dissection)> {
     let mut dissector = Dissector::default();
@@ -15,7 +15,7 @@ pub(super) fn dissections(log: &Log) -> impl Iterator<Item = (&Record, Dissectio
 /// The packets of a log in order of arrival.
 pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
     dissections(log).map(|(record, dissection)| {
-        let (retransmission, spurious) = dissection.sent_again().unwrap_or_default();
+        let (retransmission, spurious) = dissection.retransmission_marks().unwrap_or_default();
         let Dissection { transport, ports, payload_bytes, tcp, quic, .. } = dissection;
         DissectedPacket {
             sequence: record.sequence,
@@ -24,7 +24,7 @@ pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
             arrival_ns: record.arrival.as_nanos(),
             departure_ns: record.departure.as_nanos(),
             lateness_ns: record.lateness.as_nanos() as u64,
-            fate: log_file::fate(record.fate),
+            outcome: log_file::outcome(record.outcome),
             copy: record.copy,
             corrupted: record.corrupted_bit.is_some(),
             transport: transport.to_string(),
@@ -79,20 +79,20 @@ fn count(flow: &mut Flow, record: &Record, dissection: &Dissection) {
         flow.packets[side] += 1;
         flow.bytes[side] += u64::from(record.size);
     }
-    flow.dropped[side] += u64::from(record.fate.is_drop());
-    if let Some((retransmission, spurious)) = dissection.sent_again() {
+    flow.dropped[side] += u64::from(record.outcome.is_drop());
+    if let Some((retransmission, spurious)) = dissection.retransmission_marks() {
         flow.retransmissions.get_or_insert_default()[side] += u64::from(retransmission);
         flow.spurious.get_or_insert_default()[side] += u64::from(spurious);
     }
     flow.first_ns = flow.first_ns.min(record.arrival.as_nanos());
-    if record.fate != Fate::Held {
+    if record.outcome != Outcome::Held {
         flow.last_ns = flow.last_ns.max(record.departure.as_nanos());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use wirelab_schema::{LinkSpec, PacketFate};
+    use wirelab_schema::{LinkSpec, PacketOutcome};
 
     use super::*;
     use crate::log_file::tests::{record, written};
@@ -110,18 +110,21 @@ mod tests {
     fn log() -> Log {
         let udp = vec![0x45, 0, 0, 28, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0, 5, 0, 7, 0, 8, 0, 0];
         let records = [
-            (record(0, 0, Fate::Loss, 100, 110), tcp(true, 0x02, 9)),
-            (record(1, 0, Fate::Delivered, 200, 210), tcp(true, 0x02, 9)),
-            (record(2, 1, Fate::Delivered, 300, 310), tcp(false, 0x12, 3)),
-            (record(3, 1, Fate::Delivered, 400, 410), tcp(false, 0x12, 3)),
-            (Record { copy: true, corrupted_bit: Some(1), ..record(3, 1, Fate::Nat, 400, 405) }, tcp(false, 0x12, 3)),
-            (record(4, 0, Fate::Held, 500, 9000), udp),
+            (record(0, 0, Outcome::Loss, 100, 110), tcp(true, 0x02, 9)),
+            (record(1, 0, Outcome::Delivered, 200, 210), tcp(true, 0x02, 9)),
+            (record(2, 1, Outcome::Delivered, 300, 310), tcp(false, 0x12, 3)),
+            (record(3, 1, Outcome::Delivered, 400, 410), tcp(false, 0x12, 3)),
+            (
+                Record { copy: true, corrupted_bit: Some(1), ..record(3, 1, Outcome::Nat, 400, 405) },
+                tcp(false, 0x12, 3),
+            ),
+            (record(4, 0, Outcome::Held, 500, 9000), udp),
         ];
         log_file::parse(&written(&LinkSpec::default(), 1, &records)[..]).unwrap()
     }
 
     #[test]
-    fn a_packet_is_told_in_the_borders_words() {
+    fn the_row_of_a_packet_has_the_values_of_the_schema() {
         let rows: Vec<_> = packets(&log()).collect();
         let expected = DissectedPacket {
             sequence: 3,
@@ -130,7 +133,7 @@ mod tests {
             arrival_ns: 400,
             departure_ns: 410,
             lateness_ns: 0,
-            fate: PacketFate::Delivered,
+            outcome: PacketOutcome::Delivered,
             copy: false,
             corrupted: false,
             transport: "tcp".to_owned(),
@@ -148,7 +151,7 @@ mod tests {
         assert_eq!((rows[1].retransmission, rows[1].spurious), (true, false));
         let copy = DissectedPacket {
             departure_ns: 405,
-            fate: PacketFate::Nat,
+            outcome: PacketOutcome::Nat,
             copy: true,
             corrupted: true,
             retransmission: false,
@@ -156,7 +159,10 @@ mod tests {
             ..expected
         };
         assert_eq!(rows[4], copy);
-        assert_eq!((rows[5].transport.as_str(), rows[5].client_port, rows[5].fate), ("udp", Some(5), PacketFate::Held));
+        assert_eq!(
+            (rows[5].transport.as_str(), rows[5].client_port, rows[5].outcome),
+            ("udp", Some(5), PacketOutcome::Held)
+        );
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl RecordKey {
         Self { key: LessSafeKey::new(key), iv, number: 0 }
     }
 
-    /// The content type of the next record and its content; `None` if it is not of this key.
+    /// The content type of the next record and its content; `None` if it was not made with this key.
     pub fn open(&mut self, header: &[u8], sealed: &[u8]) -> Option<(u8, Vec<u8>)> {
         let mut content = sealed.to_vec();
         let opened = self.key.open_in_place(nonce(self.iv, self.number), Aad::from(header), &mut content).ok()?;
@@ -125,7 +125,7 @@ impl PacketKey {
         Self { key: LessSafeKey::new(key), iv, mask, largest: 0 }
     }
 
-    /// Open a packet with a short header whose connection id has this length; `None` if it is not of this key.
+    /// Open a packet with a short header whose connection id has this length; `None` if it was not made with this key.
     pub fn open(&mut self, packet: &[u8], id_bytes: usize) -> Option<Opened> {
         let number_at = 1 + id_bytes;
         let sample = packet.get(number_at + 4..number_at + 4 + self.mask.algorithm().sample_len())?;

@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_medium_has_frames_of_its_own_in_both_directions() {
+    fn a_shared_medium_frames_packets_in_both_directions() {
         let medium = json!({"kind": "serialiser", "rate_bps": 1000, "queue_packets": 9, "overhead_bytes": 36});
         assert_eq!(added(json!({"uplink": [], "downlink": [], "medium": medium}), 100), [Some(36); 2]);
     }

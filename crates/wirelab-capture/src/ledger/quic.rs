@@ -45,7 +45,7 @@ impl<'a> Connection<'a> {
             let behind = behind_long_header(rest).unwrap_or_default();
             let packet = &rest[..rest.len() - behind.len()];
             match packet[0] >> 4 & 3 {
-                // Early data has keys of its own.
+                // Early data has separate keys.
                 1 => spent.sealed += packet.len() as u64,
                 _ => spent.handshake += packet.len() as u64,
             }

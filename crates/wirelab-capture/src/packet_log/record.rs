@@ -10,7 +10,7 @@ pub const RECORD_BYTES: usize = 40;
 /// What happened to a packet; encoded as its position in this list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Fate {
+pub enum Outcome {
     /// Put on the receiver's interface.
     Delivered = 0,
     /// Lost at random.
@@ -29,7 +29,7 @@ pub enum Fate {
     Nat = 7,
 }
 
-impl Fate {
+impl Outcome {
     /// All, in the order of their bytes.
     pub const ALL: [Self; 8] =
         [Self::Delivered, Self::Loss, Self::QueueFull, Self::Held, Self::Aqm, Self::Outage, Self::Retries, Self::Nat];
@@ -40,7 +40,7 @@ impl Fate {
     }
 }
 
-impl From<DropCause> for Fate {
+impl From<DropCause> for Outcome {
     fn from(cause: DropCause) -> Self {
         match cause {
             DropCause::Loss => Self::Loss,
@@ -61,7 +61,7 @@ pub struct Record {
     /// Where the packet entered: 0 the client's side, 1 the server's.
     pub port: PortId,
     /// What happened to it.
-    pub fate: Fate,
+    pub outcome: Outcome,
     /// The link made it. There may be several copies of one packet.
     pub copy: bool,
     /// The bit that the link inverted, counted from the first of the IP header. Logged bytes are as they arrived.
@@ -76,8 +76,8 @@ pub struct Record {
     pub lateness: Duration,
 }
 
-/// The fate byte: a fate in its lower half, flags in its upper one.
-const FATE: u8 = 0x0f;
+/// The outcome byte: an outcome in its lower half, flags in its upper one.
+const OUTCOME: u8 = 0x0f;
 const COPY: u8 = 0x80;
 const CORRUPTED: u8 = 0x40;
 
@@ -87,7 +87,7 @@ pub(super) fn encode(record: &Record, header_len: u8) -> [u8; RECORD_BYTES] {
     bytes[8..10].copy_from_slice(&record.port.0.to_le_bytes());
     let copy = if record.copy { COPY } else { 0 };
     let corrupted = if record.corrupted_bit.is_some() { CORRUPTED } else { 0 };
-    bytes[10] = record.fate as u8 | copy | corrupted;
+    bytes[10] = record.outcome as u8 | copy | corrupted;
     bytes[11] = header_len;
     bytes[12..16].copy_from_slice(&record.size.to_le_bytes());
     bytes[16..24].copy_from_slice(&record.arrival.as_nanos().to_le_bytes());
@@ -101,19 +101,19 @@ pub(super) fn encode(record: &Record, header_len: u8) -> [u8; RECORD_BYTES] {
     bytes
 }
 
-/// A record and how many packet bytes follow it; a fate byte that makes no sense is the error.
+/// A record and how many packet bytes follow it; an outcome byte that makes no sense is the error.
 pub(super) fn decode(bytes: &[u8; RECORD_BYTES]) -> Result<(Record, u8), u8> {
     let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
     let byte = bytes[10];
-    let known = Fate::ALL.get(usize::from(byte & FATE)).filter(|_| byte & !(FATE | COPY | CORRUPTED) == 0);
-    let fate = *known.ok_or(byte)?;
+    let known = Outcome::ALL.get(usize::from(byte & OUTCOME)).filter(|_| byte & !(OUTCOME | COPY | CORRUPTED) == 0);
+    let outcome = *known.ok_or(byte)?;
     let last = u64_at(32);
     let (corrupted_bit, lateness) =
         if byte & CORRUPTED == 0 { (None, last) } else { (Some((last >> 32) as u32), last & u64::from(u32::MAX)) };
     let record = Record {
         sequence: u64_at(0),
         port: PortId(u16::from_le_bytes([bytes[8], bytes[9]])),
-        fate,
+        outcome,
         copy: byte & COPY != 0,
         corrupted_bit,
         size: u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]),

@@ -17,8 +17,8 @@ pub fn complete(path: &Path, secrets: &[u8]) -> io::Result<()> {
     blocks.packets.sort_by_key(|packet| packet.at_ns);
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
-    let fresh = path.with_file_name(name);
-    let written = create(&fresh).and_then(|file| {
+    let new = path.with_file_name(name);
+    let written = create(&new).and_then(|file| {
         let mut output = BufWriter::new(file);
         copy(&capture, &blocks.heads, &mut output)?;
         if !secrets.is_empty() {
@@ -27,10 +27,10 @@ pub fn complete(path: &Path, secrets: &[u8]) -> io::Result<()> {
         copy(&capture, blocks.packets.iter().map(|packet| &packet.block), &mut output)?;
         copy(&capture, &blocks.statistics, &mut output)?;
         output.flush()?;
-        fs::rename(&fresh, path)
+        fs::rename(&new, path)
     });
     if written.is_err() {
-        let _ = fs::remove_file(&fresh);
+        let _ = fs::remove_file(&new);
     }
     written
 }

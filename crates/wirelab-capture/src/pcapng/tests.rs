@@ -115,7 +115,7 @@ fn a_complete_capture_has_its_secrets_before_its_packets_and_these_in_order() {
 }
 
 #[test]
-fn without_secrets_there_is_no_block_of_them() {
+fn without_secrets_there_is_not_a_secrets_block() {
     let folder = Folder::new("no-secrets");
     let path = folder.capture(&[packet(1, b"a")]);
     let before = fs::read(&path).unwrap();
@@ -138,7 +138,7 @@ fn a_torn_last_block_is_left_out_wherever_it_is_torn() {
 }
 
 #[test]
-fn what_is_no_capture_stays_as_it_is() {
+fn a_file_that_is_not_a_capture_stays_unchanged() {
     let folder = Folder::new("none");
     let path = folder.0.join("client.pcapng");
     fs::write(&path, [7; 40]).unwrap();

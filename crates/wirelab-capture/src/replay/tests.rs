@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use wirelab_schema::{
     CorruptSpec, DelaySpec, DeliveryTraceSpec, DuplicateSpec, DutyCycleSpec, GilbertElliottSpec,
-    GilbertElliottTimeSpec, ImpairmentSpec, JitterSpec, LinkSpec, MediumSpec, PacketFate, QueueSpec, ReorderSpec,
+    GilbertElliottTimeSpec, ImpairmentSpec, JitterSpec, LinkSpec, MediumSpec, PacketOutcome, QueueSpec, ReorderSpec,
     ScheduleSpec, SerialiserSpec, TokenBucketSpec,
 };
 
@@ -39,7 +39,7 @@ fn emulate(spec: &LinkSpec, seed: u64, train: &[Send], lasts: u64) -> Vec<u8> {
     }
     end = end + Duration::from_nanos(lasts);
     records.extend(settled(&mut link, end));
-    records.extend(std::iter::from_fn(|| link.poll_held()).map(|packet| logged(packet, Fate::Held, end, end)));
+    records.extend(std::iter::from_fn(|| link.poll_held()).map(|packet| logged(packet, Outcome::Held, end, end)));
     written(spec, seed, &records)
 }
 
@@ -58,7 +58,7 @@ fn header(port: u16, sequence: u64) -> Vec<u8> {
 fn settled(link: &mut Link, now: Instant) -> Vec<Logged> {
     let mut records = Vec::new();
     while let Some((departure, packet)) = link.poll_packet(now) {
-        records.push(logged(packet, Fate::Delivered, departure, now));
+        records.push(logged(packet, Outcome::Delivered, departure, now));
     }
     while let Some(dropped) = link.poll_dropped() {
         records.push(logged(dropped.packet, dropped.cause.into(), dropped.at, dropped.at));
@@ -67,10 +67,10 @@ fn settled(link: &mut Link, now: Instant) -> Vec<Logged> {
 }
 
 /// The record of a packet that is sent, or looked at, at `now`.
-fn logged(packet: Packet, fate: Fate, departure: Instant, now: Instant) -> Logged {
+fn logged(packet: Packet, outcome: Outcome, departure: Instant, now: Instant) -> Logged {
     let Packet { sequence, port, size, arrival, copy, corrupted_bit, data, .. } = packet;
     let lateness = now.saturating_since(departure);
-    (Record { sequence, port, fate, copy, corrupted_bit, size, arrival, departure, lateness }, data)
+    (Record { sequence, port, outcome, copy, corrupted_bit, size, arrival, departure, lateness }, data)
 }
 
 fn replayed(log: &[u8]) -> ReplayReport {
@@ -115,8 +115,12 @@ fn train() -> Vec<Send> {
 fn a_log_replays_without_a_mismatch() {
     let log = emulate(&lossy(), 9, &train(), MILLISECOND);
     let records = log_file::parse(&log[..]).unwrap().records;
-    let fates: Vec<_> = records.iter().map(|(record, _)| record.fate).collect();
-    assert!([Fate::Delivered, Fate::Loss, Fate::QueueFull, Fate::Held].iter().all(|fate| fates.contains(fate)));
+    let outcomes: Vec<_> = records.iter().map(|(record, _)| record.outcome).collect();
+    assert!(
+        [Outcome::Delivered, Outcome::Loss, Outcome::QueueFull, Outcome::Held]
+            .iter()
+            .all(|outcome| outcomes.contains(outcome))
+    );
     assert!(records.windows(3).any(|three| three.iter().all(|(record, _)| record.sequence == three[0].0.sequence)));
     assert!(records.iter().any(|(record, _)| record.copy && record.corrupted_bit.is_some()));
     let found = replayed(&log);
@@ -128,7 +132,7 @@ fn a_report_counts_what_befell_packets_one_by_one_in_each_direction() {
     let at = |sequence: u64, port: u16, departure: u64| Record {
         sequence,
         port: PortId(port),
-        fate: Fate::Delivered,
+        outcome: Outcome::Delivered,
         copy: false,
         corrupted_bit: None,
         size: 100,
@@ -144,7 +148,7 @@ fn a_report_counts_what_befell_packets_one_by_one_in_each_direction() {
         at(2, 1, 80),
         at(3, 0, 40),
         at(4, 0, 50),
-        Record { fate: Fate::Loss, ..at(5, 0, 60) },
+        Record { outcome: Outcome::Loss, ..at(5, 0, 60) },
         at(6, 0, 95),
     ]);
     let uplink = DeliveredPackets { packets: 5, duplicated: 1, corrupted: 1, reordered: 2 };
@@ -156,7 +160,7 @@ fn a_report_counts_what_befell_packets_one_by_one_in_each_direction() {
 fn stations_that_take_turns_overtake_nobody() {
     let departures = |ports: [u16; 3]| {
         let of = |(sequence, departure): (u64, u64)| {
-            record(sequence, ports[sequence as usize], Fate::Delivered, sequence, departure)
+            record(sequence, ports[sequence as usize], Outcome::Delivered, sequence, departure)
         };
         let records = [(0, 100), (1, 50), (2, 110)].map(of);
         replayed(&clean(&without_bytes(records))).directions[0].reordered
@@ -166,7 +170,7 @@ fn stations_that_take_turns_overtake_nobody() {
 
 #[test]
 fn a_log_with_the_largest_sequence_misses_all_before_it() {
-    let report = replayed(&clean(&without_bytes([record(u64::MAX, 0, Fate::Delivered, 1, 1)])));
+    let report = replayed(&clean(&without_bytes([record(u64::MAX, 0, Outcome::Delivered, 1, 1)])));
     assert_eq!((report.packets, report.mismatches), (1, u64::MAX));
     assert_eq!(report.first_mismatch.unwrap().sequence, 0);
 }
@@ -189,7 +193,8 @@ fn forged(picks: impl Fn(&Record) -> bool, change: impl Fn(&mut Record)) -> Repl
 
 #[test]
 fn another_inverted_bit_is_found_out() {
-    let corrupted = |record: &Record| record.fate == Fate::Delivered && record.corrupted_bit.is_some_and(|bit| bit > 0);
+    let corrupted =
+        |record: &Record| record.outcome == Outcome::Delivered && record.corrupted_bit.is_some_and(|bit| bit > 0);
     let found = forged(corrupted, |record| record.corrupted_bit = Some(0));
     assert_eq!(found.logged.unwrap().corrupted_bit, Some(0));
     assert!(found.replayed.unwrap().corrupted_bit > Some(0));
@@ -198,27 +203,30 @@ fn another_inverted_bit_is_found_out() {
 }
 
 #[test]
-fn another_fate_of_a_copy_is_found_out() {
-    let copy = |record: &Record| record.copy && record.fate == Fate::Delivered;
-    let found = forged(copy, |record| record.fate = Fate::Loss);
+fn another_outcome_of_a_copy_is_found_out() {
+    let copy = |record: &Record| record.copy && record.outcome == Outcome::Delivered;
+    let found = forged(copy, |record| record.outcome = Outcome::Loss);
     assert!(found.copy);
-    assert_eq!((found.logged.unwrap().fate, found.replayed.unwrap().fate), (PacketFate::Loss, PacketFate::Delivered));
+    assert_eq!(
+        (found.logged.unwrap().outcome, found.replayed.unwrap().outcome),
+        (PacketOutcome::Loss, PacketOutcome::Delivered)
+    );
 }
 
 #[test]
 fn a_copy_that_one_of_them_misses_is_found_out() {
     let mut log = log_file::parse(&emulate(&lossy(), 9, &train(), MILLISECOND)[..]).unwrap();
     let copies = |sequence| log.records.iter().filter(|(record, _)| record.copy && record.sequence == sequence).count();
-    let only = |record: &Record| record.copy && record.fate == Fate::Delivered && copies(record.sequence) == 1;
+    let only = |record: &Record| record.copy && record.outcome == Outcome::Delivered && copies(record.sequence) == 1;
     let copy = log.records.iter().position(|(record, _)| only(record)).unwrap();
     let removed = log.records.remove(copy);
     let report = replayed(&written(&lossy(), 9, &log.records));
     let found = report.first_mismatch.unwrap();
     assert_eq!((report.mismatches, found.sequence, found.copy), (1, removed.0.sequence, true));
-    assert_eq!((found.logged, found.replayed.unwrap().fate), (None, PacketFate::Delivered));
+    assert_eq!((found.logged, found.replayed.unwrap().outcome), (None, PacketOutcome::Delivered));
 
-    let invented = Record { copy: true, ..record(0, 0, Fate::Delivered, 5, 5) };
-    let records = without_bytes([record(0, 0, Fate::Delivered, 5, 5), invented]);
+    let invented = Record { copy: true, ..record(0, 0, Outcome::Delivered, 5, 5) };
+    let records = without_bytes([record(0, 0, Outcome::Delivered, 5, 5), invented]);
     let report = replayed(&clean(&records));
     assert_eq!((report.packets, report.mismatches), (2, 1));
     assert!(report.first_mismatch.unwrap().copy);
@@ -226,7 +234,7 @@ fn a_copy_that_one_of_them_misses_is_found_out() {
 
 #[test]
 fn a_departure_that_is_one_nanosecond_off_is_found_out() {
-    let records = without_bytes([record(0, 0, Fate::Delivered, 5, 5), record(1, 0, Fate::Delivered, 7, 8)]);
+    let records = without_bytes([record(0, 0, Outcome::Delivered, 5, 5), record(1, 0, Outcome::Delivered, 7, 8)]);
     let report = replayed(&clean(&records));
     let found = report.first_mismatch.unwrap();
     assert_eq!((report.mismatches, found.sequence), (1, 1));
@@ -235,15 +243,15 @@ fn a_departure_that_is_one_nanosecond_off_is_found_out() {
 
 #[test]
 fn a_packet_that_the_chain_would_have_released_was_not_held() {
-    let records = without_bytes([record(0, 0, Fate::Held, 5, 9), record(1, 0, Fate::Delivered, 7, 7)]);
+    let records = without_bytes([record(0, 0, Outcome::Held, 5, 9), record(1, 0, Outcome::Delivered, 7, 7)]);
     let report = replayed(&clean(&records));
     assert_eq!(report.mismatches, 1);
-    assert_eq!(report.first_mismatch.unwrap().replayed.unwrap().fate, PacketFate::Delivered);
+    assert_eq!(report.first_mismatch.unwrap().replayed.unwrap().outcome, PacketOutcome::Delivered);
 }
 
 #[test]
 fn packets_that_the_log_misses_count() {
-    let records = without_bytes([record(0, 0, Fate::Delivered, 5, 5), record(3, 0, Fate::Delivered, 7, 7)]);
+    let records = without_bytes([record(0, 0, Outcome::Delivered, 5, 5), record(3, 0, Outcome::Delivered, 7, 7)]);
     let report = replayed(&clean(&records));
     assert_eq!((report.packets, report.mismatches), (2, 2));
     let missing = ReplayMismatch { sequence: 1, copy: false, logged: None, replayed: None };
@@ -261,7 +269,11 @@ fn mappings_and_fair_queues_replay_by_the_logged_headers() {
     let log = emulate(&spec, 9, &train(), MILLISECOND);
     assert_eq!(replayed(&log).first_mismatch, None);
     let mut records = log_file::parse(&log[..]).unwrap().records;
-    assert!([Fate::Nat, Fate::Delivered].iter().all(|fate| records.iter().any(|(record, _)| record.fate == *fate)));
+    assert!(
+        [Outcome::Nat, Outcome::Delivered]
+            .iter()
+            .all(|outcome| records.iter().any(|(record, _)| record.outcome == *outcome))
+    );
     records.iter_mut().for_each(|(_, bytes)| bytes.clear());
     assert!(replayed(&written(&spec, 9, &records)).mismatches > 0);
 }

@@ -90,7 +90,7 @@ fn link_words(
     shared: &[(Position, SharedFacts)],
 ) -> Vec<(String, String)> {
     let chain = |way: &DirectionFacts| match &way.stages[..] {
-        [] => "nothing: packets pass at once".to_owned(),
+        [] => "nothing: packets pass without delay".to_owned(),
         stages => stages.iter().map(|stage| stage.words.as_str()).collect::<Vec<_>>().join(", then "),
     };
     let at = |wanted: fn(&Position) -> bool| {

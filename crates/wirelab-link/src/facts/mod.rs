@@ -42,7 +42,7 @@ pub struct Facts {
     pub duplicated: Option<Chance>,
     /// Packets with an inverted bit.
     pub corrupted: Option<Chance>,
-    /// Packets that are held back, so that later ones overtake them.
+    /// Packets that are delayed, so that later ones overtake them.
     pub held_back: Option<Chance>,
     /// Where packets are counted that enter and do not leave, sorted.
     pub keeps: Vec<Kept>,
@@ -162,11 +162,11 @@ pub struct RateFacts {
     pub quantum_bytes: Option<u32>,
     /// Bytes counted for each packet in addition to its IP length.
     pub overhead_bytes: u32,
-    /// The rate at which a packet is sent that meets no other; `None` if it leaves at once or there is no one rate.
+    /// The rate at which a packet is sent that meets no other; `None` if it leaves without delay or the rate varies.
     pub lone_bps: Option<u64>,
     /// The one rate that a train of packets shows.
     pub steady_bps: Option<u64>,
-    /// Why there is no such rate.
+    /// Why the rate varies.
     pub changes: Option<String>,
     /// Why few packets pass in a given time.
     pub sparse: Option<String>,
@@ -238,7 +238,7 @@ pub struct Chance {
     pub share: f64,
     /// True if draws are correlated.
     pub correlated: bool,
-    /// For how long a packet is held back.
+    /// For how long a packet is delayed.
     pub by_ns: Option<u64>,
 }
 

@@ -36,7 +36,7 @@ pub struct SharedFacts {
     pub silence_ns: Option<u64>,
     /// What that time is called.
     pub silence_words: Option<String>,
-    /// True if a packet's fate depends on its flow.
+    /// True if the treatment of a packet depends on its flow.
     pub tells_flows_apart: bool,
     /// Where packets are counted that enter and do not leave, by direction: uplink, downlink; sorted.
     pub keeps: [Vec<Kept>; 2],
@@ -50,7 +50,7 @@ pub struct Service {
     pub from_bytes: u32,
     /// Largest size, itself included.
     pub to_bytes: u32,
-    /// From arrival to the last bit if nobody else sends: of a packet without bytes.
+    /// From arrival to the last bit if no other station sends: of a packet without bytes.
     pub idle_ns: f64,
     /// For each byte.
     pub idle_ns_per_byte: f64,

@@ -56,11 +56,11 @@ impl Correlated {
 
     /// In [0, 1).
     pub(crate) fn unit(&mut self) -> f64 {
-        let fresh = self.generator.unit();
+        let uniform = self.generator.unit();
         if self.correlation == 0.0 {
-            return fresh;
+            return uniform;
         }
-        self.last = ((1.0 - self.correlation) * fresh + self.correlation * self.last).min(BELOW_ONE);
+        self.last = ((1.0 - self.correlation) * uniform + self.correlation * self.last).min(BELOW_ONE);
         self.last
     }
 
@@ -174,10 +174,10 @@ mod tests {
     fn each_draw_is_netems_mixture_of_a_uniform_number_and_the_draw_before() {
         for correlation in [1e-9, 0.25, 0.5, 0.999] {
             let mut draws = draws(correlation, 1);
-            let mut fresh = draws.generator.clone();
+            let mut uniform = draws.generator.clone();
             for _ in 0..1000 {
                 let before = draws.last;
-                assert_eq!(draws.unit(), (1.0 - correlation) * fresh.unit() + correlation * before);
+                assert_eq!(draws.unit(), (1.0 - correlation) * uniform.unit() + correlation * before);
             }
         }
     }

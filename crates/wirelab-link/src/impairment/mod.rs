@@ -1,10 +1,10 @@
 //! The list of the kinds of impairment and of shared stages. What a kind is and does stands in its own file.
 
 pub(crate) mod correlated;
-pub(crate) mod outlet;
 pub(crate) mod settled;
 pub(crate) mod spec;
 mod stage;
+pub(crate) mod stage_exit;
 
 /// When packets leave: propagation and reordering.
 pub mod delay {

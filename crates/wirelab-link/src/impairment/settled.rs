@@ -1,15 +1,15 @@
 //! Stages that settle a packet's departure when it arrives.
 
-use super::outlet::Outlet;
+use super::stage_exit::StageExit;
 use crate::{Counters, Dropped, Impairment, Instant, Packet};
 
-/// What a stage does to a packet that settles its fate at once: it leaves at an instant known when it arrives, or is dropped.
+/// What a stage does to a packet if its outcome is known on arrival: it leaves at an instant known when it arrives, or is dropped.
 pub(crate) trait Effect: Send {
     /// See [`Impairment::start`].
     fn start(&mut self, _origin: Instant) {}
 
     /// Let `packet`, which arrives at `now`, depart or drop it, and its copies too.
-    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet);
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut StageExit);
 
     /// See [`Impairment::settles_when_polled`].
     fn settles_when_polled(&self) -> bool {
@@ -21,12 +21,12 @@ pub(crate) trait Effect: Send {
 #[derive(Debug)]
 pub(crate) struct Settled<E> {
     pub(crate) effect: E,
-    outlet: Outlet,
+    exit: StageExit,
 }
 
 impl<E> Settled<E> {
     pub(crate) fn new(effect: E) -> Self {
-        Self { effect, outlet: Outlet::default() }
+        Self { effect, exit: StageExit::default() }
     }
 }
 
@@ -36,20 +36,20 @@ impl<E: Effect> Impairment for Settled<E> {
     }
 
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
-        self.outlet.receive();
-        self.effect.apply(packet, now, &mut self.outlet);
+        self.exit.receive();
+        self.effect.apply(packet, now, &mut self.exit);
     }
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
-        self.outlet.poll_packet(now)
+        self.exit.poll_packet(now)
     }
 
     fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
+        self.exit.poll_dropped()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.outlet.poll_timeout()
+        self.exit.poll_timeout()
     }
 
     fn settles_when_polled(&self) -> bool {
@@ -57,10 +57,10 @@ impl<E: Effect> Impairment for Settled<E> {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.outlet.poll_held()
+        self.exit.poll_held()
     }
 
     fn counters(&self) -> Counters {
-        self.outlet.counters(0)
+        self.exit.counters(0)
     }
 }

@@ -32,7 +32,7 @@ pub trait Spec: Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// What is known of the stage without sending a packet through it. It may take milliseconds.
     fn facts(&self) -> Facts;
 
-    /// Where its packets wait: that of its facts, at once.
+    /// Where its packets wait: as in its facts.
     fn queue(&self) -> Option<&QueueSpec> {
         None
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Aqm, DropTail, Limit, Waiting};
-use crate::impairment::outlet::Outlet;
+use crate::impairment::stage_exit::StageExit;
 use crate::{DropCause, Instant};
 
 /// RFC 8289's `maxpacket`, "should use interface MTU": a packet that leaves no more than this behind it is never dropped, whatever its delay, so
@@ -74,16 +74,16 @@ impl Codel {
 }
 
 impl Aqm for Codel {
-    fn push(&mut self, waiting: Waiting, outlet: &mut Outlet) {
+    fn push(&mut self, waiting: Waiting, exit: &mut StageExit) {
         let arrival = waiting.arrival;
         if let Err(refused) = self.queue.push(waiting.bytes, waiting) {
-            outlet.drop(refused.packet, arrival, DropCause::QueueFull);
+            exit.drop(refused.packet, arrival, DropCause::QueueFull);
         }
     }
 
-    fn pop(&mut self, now: Instant, outlet: &mut Outlet) -> Option<Waiting> {
+    fn pop(&mut self, now: Instant, exit: &mut StageExit) -> Option<Waiting> {
         let mut discard = |waiting: Option<Waiting>| {
-            waiting.into_iter().for_each(|waiting| outlet.drop(waiting.packet, now, DropCause::Aqm));
+            waiting.into_iter().for_each(|waiting| exit.drop(waiting.packet, now, DropCause::Aqm));
         };
         let (mut waiting, ok_to_drop) = self.take(now);
         if self.dropping {
@@ -133,8 +133,8 @@ pub(super) mod tests {
     }
 
     /// Sequences of what was dropped since the last call, with milliseconds and causes.
-    pub(in crate::queue) fn drops(outlet: &mut Outlet) -> Vec<(u64, u64, DropCause)> {
-        std::iter::from_fn(|| outlet.poll_dropped())
+    pub(in crate::queue) fn drops(exit: &mut StageExit) -> Vec<(u64, u64, DropCause)> {
+        std::iter::from_fn(|| exit.poll_dropped())
             .map(|drop| (drop.packet.sequence, drop.at.as_nanos() / 1_000_000, drop.cause))
             .collect()
     }
@@ -145,13 +145,13 @@ pub(super) mod tests {
 
     /// One packet is taken each millisecond from a queue filled at 0.
     fn drop_times(codel: &mut Codel, milliseconds: std::ops::Range<u64>) -> Vec<u64> {
-        let mut outlet = Outlet::default();
-        milliseconds.for_each(|now| assert!(codel.pop(at(now), &mut outlet).is_some()));
-        drops(&mut outlet).into_iter().map(|(_, at, _)| at).collect()
+        let mut exit = StageExit::default();
+        milliseconds.for_each(|now| assert!(codel.pop(at(now), &mut exit).is_some()));
+        drops(&mut exit).into_iter().map(|(_, at, _)| at).collect()
     }
 
     fn fill(codel: &mut Codel, packets: u64, now: u64) {
-        (0..packets).for_each(|sequence| codel.push(waiting(sequence, 0, 1000, at(now)), &mut Outlet::default()));
+        (0..packets).for_each(|sequence| codel.push(waiting(sequence, 0, 1000, at(now)), &mut StageExit::default()));
     }
 
     #[test]
@@ -165,12 +165,12 @@ pub(super) mod tests {
     #[test]
     fn a_packet_is_dropped_from_the_head_and_the_next_is_sent() {
         let mut codel = internet();
-        let mut outlet = Outlet::default();
+        let mut exit = StageExit::default();
         fill(&mut codel, 10, 0);
-        assert_eq!(codel.pop(at(5), &mut outlet).map(|waiting| waiting.packet.sequence), Some(0));
-        assert_eq!(codel.pop(at(104), &mut outlet).map(|waiting| waiting.packet.sequence), Some(1));
-        assert_eq!(codel.pop(at(105), &mut outlet).map(|waiting| waiting.packet.sequence), Some(3));
-        assert_eq!(drops(&mut outlet), [(2, 105, DropCause::Aqm)]);
+        assert_eq!(codel.pop(at(5), &mut exit).map(|waiting| waiting.packet.sequence), Some(0));
+        assert_eq!(codel.pop(at(104), &mut exit).map(|waiting| waiting.packet.sequence), Some(1));
+        assert_eq!(codel.pop(at(105), &mut exit).map(|waiting| waiting.packet.sequence), Some(3));
+        assert_eq!(drops(&mut exit), [(2, 105, DropCause::Aqm)]);
     }
 
     #[test]
@@ -224,9 +224,9 @@ pub(super) mod tests {
     #[test]
     fn an_arrival_beyond_the_bound_is_dropped_and_not_counted_by_codel() {
         let mut codel = Codel::new(internet().parameters, 2000);
-        let mut outlet = Outlet::default();
-        (0..3).for_each(|sequence| codel.push(waiting(sequence, 0, 1000, at(7)), &mut outlet));
-        assert_eq!(drops(&mut outlet), [(2, 7, DropCause::QueueFull)]);
+        let mut exit = StageExit::default();
+        (0..3).for_each(|sequence| codel.push(waiting(sequence, 0, 1000, at(7)), &mut exit));
+        assert_eq!(drops(&mut exit), [(2, 7, DropCause::QueueFull)]);
         assert_eq!((codel.len(), codel.bytes(), codel.count), (2, 2000, 0));
     }
 }

@@ -21,10 +21,12 @@ impl<T> DropTail<T> {
 
     /// Append an item of `bytes`, or give it back if there is no room for all of it.
     pub(crate) fn push(&mut self, bytes: u64, item: T) -> Result<(), T> {
-        let total =
-            self.queued_bytes.checked_add(bytes).filter(|total| self.limit.bytes.is_none_or(|most| *total <= most));
+        let total = self
+            .queued_bytes
+            .checked_add(bytes)
+            .filter(|total| self.limit.bytes.is_none_or(|maximum| *total <= maximum));
         match total {
-            Some(total) if self.limit.packets.is_none_or(|most| self.items.len() < most as usize) => {
+            Some(total) if self.limit.packets.is_none_or(|maximum| self.items.len() < maximum as usize) => {
                 self.queued_bytes = total;
                 self.items.push_back((bytes, item));
                 Ok(())
@@ -78,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_in_packets_holds_besides_the_bound_in_bytes() {
+    fn the_bounds_in_packets_and_in_bytes_both_apply() {
         let mut queue = DropTail::new(Limit { bytes: Some(100), packets: Some(2) });
         assert_eq!(queue.push(101, 'a'), Err('a'));
         assert_eq!(queue.push(1, 'b'), Ok(()));

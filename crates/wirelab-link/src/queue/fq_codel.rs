@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 
 use super::codel::{Codel, Parameters};
 use super::{Aqm, Waiting};
-use crate::impairment::outlet::Outlet;
+use crate::impairment::stage_exit::StageExit;
 use crate::{DropCause, Instant};
 
-/// The most that are dropped at once when there is no more room (RFC 8290, section 4.1).
+/// Maximum number of packets dropped together when the queue is full (RFC 8290, section 4.1).
 const DROP_BATCH: usize = 64;
 
 /// FQ-CoDel (RFC 8290, section 4): deficit round robin over queues, new ones first, each under CoDel.
@@ -68,20 +68,20 @@ impl FqCodel {
     }
 
     /// Drop half of the queue with the most bytes, from its head.
-    fn drop_from_longest(&mut self, now: Instant, outlet: &mut Outlet) {
+    fn drop_from_longest(&mut self, now: Instant, exit: &mut StageExit) {
         let longest = self.queues.iter_mut().max_by_key(|(index, queue)| (queue.codel.bytes(), Reverse(**index)));
         let Some((_, Subqueue { codel, .. })) = longest else { return };
         for _ in 0..codel.len().div_ceil(2).min(DROP_BATCH) {
             if let Some(waiting) = codel.steal() {
                 self.packets -= 1;
-                outlet.drop(waiting.packet, now, DropCause::QueueFull);
+                exit.drop(waiting.packet, now, DropCause::QueueFull);
             }
         }
     }
 }
 
 impl Aqm for FqCodel {
-    fn push(&mut self, waiting: Waiting, outlet: &mut Outlet) {
+    fn push(&mut self, waiting: Waiting, exit: &mut StageExit) {
         let now = waiting.arrival;
         let index = waiting.packet.flow.id % u64::from(self.flows.get());
         let parameters = self.parameters;
@@ -94,14 +94,14 @@ impl Aqm for FqCodel {
             (queue.active, queue.deficit) = (true, self.quantum);
             self.new.push_back(index);
         }
-        queue.codel.push(waiting, outlet);
+        queue.codel.push(waiting, exit);
         self.packets += 1;
         if self.packets > self.limit_packets {
-            self.drop_from_longest(now, outlet);
+            self.drop_from_longest(now, exit);
         }
     }
 
-    fn pop(&mut self, now: Instant, outlet: &mut Outlet) -> Option<Waiting> {
+    fn pop(&mut self, now: Instant, exit: &mut StageExit) -> Option<Waiting> {
         loop {
             let is_new = !self.new.is_empty();
             let index = *if is_new { self.new.front() } else { self.old.front() }?;
@@ -117,7 +117,7 @@ impl Aqm for FqCodel {
                 continue;
             }
             let before = queue.codel.len();
-            let popped = queue.codel.pop(now, outlet);
+            let popped = queue.codel.pop(now, exit);
             self.packets -= before - queue.codel.len();
             match popped {
                 Some(waiting) => {
@@ -163,14 +163,14 @@ mod tests {
         FqCodel::new(parameters, NonZeroU32::new(1024).unwrap(), NonZeroU32::new(quantum).unwrap(), limit)
     }
 
-    fn push(queue: &mut FqCodel, sequences: std::ops::Range<u64>, flow: u64, size: u32) -> Outlet {
-        let mut outlet = Outlet::default();
-        sequences.for_each(|sequence| queue.push(waiting(sequence, flow, size, at(0)), &mut outlet));
-        outlet
+    fn push(queue: &mut FqCodel, sequences: std::ops::Range<u64>, flow: u64, size: u32) -> StageExit {
+        let mut exit = StageExit::default();
+        sequences.for_each(|sequence| queue.push(waiting(sequence, flow, size, at(0)), &mut exit));
+        exit
     }
 
     fn pop(queue: &mut FqCodel) -> Option<u64> {
-        queue.pop(at(1), &mut Outlet::default()).map(|waiting| waiting.packet.sequence)
+        queue.pop(at(1), &mut StageExit::default()).map(|waiting| waiting.packet.sequence)
     }
 
     #[test]
@@ -243,23 +243,23 @@ mod tests {
     }
 
     #[test]
-    fn at_most_sixty_four_are_dropped_at_once() {
+    fn at_most_sixty_four_packets_are_dropped_together() {
         let mut queue = queue(1514, 200);
         assert_eq!(drops(&mut push(&mut queue, 0..201, BULK, 100)).len(), 64);
         assert_eq!(queue.len(), 137);
     }
 
     #[test]
-    fn each_queue_has_a_codel_of_its_own() {
+    fn each_queue_has_a_separate_codel() {
         let mut queue = queue(1514, 10_240);
         push(&mut queue, 0..500, BULK, 1000);
-        let mut outlet = Outlet::default();
+        let mut exit = StageExit::default();
         for now in 1..400 {
-            queue.push(waiting(1000 + now, OTHER, 100, at(now)), &mut outlet);
-            queue.pop(at(now), &mut outlet);
-            queue.pop(at(now), &mut outlet);
+            queue.push(waiting(1000 + now, OTHER, 100, at(now)), &mut exit);
+            queue.pop(at(now), &mut exit);
+            queue.pop(at(now), &mut exit);
         }
-        let dropped = drops(&mut outlet);
+        let dropped = drops(&mut exit);
         assert!(
             dropped.len() >= 4
                 && dropped.iter().all(|(sequence, _, cause)| *sequence < 500 && *cause == DropCause::Aqm)

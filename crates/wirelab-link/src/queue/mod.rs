@@ -14,10 +14,10 @@ pub(crate) use self::drop_tail::DropTail;
 pub(crate) use self::fq_codel::FqCodel;
 pub use self::spec::QueueSpec;
 pub(crate) use self::spec::room_words;
-use crate::impairment::outlet::Outlet;
+use crate::impairment::stage_exit::StageExit;
 use crate::{Instant, Packet};
 
-/// What waits before a rate, and who is dropped.
+/// The queue before a rate, and which packets it drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     /// First in, first out; an arrival that does not fit is dropped. What becomes of a packet is settled when it arrives.
@@ -49,7 +49,7 @@ pub enum Queue {
 /// What may wait in a drop-tail queue, whichever bound is reached first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Bytes, as whoever serves the queue counts them; `None` for any number.
+    /// Bytes, as the server of the queue counts them; `None` for any number.
     pub bytes: Option<u64>,
     /// Packets; `None` for any number.
     pub packets: Option<u32>,
@@ -72,11 +72,11 @@ impl Limit {
 
 /// Active queue management: a queue that may drop packets when the next is taken.
 pub(crate) trait Aqm: fmt::Debug + Send {
-    /// Append a packet, at the instant of its arrival. Drops for want of room, of this or of other packets, go to `outlet`.
-    fn push(&mut self, waiting: Waiting, outlet: &mut Outlet);
+    /// Append a packet, at the instant of its arrival. Packets dropped for lack of room, this one or others, go to `exit`.
+    fn push(&mut self, waiting: Waiting, exit: &mut StageExit);
 
-    /// Take the next packet to be sent at `now`. Drops go to `outlet`; `None` leaves the queue empty.
-    fn pop(&mut self, now: Instant, outlet: &mut Outlet) -> Option<Waiting>;
+    /// Take the next packet to be sent at `now`. Drops go to `exit`; `None` leaves the queue empty.
+    fn pop(&mut self, now: Instant, exit: &mut StageExit) -> Option<Waiting>;
 
     /// Take the first packet out, unseen by the management.
     fn steal(&mut self) -> Option<Waiting>;

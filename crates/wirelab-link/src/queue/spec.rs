@@ -10,10 +10,10 @@ use super::Queue;
 use crate::spec::values::{at_most, limit};
 use crate::spec::{Choices, Place, SpecError, words};
 
-/// The most queues of FQ-CoDel, as in Linux.
-const MOST_FLOWS: u32 = 1 << 16;
+/// Maximum number of queues of FQ-CoDel, as in Linux.
+const MAX_FLOWS: u32 = 1 << 16;
 
-/// What waits before a rate, and who is dropped.
+/// The queue before a rate, and which packets it drops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "discipline", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum QueueSpec {
@@ -64,7 +64,7 @@ impl QueueSpec {
                 Queue::Codel { target: Duration::from_nanos(target_ns), interval: interval(interval_ns)?, bytes }
             }
             Self::FqCodel { target_ns, interval_ns, flows, quantum_bytes, packets } => {
-                at_most(flows, MOST_FLOWS, "the most queues of Linux's", &at.key("flows"))?;
+                at_most(flows, MAX_FLOWS, "the maximum number of queues in Linux", &at.key("flows"))?;
                 let by_turns_of_none = "a queue cannot send by turns of 0 bytes";
                 Queue::FqCodel {
                     target: Duration::from_nanos(target_ns),

@@ -15,10 +15,10 @@ use crate::impairment::{MEDIUM, SharedStage};
 pub use crate::queue::QueueSpec;
 use crate::{Chain, Direction, Link, Seed};
 
-/// MTU of a link that has none of its own.
+/// MTU of a link without an `mtu`.
 const MTU: u32 = 1500;
 
-/// An emulated path between hosts of a lane: one chain of impairments per direction, which all hosts of a side share.
+/// An emulated path between hosts of a slot: one chain of impairments per direction, which all hosts of a side share.
 ///
 /// `uplink` carries packets from the near side (the client's) to the far one (the server's), `downlink` the other way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,17 +32,17 @@ pub struct LinkSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<MediumSpec>,
     /// Sleep of the client's radio, which both directions share: uplink packets pass it before their chain, downlink packets after theirs. Only
-    /// where the client is alone on its side.
+    /// if the client is alone on its side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radio: Option<RadioSpec>,
     /// Address translation at the far end of the path: uplink packets pass it after everything else, downlink packets before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nat: Option<NatSpec>,
     /// MTU of the endpoints' interfaces, IP bytes: the kernel fragments (IPv4, RFC 791; IPv6, RFC 8200) and TCP announces its MSS as on any such
-    /// interface. Absent means that of the lanes.
+    /// interface. Absent means that of the campaign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u32>,
-    /// Which addresses the endpoints talk by. Absent means IPv4.
+    /// Family of the addresses that the endpoints use. Absent means IPv4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<AddressFamily>,
     /// What runs it. Absent means Wirelab's own emulator.
@@ -54,10 +54,10 @@ pub struct LinkSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkBackend {
-    /// The link process. Its packet log says what became of each packet, and when.
+    /// The link process. Its packet log says of each packet whether it was delivered or dropped, and when.
     #[default]
     Wirelab,
-    /// The kernel's netem and tbf, behind the link process, which passes every packet on at once: its packet log says what entered netem, and a
+    /// The kernel's netem and tbf, after the link process, which passes on every packet immediately: its packet log says what entered netem, and a
     /// trial's report counts what netem did.
     Netem,
 }
@@ -101,7 +101,7 @@ impl LinkSpec {
         self.backend == Some(LinkBackend::Netem)
     }
 
-    /// True if a packet's fate depends on its flow.
+    /// True if a packet's outcome depends on its flow.
     pub fn tells_flows_apart(&self) -> bool {
         let fair = |stage: &ImpairmentSpec| stage.queue().is_some_and(QueueSpec::tells_flows_apart);
         self.shared().iter().any(|(_, stage)| stage.facts().tells_flows_apart)

@@ -58,9 +58,9 @@ pub(crate) fn overhead(overhead_bytes: u32, at: &Place) -> Result<u32, SpecError
     Ok(overhead_bytes)
 }
 
-/// Refuse a value above `most`, which is `what`.
-pub(crate) fn at_most(value: u32, most: u32, what: &str, at: &Place) -> Result<(), SpecError> {
-    if value > most { Err(at.error(format!("{value} is more than {most}, {what}"))) } else { Ok(()) }
+/// Refuse a value above `maximum`, which is `what`.
+pub(crate) fn at_most(value: u32, maximum: u32, what: &str, at: &Place) -> Result<(), SpecError> {
+    if value > maximum { Err(at.error(format!("{value} is more than {maximum}, {what}"))) } else { Ok(()) }
 }
 
 /// Refuse a value that is smaller than the one before it.

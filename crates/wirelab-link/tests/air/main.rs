@@ -12,18 +12,18 @@ mod wifi;
 
 use std::num::NonZeroU64;
 
-use dialogue::fates;
+use dialogue::outcomes;
 use shared::{Air, ieee80211g, ieee802154};
 use wirelab_link::DropCause;
 use wirelab_link::impairment::{Ieee802154, Turns, Wifi};
 use wirelab_link::queue::Limit;
 
 fn air80211(wifi: Wifi, seed: u64, packets: &[(u64, u16, u32)]) -> Vec<(u64, Option<DropCause>)> {
-    fates(&mut *Air::Wifi(wifi).build(seed), packets)
+    outcomes(&mut *Air::Wifi(wifi).build(seed), packets)
 }
 
 fn air802154(parameters: Ieee802154, seed: u64, packets: &[(u64, u16, u32)]) -> Vec<(u64, Option<DropCause>)> {
-    fates(&mut *Air::Ieee802154(parameters).build(seed), packets)
+    outcomes(&mut *Air::Ieee802154(parameters).build(seed), packets)
 }
 
 /// No back-off at all.
@@ -45,8 +45,8 @@ fn a_queue_counted_in_packets_has_as_much_room_for_small_ones_as_for_large() {
         let wifi = air80211(Wifi { queue, ..hasty_wifi() }, 1, &packets);
         let mesh = air802154(Ieee802154 { queue, ..ieee802154() }, 1, &packets);
         let mut turns = Turns::new(NonZeroU64::new(8_000_000).unwrap(), queue, 0);
-        for fates in [wifi, mesh, fates(&mut turns, &packets)] {
-            let causes = fates.iter().map(|(_, cause)| *cause).collect::<Vec<_>>();
+        for outcomes in [wifi, mesh, outcomes(&mut turns, &packets)] {
+            let causes = outcomes.iter().map(|(_, cause)| *cause).collect::<Vec<_>>();
             assert_eq!(causes, [None, None, None, Some(DropCause::QueueFull)], "{size} B");
         }
     }
@@ -58,13 +58,13 @@ fn the_access_points_queue_is_common_and_a_stations_its_own() {
     for (ports, causes) in [([1, 3, 5], [None, None, full]), ([0, 2, 4], [None, None, None])] {
         let wifi = Wifi { queue: Limit::bytes(1536), ..hasty_wifi() };
         let packets = ports.map(|port| (10, port, 1500));
-        let fates = air80211(Wifi { cw_min: 1023, cw_max: 1023, ..wifi }, 1, &packets);
-        assert_eq!(fates.iter().map(|(_, cause)| *cause).collect::<Vec<_>>(), causes);
+        let outcomes = air80211(Wifi { cw_min: 1023, cw_max: 1023, ..wifi }, 1, &packets);
+        assert_eq!(outcomes.iter().map(|(_, cause)| *cause).collect::<Vec<_>>(), causes);
         let parameters = Ieee802154 { queue: Limit::bytes(100), ..ieee802154() };
-        let fates = air802154(parameters, 1, &ports.map(|port| (10, port, 100)));
-        assert_eq!(fates.iter().filter(|(_, cause)| *cause == full).count(), usize::from(causes[2].is_some()));
+        let outcomes = air802154(parameters, 1, &ports.map(|port| (10, port, 100)));
+        assert_eq!(outcomes.iter().filter(|(_, cause)| *cause == full).count(), usize::from(causes[2].is_some()));
         let mut serialiser = Air::Serialiser(8_000_000, 1000).build(1);
-        let dropped = dialogue::fates(&mut *serialiser, &ports.map(|port| (10, port, 1000)));
+        let dropped = dialogue::outcomes(&mut *serialiser, &ports.map(|port| (10, port, 1000)));
         assert_eq!(dropped.iter().map(|(_, cause)| *cause).collect::<Vec<_>>(), causes);
     }
 }

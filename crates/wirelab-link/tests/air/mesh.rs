@@ -19,7 +19,7 @@ fn delivered(microseconds: u64) -> (u64, Option<DropCause>) {
     (microseconds * 1000, None)
 }
 
-fn given_up(microseconds: u64) -> (u64, Option<DropCause>) {
+fn dropped_at(microseconds: u64) -> (u64, Option<DropCause>) {
     (microseconds * 1000, Some(DropCause::Retries))
 }
 
@@ -64,8 +64,8 @@ fn a_datagram_dies_with_one_frame_and_the_rest_is_not_sent() {
     let parameters = Ieee802154 { frame_error: fraction(1.0), retries: 1, ..hasty_ieee802154() };
     // Twice sensing, turning round, the frame, and the wait for its ACK, 864 us.
     let tried = |bytes: u64| 2 * (320 + (6 + 23 + bytes) * 32 + 864);
-    let fates = air802154(parameters, 1, &[(0, 0, 1280), (0, 0, 100)]);
-    assert_eq!(fates, [given_up(tried(100)), given_up(tried(100) + tried(60))]);
+    let outcomes = air802154(parameters, 1, &[(0, 0, 1280), (0, 0, 100)]);
+    assert_eq!(outcomes, [dropped_at(tried(100)), dropped_at(tried(100) + tried(60))]);
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn a_datagram_passes_only_if_all_its_frames_do() {
     let parameters = Ieee802154 { frame_error: fraction(0.3), retries: 1, ..ieee802154() };
     let packets = 10_000;
     // 100, 101 and 6 bytes.
-    let fates = air802154(parameters, 1, &vec![(0, 0, 233); packets]);
-    let passed = fates.iter().filter(|(_, cause)| cause.is_none()).count() as f64 / packets as f64;
+    let outcomes = air802154(parameters, 1, &vec![(0, 0, 233); packets]);
+    let passed = outcomes.iter().filter(|(_, cause)| cause.is_none()).count() as f64 / packets as f64;
     let theory = (1.0 - 0.3f64 * 0.3).powi(3);
     assert!((passed - theory).abs() < 5.0 * (theory * (1.0 - theory) / packets as f64).sqrt(), "{passed} not {theory}");
 }
@@ -83,10 +83,10 @@ fn a_datagram_passes_only_if_all_its_frames_do() {
 fn a_station_that_finds_no_free_air_gives_its_datagram_up() {
     let parameters = Ieee802154 { max_backoffs: 2, ..hasty_ieee802154() };
     // The first one's frame is on the air from 320 us on: sensed three times in a row, 128 us each.
-    assert_eq!(air802154(parameters, 1, &[(0, 0, 100), (1000, 1, 100)]), [delivered(3168), given_up(1384)]);
-    // Its ACK ends at 3712 us: who senses the air from there on finds it free.
+    assert_eq!(air802154(parameters, 1, &[(0, 0, 100), (1000, 1, 100)]), [delivered(3168), dropped_at(1384)]);
+    // Its ACK ends at 3712 us: a station that senses the air from then on finds it free.
     let hasty = Ieee802154 { max_backoffs: 0, ..hasty_ieee802154() };
-    assert_eq!(air802154(hasty, 1, &[(0, 0, 100), (3711, 1, 100)])[1], given_up(3839));
+    assert_eq!(air802154(hasty, 1, &[(0, 0, 100), (3711, 1, 100)])[1], dropped_at(3839));
     assert_eq!(air802154(hasty, 1, &[(0, 0, 100), (3712, 1, 100)])[1], delivered(3712 + 3168));
 }
 
@@ -95,8 +95,8 @@ fn a_station_that_turns_round_is_not_heard_in_time() {
     let hasty = Ieee802154 { max_backoffs: 0, retries: 0, ..hasty_ieee802154() };
     // The first one's frame begins at 320 us. Whoever has sensed the air by then sends into it, and both wait for an ACK in vain.
     for late in [0, 1, 191, 192] {
-        let fates = air802154(hasty, 1, &[(0, 0, 100), (late, 1, 100)]);
-        assert_eq!(fates, [given_up(3168 + 864), given_up(late + 3168 + 864)], "{late} us later");
+        let outcomes = air802154(hasty, 1, &[(0, 0, 100), (late, 1, 100)]);
+        assert_eq!(outcomes, [dropped_at(3168 + 864), dropped_at(late + 3168 + 864)], "{late} us later");
     }
-    assert_eq!(air802154(hasty, 1, &[(0, 0, 100), (193, 1, 100)]), [delivered(3168), given_up(193 + 128)]);
+    assert_eq!(air802154(hasty, 1, &[(0, 0, 100), (193, 1, 100)]), [delivered(3168), dropped_at(193 + 128)]);
 }

@@ -18,7 +18,7 @@ const SLOT: u64 = 9_000;
 const CHI_SQUARE_15: f64 = 37.70;
 
 #[test]
-fn a_station_that_finds_the_air_free_sends_at_once() {
+fn a_station_that_finds_the_air_free_sends_immediately() {
     let mut medium = Air::Wifi(ieee80211g()).build(1);
     assert_eq!(
         leave(&mut *medium, &[(100, 0, 1500), (1_000_000, 1, 1500)]),
@@ -46,7 +46,7 @@ fn a_station_that_has_just_sent_counts_down_0_to_cw_min_slots_first() {
 }
 
 #[test]
-fn the_count_goes_on_without_a_frame_and_one_that_comes_within_it_waits_for_its_end() {
+fn the_backoff_continues_without_a_frame_and_a_frame_that_comes_during_it_waits_for_its_end() {
     for seed in 0..50 {
         let queued = leave(&mut *Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500); 2]);
         // The first exchange ends at 285.556 us, the DIFS behind it at 313.556 us, and 15 slots after that at 448.556 us.
@@ -81,19 +81,19 @@ fn a_count_stands_still_while_the_air_is_busy() {
 #[test]
 fn stations_whose_counts_end_in_one_slot_collide_until_they_give_up() {
     let wifi = Wifi { retries: 2, ..hasty_wifi() };
-    let fates = air80211(wifi, 1, &[(0, 0, 1500), (10, 1, 1500), (20, 2, 100)]);
+    let outcomes = air80211(wifi, 1, &[(0, 0, 1500), (10, 1, 1500), (20, 2, 100)]);
     // All three tries take the air for as long as the longer frame, an ACK that does not come, and a DIFS before.
     let last = AIRTIME + GAP + 3 * AIRTIME + 2 * GAP + 38_000;
-    assert_eq!(fates, [(AIRTIME, None), (last, Some(DropCause::Retries)), (last, Some(DropCause::Retries))]);
+    assert_eq!(outcomes, [(AIRTIME, None), (last, Some(DropCause::Retries)), (last, Some(DropCause::Retries))]);
 }
 
 #[test]
 fn a_frame_that_is_never_received_is_dropped_after_its_last_retry() {
     for retries in [0, 1, 6] {
         let wifi = Wifi { retries, frame_error: fraction(1.0), ..hasty_wifi() };
-        let fates = air80211(wifi, 1, &[(0, 0, 1500)]);
+        let outcomes = air80211(wifi, 1, &[(0, 0, 1500)]);
         let tries = u64::from(retries) + 1;
-        assert_eq!(fates, [(tries * (AIRTIME + 38_000) + (tries - 1) * 28_000, Some(DropCause::Retries))]);
+        assert_eq!(outcomes, [(tries * (AIRTIME + 38_000) + (tries - 1) * 28_000, Some(DropCause::Retries))]);
     }
 }
 
@@ -113,9 +113,9 @@ fn the_window_doubles_with_each_retry_up_to_cw_max() {
 fn the_window_is_cw_min_again_for_the_next_frame() {
     let wifi = Wifi { cw_min: 0, cw_max: 7, retries: 3, frame_error: fraction(1.0), ..ieee80211g() };
     for seed in 0..50 {
-        let fates = air80211(wifi, seed, &[(0, 0, 1500); 2]);
-        let begins = fates[0].0 + 28_000;
-        let slots = (fates[1].0 - begins - 4 * (AIRTIME + 38_000) - 3 * 28_000) / SLOT;
+        let outcomes = air80211(wifi, seed, &[(0, 0, 1500); 2]);
+        let begins = outcomes[0].0 + 28_000;
+        let slots = (outcomes[1].0 - begins - 4 * (AIRTIME + 38_000) - 3 * 28_000) / SLOT;
         assert!(slots <= 1 + 3 + 7, "{slots} slots");
     }
 }
@@ -124,8 +124,8 @@ fn the_window_is_cw_min_again_for_the_next_frame() {
 fn frames_are_lost_with_their_probability() {
     let wifi = Wifi { retries: 1, frame_error: fraction(0.3), ..ieee80211g() };
     let packets = 20_000;
-    let fates = air80211(wifi, 1, &vec![(0, 0, 100); packets]);
-    let dropped = fates.iter().filter(|(_, cause)| cause.is_some()).count() as f64;
+    let outcomes = air80211(wifi, 1, &vec![(0, 0, 100); packets]);
+    let dropped = outcomes.iter().filter(|(_, cause)| cause.is_some()).count() as f64;
     // Both tries: 0.09, and five standard errors.
     let bound = 5.0 * (0.09 * 0.91 / packets as f64).sqrt();
     assert!((dropped / packets as f64 - 0.09).abs() < bound, "{dropped} of {packets} dropped");
@@ -182,15 +182,15 @@ fn saturated_stations_share_the_air_as_bianchis_model_says() {
 #[test]
 fn a_queue_bounds_what_waits_behind_the_frame_that_contends() {
     let wifi = Wifi { queue: Limit::bytes(2 * 1536), ..hasty_wifi() };
-    let fates = air80211(wifi, 1, &[(0, 0, 1500); 4]);
-    assert!(fates[..3].iter().all(|(_, cause)| cause.is_none()));
-    assert_eq!(fates[3], (0, Some(DropCause::QueueFull)));
+    let outcomes = air80211(wifi, 1, &[(0, 0, 1500); 4]);
+    assert!(outcomes[..3].iter().all(|(_, cause)| cause.is_none()));
+    assert_eq!(outcomes[3], (0, Some(DropCause::QueueFull)));
 }
 
 #[test]
 fn the_far_sides_hosts_have_one_transmitter_and_the_near_sides_one_each() {
     let cycle = AIRTIME + GAP;
-    // The access point sends what both servers say in the order in which it came, and contends with nobody for it.
+    // The access point sends what both servers say in the order in which it came, and does not contend.
     let servers = leave(&mut *Air::Wifi(hasty_wifi()).build(1), &[(0, 1, 1500), (10, 3, 1500), (20, 1, 1500)]);
     assert_eq!(servers, [AIRTIME, AIRTIME + cycle, AIRTIME + 2 * cycle]);
     // Two stations of the near side count down to one slot and collide.

@@ -32,14 +32,14 @@ pub fn train(packets: &[Arrival]) -> Vec<Send> {
 }
 
 /// What becomes of each packet: nanoseconds at which it leaves or is dropped, and why.
-pub fn fates(impairment: &mut dyn Impairment, packets: &[Arrival]) -> Vec<(u64, Option<DropCause>)> {
-    let fates = drive(impairment, &train(packets), &Caller::Prompt);
-    fates.into_values().map(|(instant, cause)| (instant.as_nanos(), cause)).collect()
+pub fn outcomes(impairment: &mut dyn Impairment, packets: &[Arrival]) -> Vec<(u64, Option<DropCause>)> {
+    let outcomes = drive(impairment, &train(packets), &Caller::Prompt);
+    outcomes.into_values().map(|(instant, cause)| (instant.as_nanos(), cause)).collect()
 }
 
 /// Nanoseconds at which each packet leaves; all do.
 pub fn leave(impairment: &mut dyn Impairment, packets: &[Arrival]) -> Vec<u64> {
-    let fates = fates(impairment, packets);
-    assert!(fates.iter().all(|(_, cause)| cause.is_none()), "{fates:?}");
-    fates.into_iter().map(|(instant, _)| instant).collect()
+    let outcomes = outcomes(impairment, packets);
+    assert!(outcomes.iter().all(|(_, cause)| cause.is_none()), "{outcomes:?}");
+    outcomes.into_iter().map(|(instant, _)| instant).collect()
 }

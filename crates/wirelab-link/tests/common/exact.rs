@@ -1,4 +1,4 @@
-//! The exact fates of a few packets.
+//! The exact outcomes of a few packets.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::time::Duration;
@@ -7,7 +7,7 @@ use wirelab_link::impairment::SchedulePoint;
 use wirelab_link::queue::{Limit, Queue};
 use wirelab_link::{Direction, Impairment, Instant, Packet, PortId, Seed};
 
-use crate::common::{Caller, Fate, Send, Sender, Stage, drive, flow};
+use crate::common::{Caller, Outcome, Send, Sender, Stage, drive, flow};
 
 pub const SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: 0 };
 pub const UNBOUNDED: Queue = Queue::DropTail(Limit::NONE);
@@ -29,14 +29,14 @@ pub fn sends(packets: &[(u64, u32)]) -> Vec<Send> {
         .collect()
 }
 
-pub fn fates(impairment: &mut dyn Impairment, train: &[Send]) -> Vec<Fate> {
+pub fn outcomes(impairment: &mut dyn Impairment, train: &[Send]) -> Vec<Outcome> {
     drive(impairment, train, &Caller::Prompt).into_values().collect()
 }
 
 /// Departures in order of arrival, microseconds; `None` where a packet was dropped.
 pub fn departures(stage: &Stage, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
-    let departure = |(at, cause): Fate| cause.is_none().then_some(at.as_nanos() / 1000);
-    fates(&mut *stage.build(SEED), &sends(packets)).into_iter().map(departure).collect()
+    let departure = |(at, cause): Outcome| cause.is_none().then_some(at.as_nanos() / 1000);
+    outcomes(&mut *stage.build(SEED), &sends(packets)).into_iter().map(departure).collect()
 }
 
 pub fn unbounded(sender: Sender) -> Stage {

@@ -17,11 +17,11 @@ use wirelab_link::{Chain, Direction, DropCause, Flow, Impairment, Instant, Link,
 /// A year: what leaves at all does so before.
 const HORIZON: Instant = Instant::from_nanos(31_536_000_000_000_000);
 
-/// What became of a packet: when it left, or when and why it was dropped.
-pub type Fate = (Instant, Option<DropCause>);
+/// The outcome of a packet: when it left, or when and why it was dropped.
+pub type Outcome = (Instant, Option<DropCause>);
 
-/// The fate of every packet by its sequence and whether it is a copy.
-pub type Fates = BTreeMap<(u64, bool), Fate>;
+/// The outcome of every packet by its sequence and whether it is a copy.
+pub type Outcomes = BTreeMap<(u64, bool), Outcome>;
 
 /// A packet to send: how long after the previous one, where and how large.
 #[derive(Clone, Debug)]
@@ -223,9 +223,9 @@ pub fn flow(size: u32) -> Flow {
     Flow { id: u64::from(size % 3), transport }
 }
 
-/// Send `train` through `impairment` as `caller` does, and return every packet's fate. Conservation is checked after every call.
-pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -> Fates {
-    let mut run = Run { impairment, fates: Fates::new(), handed_in: 0, taken_out: 0, clock: Instant::default() };
+/// Send `train` through `impairment` as `caller` does, and return every packet's outcome. Conservation is checked after every call.
+pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -> Outcomes {
+    let mut run = Run { impairment, outcomes: Outcomes::new(), handed_in: 0, taken_out: 0, clock: Instant::default() };
     let arrivals = packets(train);
     match caller {
         Caller::Prompt => {
@@ -254,19 +254,19 @@ pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -
     run.poll(run.clock);
     run.poll_when_due(HORIZON);
     run.take_out();
-    run.fates
+    run.outcomes
 }
 
 /// Send `train` through `impairment` and end it `lasts` after the last arrival, whatever is inside then.
 pub fn break_off(impairment: &mut dyn Impairment, train: &[Send], lasts: Duration) {
-    let mut run = Run { impairment, fates: Fates::new(), handed_in: 0, taken_out: 0, clock: Instant::default() };
+    let mut run = Run { impairment, outcomes: Outcomes::new(), handed_in: 0, taken_out: 0, clock: Instant::default() };
     for packet in packets(train) {
         run.poll_when_due(packet.arrival);
         run.hand_in(packet);
     }
     run.poll(run.clock + lasts);
     run.take_out();
-    let originals = run.fates.keys().filter(|(_, copy)| !copy).map(|(sequence, _)| *sequence);
+    let originals = run.outcomes.keys().filter(|(_, copy)| !copy).map(|(sequence, _)| *sequence);
     assert!(originals.eq(0..train.len() as u64));
 }
 
@@ -281,7 +281,7 @@ fn packets(train: &[Send]) -> Vec<Packet> {
 
 struct Run<'a> {
     impairment: &'a mut dyn Impairment,
-    fates: Fates,
+    outcomes: Outcomes,
     handed_in: u64,
     taken_out: u64,
     clock: Instant,
@@ -300,17 +300,17 @@ impl Run<'_> {
         self.clock = now;
         while let Some((departure, packet)) = self.impairment.poll_packet(now) {
             assert!(departure >= packet.arrival && departure <= now);
-            assert_eq!(self.fates.insert((packet.sequence, packet.copy), (departure, None)), None);
+            assert_eq!(self.outcomes.insert((packet.sequence, packet.copy), (departure, None)), None);
             self.check_conservation();
         }
         self.check_conservation();
         while let Some(dropped) = self.impairment.poll_dropped() {
             assert!(dropped.at >= dropped.packet.arrival && dropped.at <= now);
             let packet = &dropped.packet;
-            assert_eq!(self.fates.insert((packet.sequence, packet.copy), (dropped.at, Some(dropped.cause))), None);
+            assert_eq!(self.outcomes.insert((packet.sequence, packet.copy), (dropped.at, Some(dropped.cause))), None);
         }
         let counters = self.impairment.counters();
-        assert_eq!(counters.delivered + counters.dropped, self.fates.len() as u64);
+        assert_eq!(counters.delivered + counters.dropped, self.outcomes.len() as u64);
         assert!(self.impairment.poll_timeout().is_none_or(|due| due > now));
     }
 
@@ -323,8 +323,8 @@ impl Run<'_> {
     /// End it; what is inside waits for ever.
     fn take_out(&mut self) {
         while let Some(packet) = self.impairment.poll_held() {
-            let fate = (Instant::from_nanos(u64::MAX), None);
-            assert_eq!(self.fates.insert((packet.sequence, packet.copy), fate), None);
+            let outcome = (Instant::from_nanos(u64::MAX), None);
+            assert_eq!(self.outcomes.insert((packet.sequence, packet.copy), outcome), None);
             self.taken_out += 1;
             self.check_conservation();
         }

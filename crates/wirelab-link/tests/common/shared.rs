@@ -51,7 +51,7 @@ impl Air {
 }
 
 impl Shared {
-    /// A link with the plan's chains and these stages in place of its own.
+    /// A link with the plan's chains and these stages instead of its own.
     pub fn link(&self, plan: &Plan) -> Link {
         let mut link = Link::new(plan.chain(Direction::Uplink), plan.chain(Direction::Downlink));
         if let Some(air) = &self.air {
@@ -106,7 +106,7 @@ pub fn air() -> impl Strategy<Value = Air> {
 
 pub fn wifi() -> impl Strategy<Value = Wifi> {
     let times = [0..200u64, 0..300, 1..20, 0..20, 0..60].map(|range| range.prop_map(Duration::from_micros));
-    let windows = (0..32u32, 0..1000u32).prop_map(|(least, more)| (least, least + more));
+    let windows = (0..32u32, 0..1000u32).prop_map(|(minimum, more)| (minimum, minimum + more));
     (1_000_000..54_000_000u64, 0..60u32, times, windows, 0..8u32, error(), queue()).prop_map(
         |(rate, overhead_bytes, [preamble, ack, slot, sifs, difs], (cw_min, cw_max), retries, frame_error, queue)| {
             let rate_bps = NonZeroU64::new(rate).unwrap();
@@ -133,7 +133,7 @@ fn queue() -> impl Strategy<Value = Limit> {
 }
 
 pub fn any_ieee802154() -> impl Strategy<Value = Ieee802154> {
-    let exponents = (0..4u32, 0..4u32).prop_map(|(least, more)| (least, least + more));
+    let exponents = (0..4u32, 0..4u32).prop_map(|(minimum, more)| (minimum, minimum + more));
     (0..48u32, 5..115u32, error(), 0..4u32, 0..5u32, exponents, queue()).prop_map(
         |(compressed_bytes, mac_bytes, frame_error, retries, max_backoffs, (min_be, max_be), queue)| Ieee802154 {
             compressed_bytes,

@@ -102,6 +102,6 @@ pub fn plan() -> impl Strategy<Value = Plan> {
     ([stages(), stages()], medium, any::<u64>()).prop_map(|(stages, medium, seed)| Plan { stages, medium, seed })
 }
 
-pub fn lateness() -> impl Strategy<Value = Caller> {
+pub fn late_calls() -> impl Strategy<Value = Caller> {
     prop::collection::vec(prop_oneof![Just(Duration::ZERO), micros(0..30_000)], 1..20).prop_map(Caller::Late)
 }

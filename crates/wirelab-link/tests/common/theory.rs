@@ -11,12 +11,12 @@ use wirelab_link::{Direction, Instant, Seed};
 /// From one packet to the next, for models that move with time.
 pub const GAP: Duration = Duration::from_millis(1);
 
-/// A stationary hidden process that moves with each packet and decides its fate. Its states are described by what mass each has.
+/// A stationary hidden process that moves with each packet and decides its outcome. Its states are described by what mass each has.
 pub trait Theory {
     fn stationary(&self) -> Vec<f64>;
     /// Where the mass is one packet later.
     fn step(&self, states: &[f64]) -> Vec<f64>;
-    /// The part of the mass whose packet is lost.
+    /// The part of the mass that loses its packet.
     fn lost(&self, states: &[f64]) -> Vec<f64>;
     fn mass(&self, states: &[f64]) -> f64;
 

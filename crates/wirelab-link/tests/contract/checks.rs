@@ -35,7 +35,7 @@ pub fn disagreements(facts: &Facts, build: Build<'_>, seeds: u64) -> Vec<String>
     quanta(facts, build, gap, &mut found);
     let rush = rush(facts, build);
     busy(facts, &rush, &mut found);
-    // More than any example's queue takes at once.
+    // More than any example's queue holds.
     let flood = send(&mut *build(seed(1)), 3000, LARGE, Duration::ZERO);
     let all = || runs.iter().flatten().chain(&rush.seen).chain(&flood);
     let mut seen: BTreeSet<Kept> = all().filter_map(|seen| kept(seen.dropped?)).collect();
@@ -52,15 +52,15 @@ fn lone_gap(facts: &Facts) -> Duration {
     let delay_ns = facts.delay.as_ref().map_or(0.0, |delay| delay.mean_ns + delay.spread_ns as f64);
     let sending_ns =
         facts.rate.as_ref().map_or(0.0, |rate| f64::from(SIZE + rate.overhead_bytes) * 8e9 / rate.busy_bps);
-    let least = Duration::from_nanos((3.0 * (delay_ns + sending_ns)) as u64).max(Duration::from_millis(10));
+    let minimum = Duration::from_nanos((3.0 * (delay_ns + sending_ns)) as u64).max(Duration::from_millis(10));
     // Whole parts of a period, so that each of its times is met as often.
     let period = facts.over_time.as_ref().and_then(|over_time| over_time.repeat_ns);
     match period.or(facts.away.and_then(|away| away.every_ns)) {
-        Some(period_ns) if u128::from(period_ns) > least.as_nanos() => {
-            let parts = u128::from(period_ns) / least.as_nanos();
+        Some(period_ns) if u128::from(period_ns) > minimum.as_nanos() => {
+            let parts = u128::from(period_ns) / minimum.as_nanos();
             Duration::from_nanos(period_ns / parts as u64)
         }
-        _ => least,
+        _ => minimum,
     }
 }
 
@@ -307,7 +307,7 @@ fn rush(facts: &Facts, build: Build<'_>) -> Rush {
     Rush { gap, seen: send(&mut *build(seed(1)), RUSH.into(), LARGE, gap) }
 }
 
-/// Many packets at once: rate, order, and whether they wait at all.
+/// Many packets together: rate, order, and whether they wait at all.
 fn busy(facts: &Facts, rush: &Rush, found: &mut Vec<String>) {
     let fair = facts.queue.as_ref().is_some_and(|queue| queue.fair);
     let (gap, run) = (rush.gap, &rush.seen);

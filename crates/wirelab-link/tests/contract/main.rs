@@ -72,27 +72,27 @@ fn every_description_survives_json_and_takes_no_unknown_key() {
 }
 
 #[test]
-fn every_example_conserves_packets_and_forgives_lateness() {
+fn every_example_conserves_packets_and_tolerates_late_calls() {
     for example in examples() {
         let prompt = drive(&mut *build(&example, SEED), &train(), &Caller::Prompt);
         for late in [100, 3000, 1_000_000].map(Duration::from_micros) {
-            let fates = drive(&mut *build(&example, SEED), &train(), &Caller::Late(vec![late]));
-            assert!(fates == prompt, "{}: a caller that is {late:?} late changes packets' fates", example.kind());
+            let outcomes = drive(&mut *build(&example, SEED), &train(), &Caller::Late(vec![late]));
+            assert!(outcomes == prompt, "{}: a caller that is {late:?} late changes packets' outcomes", example.kind());
         }
         let absent = drive(&mut *build(&example, SEED), &train(), &Caller::Absent);
-        assert!(absent == prompt, "{}: a caller that never polls changes packets' fates", example.kind());
+        assert!(absent == prompt, "{}: a caller that never polls changes packets' outcomes", example.kind());
     }
 }
 
 #[test]
-fn every_shared_example_conserves_packets_and_forgives_lateness() {
+fn every_shared_example_conserves_packets_and_tolerates_late_calls() {
     for stage in shared_examples() {
         let place = Place::new(stage.kind());
         let built = || stage.build(SEED, &place).unwrap_or_else(|error| panic!("{error}"));
         let prompt = drive(&mut *built(), &train(), &Caller::Prompt);
         for late in [100, 3000, 1_000_000].map(Duration::from_micros) {
-            let fates = drive(&mut *built(), &train(), &Caller::Late(vec![late]));
-            assert!(fates == prompt, "{}: a caller that is {late:?} late changes packets' fates", stage.kind());
+            let outcomes = drive(&mut *built(), &train(), &Caller::Late(vec![late]));
+            assert!(outcomes == prompt, "{}: a caller that is {late:?} late changes packets' outcomes", stage.kind());
         }
     }
 }

@@ -10,7 +10,7 @@ use wirelab_link::{Direction, DropCause, Seed};
 use crate::checks::{keeps, kept};
 use crate::trains::{Mean, Seen, Sent, seed, watch};
 
-/// Packets of a run, one after the other or all at once.
+/// Packets of a run, one after the other or all together.
 const PACKETS: u32 = 200;
 /// An instant at which a stage has long been left alone.
 const LATER: Duration = Duration::from_secs(10_000);
@@ -35,7 +35,7 @@ pub fn disagreements(facts: &SharedFacts, build: Build<'_>, seeds: u64) -> Vec<S
         }
     }
     if facts.service.is_empty() {
-        stage.at_once(&mut found);
+        stage.together(&mut found);
     }
     stage.frames(&mut found);
     stage.queues(&mut found);
@@ -96,7 +96,7 @@ impl Watched<'_> {
         }
     }
 
-    /// Mean time from one departure to the next of packets that come all at once, one figure for each run.
+    /// Mean time from one departure to the next of packets that come all together, one figure for each run.
     fn spacings(&self, size: u32) -> Vec<f64> {
         let train: Vec<Sent> = (0..PACKETS.min(90_000 / size)).map(|_| uplink(Duration::ZERO, size)).collect();
         let of_run = |nth| {
@@ -109,7 +109,7 @@ impl Watched<'_> {
     }
 
     /// A stage without service lets an open flow's packets pass in no time.
-    fn at_once(&self, found: &mut Vec<String>) {
+    fn together(&self, found: &mut Vec<String>) {
         if self.facts.airtime.is_some() || self.facts.rate_bps.is_some() {
             found.push("service: the facts name a rate or airtime, and none".to_owned());
         }
@@ -134,8 +134,8 @@ impl Watched<'_> {
             return;
         };
         let [small, large] = [piece.from_bytes.max(40), piece.to_bytes.min(LARGEST)];
-        let least = |size| self.lone(size).iter().flatten().filter_map(|seen| seen.delay_ns).min();
-        let (Some(short), Some(long)) = (least(small), least(large)) else { return };
+        let minimum = |size| self.lone(size).iter().flatten().filter_map(|seen| seen.delay_ns).min();
+        let (Some(short), Some(long)) = (minimum(small), minimum(large)) else { return };
         let seen_bps = f64::from(large - small) * 8e9 / (long - short) as f64;
         match self.facts.rate_bps {
             Some(rate) if (seen_bps / rate as f64 - 1.0).abs() < 1e-3 => {}
@@ -143,7 +143,7 @@ impl Watched<'_> {
         }
     }
 
-    /// How much waits, by direction: at once, and behind the packet that is served where there is one.
+    /// How much waits, by direction: in total, and behind the packet that is served where there is one.
     fn queues(&self, found: &mut Vec<String>) {
         let stated = self.facts.queue.clone();
         let [up, down] = stated.map_or([None, None], |queue| [queue.uplink, queue.downlink]);
@@ -164,7 +164,7 @@ impl Watched<'_> {
             let off = room.map_or(0.0, |room| QUEUE_OFF * room as f64);
             if full.abs_diff(expected) as f64 > off {
                 found.push(format!(
-                    "{direction:?} queue: it turns away {full} of {packets} packets at once, not {expected}"
+                    "{direction:?} queue: it turns away {full} of {packets} packets that come together, not {expected}"
                 ));
             }
         }
@@ -213,21 +213,21 @@ impl Watched<'_> {
             }
         };
         says("opened by uplink", facts.opened_by_uplink, !passes(&[down(LATER, 0)]));
-        says("flows told apart", facts.tells_flows_apart, !passes(&[open, down(soon, 1)]));
+        says("flows distinguished", facts.tells_flows_apart, !passes(&[open, down(soon, 1)]));
         let silence = Duration::from_nanos(facts.silence_ns.unwrap_or(3_600_000_000_000));
         says("silence", false, !passes(&[open, down(LATER + silence * 19 / 20, 0)]));
         says("silence", facts.silence_ns.is_some(), !passes(&[open, down(LATER + silence * 21 / 20, 0)]));
         says("silence words", facts.silence_ns.is_some(), facts.silence_words.is_some());
     }
 
-    /// Of two senders that begin at one instant, who waits for whom is chance if they contend.
+    /// Of two senders that begin at one instant, the order is random if they contend.
     fn contention(&self, found: &mut Vec<String>) {
         let both = |at: Duration| Direction::ALL.map(|direction| Sent { direction, ..uplink(at, 100) });
         let train: Vec<Sent> = (0..20).flat_map(|nth| both(LATER + Duration::from_secs(nth))).collect();
-        let fates = |nth| self.run(nth, &train).iter().map(|seen| seen.delay_ns).collect::<Vec<_>>();
-        let differs = (1..self.seeds).any(|nth| fates(nth) != fates(0));
+        let outcomes = |nth| self.run(nth, &train).iter().map(|seen| seen.delay_ns).collect::<Vec<_>>();
+        let differs = (1..self.seeds).any(|nth| outcomes(nth) != outcomes(0));
         if differs != (self.facts.contends || self.facts.random) {
-            found.push(format!("contends: the facts say {}, two senders at once {differs}", self.facts.contends));
+            found.push(format!("contends: the facts say {}, two concurrent senders {differs}", self.facts.contends));
         }
     }
 

@@ -37,14 +37,14 @@ pub struct Sent {
     pub flow: u64,
 }
 
-/// `packets` of `size` bytes, one every `gap`, and what became of each until an hour after the last.
+/// `packets` of `size` bytes, one every `gap`, and the outcome of each until an hour after the last.
 pub fn send(stage: &mut dyn Impairment, packets: u64, size: u32, gap: Duration) -> Vec<Seen> {
     let at = |nth: u64| gap * u32::try_from(nth).expect("a short train");
     let sent = |nth| Sent { at: at(nth), direction: Direction::Uplink, size, flow: nth % 4 };
     watch(stage, &(0..packets).map(sent).collect::<Vec<_>>(), at(packets) + Duration::from_secs(3600))
 }
 
-/// These packets, in the order of their times, and what became of each until `end`.
+/// These packets, in the order of their times, and the outcome of each until `end`.
 pub fn watch(stage: &mut dyn Impairment, train: &[Sent], end: Duration) -> Vec<Seen> {
     let mut seen = vec![Seen::default(); train.len()];
     let mut departed = 0;

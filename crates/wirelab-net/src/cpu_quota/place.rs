@@ -144,8 +144,8 @@ mod tests {
     use super::*;
 
     fn found(mountinfo: &str, cgroup: &str) -> Vec<(Version, String)> {
-        let told = |place: Place| (place.version, place.folder.display().to_string());
-        find(mountinfo, cgroup).into_iter().map(told).collect()
+        let words = |place: Place| (place.version, place.folder.display().to_string());
+        find(mountinfo, cgroup).into_iter().map(words).collect()
     }
 
     #[test]

@@ -9,12 +9,12 @@ use nix::libc;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-/// Sockets that are told at once; the others follow at the next look.
+/// Sockets that one poll reports; the others follow at the next poll.
 const EVENTS: usize = 64;
-/// Stands for somebody who calls, among the numbers of lanes.
+/// Stands for a caller among the numbers of slots.
 const CALL: u64 = u64::MAX;
 
-/// Tells which lanes have a frame, and sleeps until one has, somebody calls or time is up. What it costs does not grow with the lanes that have
+/// Tells which slots have a frame, and sleeps until one has, somebody calls or time is up. What it costs does not grow with the slots that have
 /// nothing.
 pub(super) struct Poller {
     epoll: Epoll,
@@ -30,13 +30,13 @@ pub(super) struct Waker {
 }
 
 impl Poller {
-    /// For sockets, each with the number of its lane.
+    /// For sockets, each with the number of its slot.
     pub(super) fn new<S: AsFd>(sockets: impl IntoIterator<Item = (usize, S)>) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
         epoll.add(&event, EpollEvent::new(EpollFlags::EPOLLIN, CALL))?;
-        for (lane, socket) in sockets {
-            epoll.add(socket, EpollEvent::new(EpollFlags::EPOLLIN, lane as u64))?;
+        for (slot, socket) in sockets {
+            epoll.add(socket, EpollEvent::new(EpollFlags::EPOLLIN, slot as u64))?;
         }
         let ready = Vec::with_capacity(EVENTS);
         Ok(Self { epoll, event, events: [EpollEvent::empty(); EVENTS], ready, woken: false })
@@ -46,17 +46,17 @@ impl Poller {
         Ok(Waker { event: self.event.as_fd().try_clone_to_owned()? })
     }
 
-    /// Look who has something now; false if nobody has.
+    /// Poll for sockets that have a frame; false if none has.
     pub(super) fn look(&mut self) -> bool {
         let found = self.epoll.wait(&mut self.events, EpollTimeout::ZERO).unwrap_or(0);
-        let lanes = self.events[..found].iter().map(EpollEvent::data);
+        let slots = self.events[..found].iter().map(EpollEvent::data);
         self.ready.clear();
-        self.ready.extend(lanes.clone().filter(|lane| *lane != CALL).map(|lane| lane as usize));
+        self.ready.extend(slots.clone().filter(|slot| *slot != CALL).map(|slot| slot as usize));
         self.woken = self.ready.len() < found;
         found > 0
     }
 
-    /// Lanes that had a frame at the last look, once for each socket.
+    /// Slots that had a frame at the last look, once for each socket.
     pub(super) fn ready(&self) -> &[usize] {
         &self.ready
     }
@@ -99,15 +99,15 @@ mod tests {
 
     use super::*;
 
-    /// Pipes in place of sockets, one a lane.
-    fn poller(lanes: usize) -> (Poller, Vec<(io::PipeReader, io::PipeWriter)>) {
-        let pipes: Vec<_> = (0..lanes).map(|_| io::pipe().unwrap()).collect();
-        let poller = Poller::new(pipes.iter().enumerate().map(|(lane, (reader, _))| (lane, reader))).unwrap();
+    /// Pipes in place of sockets, one a slot.
+    fn poller(slots: usize) -> (Poller, Vec<(io::PipeReader, io::PipeWriter)>) {
+        let pipes: Vec<_> = (0..slots).map(|_| io::pipe().unwrap()).collect();
+        let poller = Poller::new(pipes.iter().enumerate().map(|(slot, (reader, _))| (slot, reader))).unwrap();
         (poller, pipes)
     }
 
     #[test]
-    fn lanes_that_have_something_are_told_until_it_is_taken_and_no_others() {
+    fn slots_with_a_frame_are_reported_until_it_is_taken_and_no_others() {
         let (mut poller, mut pipes) = poller(3);
         assert!(!poller.look());
         pipes[1].1.write_all(b"frame").unwrap();
@@ -119,20 +119,20 @@ mod tests {
     }
 
     #[test]
-    fn more_lanes_than_are_told_at_once_are_all_told_in_turn() {
+    fn more_slots_than_one_poll_reports_are_all_reported_in_turn() {
         let (mut poller, mut pipes) = poller(3 * EVENTS);
         pipes.iter_mut().for_each(|(_, writer)| writer.write_all(b"frame").unwrap());
-        let mut told: Vec<usize> = Vec::new();
+        let mut reported: Vec<usize> = Vec::new();
         for _ in 0..3 {
             assert!(poller.look());
-            told.extend(poller.ready());
+            reported.extend(poller.ready());
         }
-        told.sort_unstable();
-        assert_eq!(told, (0..3 * EVENTS).collect::<Vec<_>>());
+        reported.sort_unstable();
+        assert_eq!(reported, (0..3 * EVENTS).collect::<Vec<_>>());
     }
 
     #[test]
-    fn a_call_ends_a_sleep_and_is_told_once() {
+    fn a_call_ends_a_sleep_and_is_reported_once() {
         let (mut poller, _pipes) = poller(1);
         poller.waker().unwrap().wake();
         poller.sleep(None);

@@ -1,4 +1,4 @@
-//! A client and a server on one veth without a link: the reference for what a link costs.
+//! A client and a server on one veth without a link: the reference for the cost of a link.
 
 use std::os::fd::AsFd;
 
@@ -9,8 +9,8 @@ use crate::namespace::NetNamespace;
 const CLIENT: &str = "c0";
 const SERVER: &str = "s0";
 
-/// A client and a server with the addresses and settings of a lane, but no link between them: their interfaces are the two ends of one veth. What
-/// a link costs is told against it.
+/// A client and a server with the addresses and settings of a slot, but no link between them: their interfaces are the two ends of one veth. What
+/// the cost of a link is measured against it.
 #[derive(Debug)]
 pub struct DirectVeth {
     /// Where the client runs.

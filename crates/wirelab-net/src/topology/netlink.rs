@@ -93,7 +93,7 @@ pub(super) fn address(interface: &str, address: IpAddr) -> Result<(), Error> {
     run(async |handle| {
         let mut request = handle.address().add(index, address, prefix).replace();
         if address.is_ipv6() {
-            // Usable at once, and without a packet that asks whether anybody else has it (RFC 4862 section 5.4).
+            // Usable immediately, without duplicate address detection (RFC 4862 section 5.4).
             let flags = AddressFlags::Nodad | AddressFlags::Permanent;
             request.message_mut().attributes.push(AddressAttribute::Flags(flags));
         }

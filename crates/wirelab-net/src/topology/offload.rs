@@ -36,7 +36,7 @@ pub(super) fn set(interface: &str, on: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is on.
+/// The active offloads.
 pub(super) fn read(interface: &str) -> Result<BTreeMap<String, String>, Error> {
     let read = |(name, command, _)| {
         let on = ethtool(interface, command, 0).context(format!("reading {name} offload of {interface}"))? != 0;

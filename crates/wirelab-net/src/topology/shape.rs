@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use wirelab_link::{Direction, PortId};
 
-/// The hosts of a lane and the links between them, the same in every lane.
+/// The hosts of a slot and the links between them, the same in every slot.
 ///
 /// Link L has the addresses 10.77.L.H and fd77:0:0:L::H, host H - 1 being the number of the host's port there: even on the near side, odd on the
 /// far one.
@@ -35,10 +35,10 @@ pub struct Sides {
     pub far: usize,
 }
 
-/// Links of a lane, at most: they are told apart by one byte.
-const MOST_LINKS: usize = 1 << 8;
-/// Hosts on one side of a link, at most: both sides share one byte, and 0 and 255 are no host's.
-const MOST_HOSTS: usize = 127;
+/// Maximum number of links in a slot: one byte identifies them.
+const MAX_LINKS: usize = 1 << 8;
+/// Hosts on one side of a link, at most: both sides share one byte, and 0 and 255 are not hosts.
+const MAX_HOSTS: usize = 127;
 /// A locally administered address, completed by the link and the host. The group bit is not set.
 const MAC: [u8; 4] = [0x02, 0, 0, 0x77];
 
@@ -52,20 +52,20 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Of these links; the error says why no lane can have them.
+    /// Of these links; the error says why no slot can have them.
     pub fn new(links: Vec<LinkShape>) -> Result<Self, String> {
         let (mut names, mut hosts) = (BTreeSet::new(), Vec::new());
-        if links.is_empty() || links.len() > MOST_LINKS {
-            return Err(format!("{} links; there can be 1 to {MOST_LINKS}", links.len()));
+        if links.is_empty() || links.len() > MAX_LINKS {
+            return Err(format!("{} links; there can be 1 to {MAX_LINKS}", links.len()));
         }
         for link in &links {
             if !names.insert(&link.name) {
                 return Err(format!("two links have the name {}", link.name));
             }
             for (side, members) in [("near", &link.near), ("far", &link.far)] {
-                if members.is_empty() || members.len() > MOST_HOSTS {
+                if members.is_empty() || members.len() > MAX_HOSTS {
                     return Err(format!(
-                        "{}.{side}: {} hosts; there can be 1 to {MOST_HOSTS}",
+                        "{}.{side}: {} hosts; there can be 1 to {MAX_HOSTS}",
                         link.name,
                         members.len()
                     ));
@@ -141,8 +141,8 @@ impl Sides {
         }
     }
 
-    /// Place of the port at which a frame leaves that came from `from` and is for the hardware address `mac`: whose that is on the other side, or
-    /// whoever is alone there.
+    /// Place of the port at which a frame leaves that came from `from` and is for the hardware address `mac`: the host on the other side with
+    /// this address, or the only host there.
     pub fn destination(self, from: PortId, mac: &[u8]) -> Option<usize> {
         let (first, others) = match from.direction() {
             Direction::Uplink => (self.near, self.far),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_lane_can_have_is_told() {
+    fn a_shape_that_a_slot_cannot_have_is_refused_with_the_reason() {
         let error = |links| Shape::new(links).unwrap_err();
         assert_eq!(error(vec![]), "0 links; there can be 1 to 256");
         let twice = link("air", &["client"], &["server"]);
@@ -210,8 +210,8 @@ mod tests {
         assert!((0..sides.ports()).all(|index| sides.index(sides.port(index)) == index));
         assert_eq!(ipv4(1, PortId(5)).to_string(), "10.77.1.6");
         assert_eq!(ipv6(1, PortId(5)).to_string(), "fd77:0:0:1::6");
-        let most = Sides { near: MOST_HOSTS, far: MOST_HOSTS };
-        assert_eq!(ipv4(255, most.port(most.ports() - 1)).to_string(), "10.77.255.254");
+        let largest = Sides { near: MAX_HOSTS, far: MAX_HOSTS };
+        assert_eq!(ipv4(255, largest.port(largest.ports() - 1)).to_string(), "10.77.255.254");
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_alone_on_the_other_side_gets_every_frame() {
+    fn a_host_alone_on_its_side_gets_every_frame() {
         assert_eq!(Sides::PAIR.destination(PortId(0), &[0; 6]), Some(1));
         assert_eq!(Sides::PAIR.destination(PortId(1), &[9; 6]), Some(0));
         assert_eq!(Sides { near: 3, far: 1 }.destination(PortId(4), &[9; 6]), Some(3));

@@ -7,7 +7,7 @@ use wirelab_link::DropCause;
 use super::netlink;
 use super::qdisc::{Netem, Qdisc, QdiscCounts, Tbf, counted_overhead};
 use crate::Error;
-use crate::report::{DirectionCounts, LaneReport};
+use crate::report::{DirectionCounts, SlotReport};
 
 /// Qdiscs on the interfaces through which a link sends, for the time of one trial. Its functions are for a thread in the link's namespace.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Shaped {
 
     /// Read what they counted into the report of a link that passed everything on to them, and take them off, with every packet inside. They are
     /// taken off even if the counts cannot be read.
-    pub fn finish(self, report: &mut LaneReport) -> Result<(), Error> {
+    pub fn finish(self, report: &mut SlotReport) -> Result<(), Error> {
         let counted = [0, 1].map(|direction| self.take_off(direction));
         for (direction, counts) in counted.into_iter().enumerate() {
             let counts = counts?;
@@ -94,7 +94,7 @@ fn clear(interface: &str) -> Result<(), Error> {
     }
 }
 
-/// Make the counts of what was passed on to qdiscs those of what became of it there. Returns how many packets they do not account for.
+/// Correct the counts of packets that were passed on to qdiscs by the counters of these. Returns how many packets they do not account for.
 ///
 /// The outermost qdisc counts as dropped what it dropped or refused, and what the next one within dropped when it was given a packet, and so on
 /// inwards. Only the outermost drops on purpose; whom it refused for want of room, the link knows.
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_no_qdisc_accounts_for_are_told() {
+    fn packets_that_no_qdisc_accounts_for_are_counted() {
         let one = [netem(Netem::default())];
         assert_eq!(settled(handed_on(100, 0), &one, &[counted(90, 5, 2)])[5], 3);
         assert_eq!(settled(handed_on(100, 0), &one, &[counted(101, 5, 0)])[5], 6);

@@ -1,4 +1,4 @@
-//! One link between this network and the command behind it.
+//! One link between this network and a command in a namespace behind it.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -11,7 +11,7 @@ use crate::socket::PacketSocket;
 use crate::{Context, Error};
 
 /// Links inside one another, at most.
-const MOST: u8 = 32;
+const MAX_DEPTH: u8 = 32;
 /// The kernel removes a killed link's interfaces a little later than the link.
 const PATIENCE: u32 = 300;
 const PAUSE: Duration = Duration::from_millis(10);
@@ -53,15 +53,15 @@ const IPV6: Numbers = Numbers {
 /// How many links the current network namespace is behind.
 pub fn depth() -> u8 {
     let is_here = |depth: &u8| nix::net::if_::if_nametoindex(near_interface(*depth).as_str()).is_ok();
-    (0..MOST).rev().find(is_here).map_or(0, |depth| depth + 1)
+    (0..MAX_DEPTH).rev().find(is_here).map_or(0, |depth| depth + 1)
 }
 
 impl SingleLink {
     /// Make it at this [`depth`], with the far end in `outer`, the near namespace of the link around it, or in an empty one that answers pings.
     pub fn create(depth: u8, outer: Option<NetNamespace>, mtu: u32) -> Result<Self, Error> {
-        if depth >= MOST {
-            let most = io::Error::other(format!("{MOST} links inside one another are the most"));
-            return Err(most).context("beginning a link");
+        if depth >= MAX_DEPTH {
+            let too_deep = io::Error::other(format!("at most {MAX_DEPTH} links can be nested"));
+            return Err(too_deep).context("beginning a link");
         }
         let link = NetNamespace::create()?;
         link.run(|| {
@@ -72,7 +72,7 @@ impl SingleLink {
         let far = outer.map_or_else(NetNamespace::create, Ok)?;
         let mut single = Self { link, near: NetNamespace::create()?, far, depth, mtu, ipv6: Ok(()) };
         single.near_side().create(&single.link, mtu, false)?;
-        // Where it cannot, no other link can begin here, which is told then.
+        // If that fails, no other link can begin here, which is then an error.
         let _ = single.near.run(sysctl::forward);
         if nested {
             single.far.run(sysctl::forward)?;
@@ -113,7 +113,7 @@ impl SingleLink {
         Ok(Ports { sides: Sides::PAIR, sockets })
     }
 
-    /// Run `work` where the link's own interfaces are. It is told those through which the link sends: uplink, downlink.
+    /// Run `work` in the namespace of the link's interfaces. It gets those through which the link sends: uplink, downlink.
     pub fn in_the_middle<T: Send>(
         &self,
         work: impl FnOnce([String; 2]) -> Result<T, Error> + Send,

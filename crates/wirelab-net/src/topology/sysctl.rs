@@ -5,9 +5,9 @@ use std::fs;
 
 use crate::{Context, Error};
 
-/// The lowest port of a client, above those of all servers: of UDP, who reads a capture knows the client by the higher port.
+/// The lowest port of a client, above those of all servers: in a capture of UDP the higher port shows the client.
 pub const LOWEST_CLIENT_PORT: u16 = 16_384;
-/// Set in every lane. Many new connections need many ports, and ports whose last connection is over.
+/// Set in every slot. Many new connections need many ports, and ports whose last connection is over.
 const SET: [(&str, &str); 3] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
     ("net.ipv4.tcp_tw_reuse", "1"),
@@ -41,7 +41,7 @@ pub(super) fn without_ipv6() {
     write("net.ipv6.conf.default.disable_ipv6", "1");
 }
 
-/// Let interfaces that are made from now on say nothing over IPv6 that no process asked for. An interface whose MTU was below IPv6's least and
+/// Let interfaces that are made from now on say nothing over IPv6 that no process asked for. An interface with an MTU below IPv6's minimum and
 /// grows again begins anew with these.
 pub(super) fn quiet_ipv6() {
     for (key, value) in QUIET_IPV6 {
@@ -49,7 +49,7 @@ pub(super) fn quiet_ipv6() {
     }
 }
 
-/// Let the namespace forward packets between its interfaces: IPv4, and IPv6 where there is any.
+/// Let the namespace forward packets between its interfaces: IPv4, and IPv6 if available.
 pub(super) fn forward() -> Result<(), Error> {
     write("net.ipv6.conf.all.forwarding", "1");
     let key = "net.ipv4.ip_forward";
@@ -59,7 +59,7 @@ pub(super) fn forward() -> Result<(), Error> {
     fs::write(path(key), "1").context(format!("setting {key}, without which links cannot be nested"))
 }
 
-/// Set what a lane needs; returns it and what else matters as the kernel has it.
+/// Set the kernel settings of a slot; returns these and other relevant ones as read back.
 pub(super) fn set_and_read(interface: &str) -> BTreeMap<String, String> {
     for (key, value) in SET {
         write(key, value);

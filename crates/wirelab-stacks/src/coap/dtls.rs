@@ -29,14 +29,14 @@ pub fn settings() -> [SettingDescription; 3] {
             (10, 3_600_000),
             "ms",
             1_000,
-            "First wait before a flight of the handshake is sent again (RFC 6347, section 4.2.4.1); each is twice the one before.",
+            "First wait before a flight of the handshake is retransmitted (RFC 6347, section 4.2.4.1); each is twice the one before.",
         ),
         integer(
             "dtls-max-retransmit",
             (0, 20),
             "",
             4,
-            "How often a flight is sent again before the handshake fails. RFC 6347 leaves it open; the library's default.",
+            "Maximum number of retransmissions of a flight before the handshake fails. RFC 6347 leaves it open; the library's default.",
         ),
         boolean(
             "dtls-cookie",

@@ -42,7 +42,7 @@ pub fn cache_setting() -> SettingDescription {
     boolean(
         "cache",
         false,
-        "Of the proxy: it answers a GET from what it was told before, for as long as the origin's Cache-Control, Expires and Age leave it fresh, or \
+        "Of the proxy: it answers a GET from its cache, for as long as the origin's Cache-Control, Expires and Age leave it fresh, or \
          60 s where they say nothing (RFC 7252, sections 5.6 and 5.10.5); then it asks whether it still holds, if it has an entity-tag. Any other \
          method forgets what was kept of its path and query.",
     )

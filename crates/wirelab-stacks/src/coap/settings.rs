@@ -41,7 +41,7 @@ pub fn datagram_settings() -> Vec<SettingDescription> {
         boolean(
             "confirmable",
             true,
-            "Requests and notifications are confirmable: sent again until acknowledged (CON, RFC 7252 section 4.2). Off, they are sent once (NON, \
+            "Requests and notifications are confirmable: retransmitted until acknowledged (CON, RFC 7252 section 4.2). Off, they are sent once (NON, \
              section 4.3), and a request without an answer is given up after MAX_TRANSMIT_WAIT.",
         ),
         integer(
@@ -49,7 +49,7 @@ pub fn datagram_settings() -> Vec<SettingDescription> {
             (10, 3_600_000),
             "ms",
             2_000,
-            "ACK_TIMEOUT (RFC 7252, section 4.8): the shortest wait before a confirmable message is sent again.",
+            "ACK_TIMEOUT (RFC 7252, section 4.8): the shortest wait before a confirmable message is retransmitted.",
         ),
         integer(
             "ack-random-factor",
@@ -64,7 +64,7 @@ pub fn datagram_settings() -> Vec<SettingDescription> {
             (0, 20),
             "",
             4,
-            "MAX_RETRANSMIT (RFC 7252, section 4.8): how often a confirmable message is sent again. After the last wait the exchange is \
+            "MAX_RETRANSMIT (RFC 7252, section 4.8): maximum number of retransmissions of a confirmable message. After the last wait the exchange is \
              `timed-out`: with the defaults 62 to 93 s (MAX_TRANSMIT_WAIT) after the first transmission.",
         ),
         choice(
@@ -184,7 +184,7 @@ fn skips() -> SettingDescription {
         "skip-states",
         false,
         "A server whose state changes before the last notification is acknowledged or fetched tells the newest state alone (RFC 7641, section \
-         4.5): those between are skipped. Off, every state is told in turn.",
+         4.5): those between are skipped. Off, every state is sent in turn.",
     )
 }
 

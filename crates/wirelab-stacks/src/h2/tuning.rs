@@ -86,7 +86,7 @@ pub fn settings() -> Vec<SettingDescription> {
             "max-concurrent-streams",
             (1, u32::MAX.into()),
             "",
-            "SETTINGS_MAX_CONCURRENT_STREAMS of the server: how many requests may be under way on a connection. The client is told ahead, so that it \
+            "SETTINGS_MAX_CONCURRENT_STREAMS of the server: how many requests may be under way on a connection. The client knows it in advance, so that it \
              begins no more before the server's SETTINGS come. `default`: no limit, in `page` 128, as nginx has it.",
         ),
         number(

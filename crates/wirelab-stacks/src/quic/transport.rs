@@ -31,7 +31,7 @@ pub fn quic_settings() -> [SettingDescription; 4] {
             "quic-mtu-discovery",
             false,
             "Path MTU discovery (RFC 8899). On, datagrams grow from 1200 bytes to at most 1452 after padded probes, which are extra packets on \
-             every new connection; TCP is told its segment size by the interface and needs none.",
+             every new connection; TCP learns its segment size from the interface and needs no probes.",
         ),
         settings::integer(
             "quic-idle-timeout",

@@ -23,7 +23,7 @@ ROWS = [
      "size_bytes": size}
     for at, ends, size in ((0, "12", 100), (700, "21", 60), (1500, "12", 1400), (1600, "32", 40))
 ]  # fmt: skip
-SHORT = "2 packets were captured in fewer bytes than their headers take, left out; capture with -s 100 or more"
+SHORT = "2 packets left out: fewer bytes were captured than their headers take; capture with -s 100 or more"
 PACKETS = [Packet(0, True, 100), Packet(700 * MS, False, 60), Packet(1500 * MS, True, 1400)]
 
 

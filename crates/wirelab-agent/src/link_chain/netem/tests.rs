@@ -21,11 +21,11 @@ fn uplink(stages: &str) -> Vec<Qdisc> {
 
 /// The netems of an uplink that has nothing else, without their seeds.
 fn netems(stages: &str) -> Vec<Netem> {
-    let bare = |qdisc| match qdisc {
+    let simplified = |qdisc| match qdisc {
         Qdisc::Netem(netem) => Netem { seed: 0, ..*netem },
         Qdisc::Tbf(tbf) => panic!("{tbf:?}"),
     };
-    uplink(stages).into_iter().map(bare).collect()
+    uplink(stages).into_iter().map(simplified).collect()
 }
 
 fn refused(stages: &str) -> String {
@@ -76,7 +76,7 @@ fn a_rate_alone_holds_as_many_as_wait_and_the_one_being_sent() {
 }
 
 #[test]
-fn a_rate_has_a_netem_of_its_own_where_packets_are_delayed_so_that_its_limit_counts_who_waits() {
+fn a_rate_after_a_delay_has_a_separate_netem_so_that_its_limit_counts_waiting_packets() {
     let rate = Netem {
         limit: 11,
         rate: Some(NetemRate { bytes_per_second: 125_000, overhead_bytes: -10 }),
@@ -88,7 +88,7 @@ fn a_rate_has_a_netem_of_its_own_where_packets_are_delayed_so_that_its_limit_cou
 }
 
 #[test]
-fn who_is_held_back_for_a_while_is_who_is_not_sent_at_once() {
+fn netems_reorder_probability_is_the_share_of_packets_that_are_not_delayed() {
     let at_once = Chance { probability: 0.75, correlation: 0.5 };
     let held = Netem { limit: NO_LIMIT, delay_ns: 3 * MS, at_once, ..Netem::default() };
     assert_eq!(netems(REORDER), std::slice::from_ref(&held));
@@ -161,8 +161,8 @@ fn what_netem_cannot_do_is_refused_as_the_control_plane_refuses_it() {
     let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/netem.json"));
     for Case { link, refused } in serde_json::from_str::<Vec<Case>>(text).unwrap() {
         let said = qdiscs(&link, 1).err().map(|error| error.to_string());
-        let told = |text: &str| text.split_once(" s from the mean").map_or(text.to_owned(), |_| "too far".into());
-        assert_eq!(said.as_deref().map(told), refused.as_deref().map(told), "{link:?}");
+        let normalised = |text: &str| text.split_once(" s from the mean").map_or(text.to_owned(), |_| "too far".into());
+        assert_eq!(said.as_deref().map(normalised), refused.as_deref().map(normalised), "{link:?}");
     }
 }
 

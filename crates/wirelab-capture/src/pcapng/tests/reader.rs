@@ -34,7 +34,7 @@ pub(crate) fn read(bytes: &[u8]) -> Vec<Found> {
     loop {
         match reader.next() {
             Ok((length, PcapBlockOwned::NG(block))) => {
-                found.push(told(&block));
+                found.push(read_block(&block));
                 reader.consume(length);
             }
             Ok(_) => panic!("not pcapng"),
@@ -45,7 +45,7 @@ pub(crate) fn read(bytes: &[u8]) -> Vec<Found> {
     }
 }
 
-fn told(block: &Block<'_>) -> Found {
+fn read_block(block: &Block<'_>) -> Found {
     match block {
         Block::SectionHeader(_) => Found::Section,
         Block::InterfaceDescription(interface) => Found::Interface {

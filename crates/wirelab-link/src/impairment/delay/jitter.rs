@@ -58,7 +58,7 @@ impl JitterSpec {
         })
     }
 
-    /// About how far it moves a packet, ns: a bound for most.
+    /// About how far it moves a packet, ns: a bound for most packets.
     pub(crate) fn about_ns(&self) -> u64 {
         match self {
             Self::Normal { sigma_ns } => sigma_ns.saturating_mul(3),

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::jitter::{Jitter, JitterSpec};
 use crate::facts::{DelayFacts, Facts, Kept};
 use crate::impairment::correlated::{Correlated, draw_weights};
-use crate::impairment::outlet::Outlet;
 use crate::impairment::settled::{Effect, Settled};
 use crate::impairment::spec::{Slot, Spec};
+use crate::impairment::stage_exit::StageExit;
 use crate::netem::{self, NetemRefusal, NetemSpread, NetemStage};
 use crate::spec::values::{correlation, is_zero};
 use crate::spec::{Choices, Place, SpecError, words};
@@ -137,7 +137,7 @@ impl DelaySpec {
     }
 }
 
-/// Propagation delay. A packet that would overtake its predecessor leaves with it, unless told otherwise.
+/// Propagation delay. A packet that would overtake its predecessor leaves with it, unless configured otherwise.
 #[derive(Debug)]
 struct Delay {
     mean: Duration,
@@ -155,7 +155,7 @@ impl Delay {
 }
 
 impl Effect for Delay {
-    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut StageExit) {
         let departure = now + self.draw();
         self.last_departure = if self.overtaking { departure } else { departure.max(self.last_departure) };
         out.depart(packet, self.last_departure);

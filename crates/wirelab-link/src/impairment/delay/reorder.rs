@@ -1,4 +1,4 @@
-//! Reordering: packets that are held back.
+//! Reordering: some packets are delayed, so that later ones overtake them.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::{Chance, DelayFacts, Facts, Kept};
 use crate::impairment::correlated::Correlated;
-use crate::impairment::outlet::Outlet;
 use crate::impairment::settled::{Effect, Settled};
 use crate::impairment::spec::{Slot, Spec};
+use crate::impairment::stage_exit::StageExit;
 use crate::netem::{self, NetemRefusal, NetemStage};
 use crate::spec::values::{chance, is_zero};
 use crate::spec::{Choices, Place, SpecError, words};
 use crate::{Impairment, Instant, Packet, Probability, Seed};
 
-const ABOUT: &str = "Reordering: some packets are held back for a while, and those that come in that time overtake them; all others \
-    pass at once. A packet held back that nothing overtakes is only late, so that a sparse sender sees less reordering than told: the share of \
+const ABOUT: &str = "Reordering: some packets are delayed for a while, and those that come in that time overtake them; all others \
+    pass without delay. A delayed packet that nothing overtakes is only late, so a sparse sender sees less reordering than configured: the share of \
     late packets by RFC 4737 is smaller than the probability. netem's `reorder` is the converse: it delays all packets but some, which then are \
-    early. With correlation (netem's) packets held back come in bursts, and there are fewer than told; see `loss`. Packet-indexed.";
+    early. With correlation (netem's) delayed packets come in bursts, and there are fewer than configured; see `loss`. Packet-indexed.";
 
-/// Reordering: some packets are held back, and those behind overtake them (late packets by RFC 4737).
+/// Reordering: some packets are delayed, and later ones overtake them (late packets by RFC 4737).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderSpec {
-    /// Probability per packet of being held back.
+    /// Probability per packet of being delayed.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
     /// For how long.
@@ -97,7 +97,7 @@ struct Reorder {
 }
 
 impl Effect for Reorder {
-    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut StageExit) {
         let departure = if self.draws.chance(self.probability) { now + self.by } else { now };
         out.depart(packet, departure);
     }

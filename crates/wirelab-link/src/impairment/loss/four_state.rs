@@ -204,16 +204,16 @@ mod tests {
     }
 
     #[test]
-    fn it_moves_between_its_states_with_the_told_probabilities() {
-        let told = [0.1, 0.3, 0.2, 0.4, 0.2];
-        let mut model = model(told, 1).unwrap();
+    fn it_moves_between_its_states_with_the_configured_probabilities() {
+        let configured = [0.1, 0.3, 0.2, 0.4, 0.2];
+        let mut model = model(configured, 1).unwrap();
         let mut moves = [[0u32; 4]; 4];
         for _ in 0..400_000 {
             let from = model.state as usize;
             model.loses(Instant::default());
             moves[from][model.state as usize] += 1;
         }
-        for ((from, to), probability) in [(1, 3), (3, 1), (3, 2), (2, 3), (1, 4)].into_iter().zip(told) {
+        for ((from, to), probability) in [(1, 3), (3, 1), (3, 2), (2, 3), (1, 4)].into_iter().zip(configured) {
             let row = moves[from - 1];
             let visits = f64::from(row.iter().sum::<u32>());
             let share = f64::from(row[to - 1]) / visits;

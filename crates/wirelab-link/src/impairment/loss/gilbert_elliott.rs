@@ -18,8 +18,8 @@ const ABOUT: &str = "Bursty loss by the Gilbert-Elliott model (Gilbert, BSTJ 39 
     stationary distribution, where netem starts good. Mean loss is (p x bad-loss + r x good-loss) / (p + r). Packet-indexed: a burst lasts \
     a number of packets, so it outlives any silence of a sparse sender, and two stacks see different losses from the same seed.";
 
-/// Gilbert-Elliott loss in netem's parametrisation and convention: the state before the packet's transition decides its fate. Starts in the
-/// stationary distribution.
+/// Gilbert-Elliott loss in netem's parametrisation and convention: the state before the packet's transition decides whether it is lost. Starts
+/// in the stationary distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottSpec {

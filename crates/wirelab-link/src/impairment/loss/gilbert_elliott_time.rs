@@ -1,4 +1,4 @@
-//! Bursty loss by a Gilbert-Elliott model whose state moves with time.
+//! Bursty loss by a Gilbert-Elliott model with a state that moves with time.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const ABOUT: &str = "Bursty loss by a Gilbert-Elliott model in continuous time: 
     first packet, so stacks compared on the same seed meet the same bursts. Gilbert, BSTJ 39 (1960) 1253, and Elliott, BSTJ 42 (1963) 1977, \
     with the two-state Markov process in place of the chain.";
 
-/// Gilbert-Elliott loss whose state evolves in time, so that a burst passes while a sparse sender is silent. Starts stationary.
+/// Gilbert-Elliott loss with a state that evolves in time: a burst passes while a sparse sender is silent. Starts stationary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottTimeSpec {
@@ -115,7 +115,7 @@ const RENEWALS: f64 = 16.0;
 ///
 /// The process that leaves the good state at the rate g and the bad one at the rate b is one that is renewed at the rate g + b: at each renewal
 /// its state is drawn anew, bad with g / (g + b), whatever it was. Renewals before an instant and those after it are independent, so the path is
-/// drawn in blocks of time, each from a stream of its own: a packet costs the draws of its block, however long the link was idle.
+/// drawn in blocks of time, each from a separate stream: a packet costs the draws of its block, however long the link was idle.
 #[derive(Debug)]
 struct GilbertElliottTime {
     /// Share of time in the bad state.
@@ -221,7 +221,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// Loss tells the state: every packet in the bad state is lost, none in the good one.
-    fn telling(link: u64) -> GilbertElliottTime {
+    fn example(link: u64) -> GilbertElliottTime {
         staying(Duration::from_millis(300), Duration::from_millis(100), link)
     }
 
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_path_depends_on_the_time_and_not_on_how_many_packets_came() {
-        let (mut sparse, mut dense) = (telling(7), telling(7));
+        let (mut sparse, mut dense) = (example(7), example(7));
         for second in 1..200 {
             let now = Instant::from_nanos(second * SECOND);
             for packet in (1..1000).rev() {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_the_shortest_sojourns_goes_on_after_any_silence() {
+    fn a_path_of_the_shortest_sojourns_continues_after_any_silence() {
         let mut bad = 0;
         for link in 0..2000 {
             let mut model = staying(SHORTEST_SOJOURN, SHORTEST_SOJOURN, link);
@@ -269,7 +269,7 @@ mod tests {
         // Blocks of 1.2 s: the two instants are in one or in two of them.
         for (first_ms, later_ms) in [(0, 75), (1150, 1225), (1150, 1300), (6000, 6030), (5990, 6010)] {
             let states = |link| {
-                let mut model = telling(link);
+                let mut model = example(link);
                 [first_ms, later_ms].map(|ms| model.loses(Instant::from_nanos(ms * 1_000_000)))
             };
             let began_bad: Vec<_> = (0..40_000).map(states).filter(|[first, _]| *first).collect();
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_path_counts_from_the_origin() {
-        let (mut early, mut late) = (telling(3), telling(3));
+        let (mut early, mut late) = (example(3), example(3));
         let origin = Duration::from_secs(1_000_000);
         late.start(Instant::default() + origin);
         for step in 0..10_000 {
@@ -293,14 +293,14 @@ mod tests {
 
     #[test]
     fn it_starts_in_its_stationary_distribution() {
-        let bad = (0..20_000).filter(|seed| telling(*seed).is_bad).count();
+        let bad = (0..20_000).filter(|seed| example(*seed).is_bad).count();
         // 0.25 ± 5 standard errors.
         assert!((4694..=5306).contains(&bad), "{bad} of 20000 start bad");
     }
 
     #[test]
     fn sojourns_have_the_configured_means() {
-        let mut model = telling(1);
+        let mut model = example(1);
         let (mut bad_ms, mut bursts, mut was_bad) = (0u32, 0u32, false);
         let total_ms = 4_000_000;
         for millisecond in 0..total_ms {

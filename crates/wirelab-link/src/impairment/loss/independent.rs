@@ -12,12 +12,12 @@ use crate::spec::values::{chance, is_zero};
 use crate::spec::{Choices, Place, SpecError, words};
 use crate::{Impairment, Instant, Probability, Seed};
 
-const ABOUT: &str = "Loss with one probability for all packets (netem's `loss random`): without correlation each packet is lost whatever \
-    happened to the others. With correlation, draws follow one another as in netem (sch_netem.c, get_crandom): each is (1 - correlation) x a \
+const ABOUT: &str = "Loss with one probability for all packets (netem's `loss random`): without correlation the losses of packets are \
+    independent. With correlation, draws follow one another as in netem (sch_netem.c, get_crandom): each is (1 - correlation) x a \
     uniform number + correlation x the draw before, and a packet is lost if its draw is below the probability. Losses then come in bursts, but \
-    far fewer are lost than told, as in netem, for such draws crowd around 1/2: of a told 30 %, 23.3 % are lost with a correlation of 25 % and \
-    12.9 % with 50 %; of a told 10 %, 1.75 % and 0.11 %; of a told 1 %, two packets in a million with 25 %. 50 % stay 50 %, and above that more \
-    are lost than told. For bursts with a stated mean take `gilbert-elliott`. \
+    far fewer are lost than configured, as in netem, since such draws concentrate around 1/2: of a configured 30 %, 23.3 % are lost with a \
+    correlation of 25 % and 12.9 % with 50 %; of 10 %, 1.75 % and 0.11 %; of 1 %, two packets in a million with 25 %. 50 % stay 50 %, and above \
+    that more are lost than configured. For bursts with a stated mean take `gilbert-elliott`. \
     Packet-indexed: two stacks that send different numbers of packets see different losses from the same seed.";
 
 /// Loss with the same probability for each packet; independent without `correlation`.

@@ -19,8 +19,8 @@ const ABOUT: &str = "Loss by a Markov chain of any number of states: with each p
     state. Mean loss is the sum over states of stationary probability x loss. A hidden Markov model of loss as in Salamatian and Vaton, \
     SIGMETRICS 2001. Packet-indexed: two stacks that send different numbers of packets see different losses from the same seed.";
 
-/// Loss by a Markov chain of any number of states that moves with each packet; the state before the packet's transition decides its fate.
-/// Starts in the stationary distribution.
+/// Loss by a Markov chain of any number of states that moves with each packet; the state before the packet's transition decides whether it
+/// is lost. Starts in the stationary distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkovSpec {
@@ -38,10 +38,10 @@ impl MarkovSpec {
         let states = self.transitions.len();
         let at_rows = at.key("transitions");
         if states == 0 {
-            return Err(at_rows.error("there is no state"));
+            return Err(at_rows.error("at least one state is needed"));
         }
-        if states > Markov::MOST_STATES {
-            return Err(at_rows.error(format!("{states} states are more than {}, the most", Markov::MOST_STATES)));
+        if states > Markov::MAX_STATES {
+            return Err(at_rows.error(format!("{states} states are more than the maximum of {}", Markov::MAX_STATES)));
         }
         let mut rows = Vec::new();
         for (index, row) in self.transitions.iter().enumerate() {
@@ -127,15 +127,15 @@ struct Markov {
 }
 
 impl Markov {
-    /// The most states. Where a chain of n begins takes n^3 steps to find.
-    const MOST_STATES: usize = 64;
+    /// Maximum number of states. The initial distribution of a chain of n states takes n^3 steps to find.
+    const MAX_STATES: usize = 64;
 
-    /// Refuses no state and more than [`MOST_STATES`](Self::MOST_STATES), a state without a loss probability or a row of as many transitions, a row
+    /// Refuses no state and more than [`MAX_STATES`](Self::MAX_STATES), a state without a loss probability or a row of as many transitions, a row
     /// that does not sum to 1, and probabilities so small that their product vanishes.
     fn new(transitions: &[Vec<Probability>], loss: Vec<Probability>, seed: Seed) -> Result<Self, ParameterError> {
         let states = transitions.len();
-        if !(1..=Self::MOST_STATES).contains(&states) {
-            let what = format!("a chain of {states} states: there are 1 to {}", Self::MOST_STATES);
+        if !(1..=Self::MAX_STATES).contains(&states) {
+            let what = format!("a chain of {states} states: there are 1 to {}", Self::MAX_STATES);
             return Err(ParameterError::new(what));
         }
         let rows: Vec<Vec<f64>> = transitions.iter().map(|row| row.iter().map(|step| step.get()).collect()).collect();
@@ -240,8 +240,8 @@ mod tests {
             let rows = vec![vec![1.0 / states as f64; states]; states];
             model(&rows.iter().map(|row| &row[..]).collect::<Vec<_>>(), &vec![0.5; states], 1)
         };
-        assert!(chain(Markov::MOST_STATES).is_ok());
-        let refused = chain(Markov::MOST_STATES + 1).unwrap_err();
+        assert!(chain(Markov::MAX_STATES).is_ok());
+        let refused = chain(Markov::MAX_STATES + 1).unwrap_err();
         assert_eq!(refused.to_string(), "a chain of 65 states: there are 1 to 64");
     }
 }

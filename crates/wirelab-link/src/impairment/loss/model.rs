@@ -1,7 +1,7 @@
-//! Loss by a model: the stage that drops, and the trait of what decides. The models have files of their own.
+//! Loss by a model: the stage that drops, and the trait of a model. Each model has its own file.
 
-use crate::impairment::outlet::Outlet;
 use crate::impairment::settled::{Effect, Settled};
+use crate::impairment::stage_exit::StageExit;
 use crate::spec::words;
 use crate::{DropCause, Impairment, Instant, Packet};
 
@@ -34,7 +34,7 @@ impl<M: LossModel> Effect for Lossy<M> {
         self.model.start(origin);
     }
 
-    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut StageExit) {
         if self.model.loses(now) {
             out.drop(packet, now, DropCause::Loss);
         } else {

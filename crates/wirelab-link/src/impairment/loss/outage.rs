@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{Away, Facts, Kept};
-use crate::impairment::outlet::Outlet;
 use crate::impairment::settled::{Effect, Settled};
 use crate::impairment::spec::{Slot, Spec};
+use crate::impairment::stage_exit::StageExit;
 use crate::instant::nanoseconds;
 use crate::netem::{NetemRefusal, NetemStage};
 use crate::spec::{Choices, Place, SpecError, words};
@@ -16,8 +16,8 @@ use crate::{DropCause, Impairment, Instant, Packet, ParameterError, Seed};
 
 const ABOUT: &str = "Times without a link, counted from the link's first packet: one, or one every so often. A packet that arrives meanwhile is \
     dropped. With hold-bytes it is kept instead, as a handover that forwards what it buffered (3GPP TS 36.300, section 10.1.2: data \
-    forwarding), and all of them leave at the end, at once and in order; what does not fit is dropped. At the instant at which an outage ends, the link \
-    is back. A packet already sent is not touched: what is on its way arrives.";
+    forwarding), and all of them leave at the end, together and in order; what does not fit is dropped. At the instant at which an outage ends, the link \
+    is back. A packet already sent is not affected: it arrives.";
 
 /// Times without a link, counted from the link's first packet: an outage, or with `hold_bytes` a handover.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,14 +49,14 @@ impl Spec for OutageSpec {
     fn facts(&self) -> Facts {
         let again =
             self.every_ns.map(|every_ns| format!(", again every {}", words::time(every_ns))).unwrap_or_default();
-        let fate = match self.hold_bytes {
+        let treatment = match self.hold_bytes {
             None => "dropped".to_owned(),
             Some(bytes) => format!("kept, up to {}", words::size(bytes)),
         };
         let [start, duration] = [self.start_ns, self.duration_ns].map(words::time);
         let holds = self.hold_bytes.is_some();
         Facts {
-            words: format!("no link for {duration} from {start} on{again}, packets {fate}"),
+            words: format!("no link for {duration} from {start} on{again}, packets {treatment}"),
             loss: None,
             delay: None,
             rate: None,
@@ -155,7 +155,7 @@ impl Effect for Outage {
         self.origin_ns = origin.as_nanos();
     }
 
-    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut StageExit) {
         match (self.end(now), self.hold_bytes) {
             (None, _) => out.depart(packet, now),
             (Some(_), None) => out.drop(packet, now, DropCause::Outage),

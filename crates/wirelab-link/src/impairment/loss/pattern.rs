@@ -117,7 +117,7 @@ impl LossModel for LossPattern {
 mod tests {
     use super::*;
 
-    fn fates(pattern: &str, repeat: bool) -> Vec<bool> {
+    fn outcomes(pattern: &str, repeat: bool) -> Vec<bool> {
         let lost = pattern.chars().map(|character| character == '1').collect();
         let mut model = LossPattern { lost, repeat, next: 0 };
         (0..7).map(|_| model.loses(Instant::default())).collect()
@@ -125,14 +125,14 @@ mod tests {
 
     #[test]
     fn a_pattern_is_followed_packet_by_packet_and_then_all_pass() {
-        assert_eq!(fates("011", false), [false, true, true, false, false, false, false]);
-        assert_eq!(fates("1", false), [true, false, false, false, false, false, false]);
+        assert_eq!(outcomes("011", false), [false, true, true, false, false, false, false]);
+        assert_eq!(outcomes("1", false), [true, false, false, false, false, false, false]);
     }
 
     #[test]
     fn a_repeated_pattern_begins_again() {
-        assert_eq!(fates("011", true), [false, true, true, false, true, true, false]);
-        assert_eq!(fates("1", true), [true; 7]);
+        assert_eq!(outcomes("011", true), [false, true, true, false, true, true, false]);
+        assert_eq!(outcomes("1", true), [true; 7]);
     }
 
     #[test]

@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::{Chance, Facts};
 use crate::impairment::correlated::Correlated;
-use crate::impairment::outlet::Outlet;
 use crate::impairment::settled::{Effect, Settled};
 use crate::impairment::spec::{Slot, Spec};
+use crate::impairment::stage_exit::StageExit;
 use crate::netem::{self, NetemRefusal, NetemStage};
 use crate::spec::values::{chance, is_zero};
 use crate::spec::{Choices, Place, SpecError, words};
 use crate::{Impairment, Instant, Packet, Probability, Seed};
 
 const ABOUT: &str = "Corruption: one bit of some packets is inverted, each bit of the IP packet alike (the link layer's header is \
-    spared, unlike in netem). The receiver's IP, TCP and UDP checksums find a single wrong bit wherever they cover it, so that such a packet is \
-    mostly lost, but behind everything that the link does, and counted by the receiver. A packet that was corrupted before keeps its one wrong \
-    bit. With correlation (netem's) corrupted packets come in bursts, and there are fewer than told; see `loss`. Packet-indexed.";
+    spared, unlike in netem). The receiver's IP, TCP and UDP checksums find a single wrong bit wherever they cover it, so such a packet is \
+    mostly lost, but only at the receiver, which counts it. A packet that was corrupted before keeps its one wrong \
+    bit. With correlation (netem's) corrupted packets come in bursts, and there are fewer than configured; see `loss`. Packet-indexed.";
 
-/// Corruption: one random bit of some packets is inverted, behind the link layer's header.
+/// Corruption: one random bit of some packets is inverted, after the link layer's header.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CorruptSpec {
@@ -77,7 +77,7 @@ impl Spec for CorruptSpec {
 
 /// Marks the bit to invert in some packets: two draws for each packet, whether and which.
 ///
-/// Only [`Packet::corrupted_bit`] is set. This crate does not know where in `data` the IP header begins, so whoever sends the packet inverts it.
+/// Only [`Packet::corrupted_bit`] is set. This crate does not know where in `data` the IP header begins, so the sender of the packet inverts it.
 #[derive(Debug)]
 struct Corrupt {
     probability: Probability,
@@ -85,7 +85,7 @@ struct Corrupt {
 }
 
 impl Effect for Corrupt {
-    fn apply(&mut self, mut packet: Packet, now: Instant, out: &mut Outlet) {
+    fn apply(&mut self, mut packet: Packet, now: Instant, out: &mut StageExit) {
         let corrupts = self.draws.chance(self.probability);
         let bit = (self.draws.independent_unit() * (f64::from(packet.size) * 8.0)) as u32;
         if corrupts && packet.size > 0 {

@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::{Chance, Facts};
 use crate::impairment::correlated::Correlated;
-use crate::impairment::outlet::Outlet;
 use crate::impairment::settled::{Effect, Settled};
 use crate::impairment::spec::{Slot, Spec};
+use crate::impairment::stage_exit::StageExit;
 use crate::netem::{self, NetemRefusal, NetemStage};
 use crate::spec::values::{chance, is_zero};
 use crate::spec::{Choices, Place, SpecError, words};
 use crate::{Impairment, Instant, Packet, Probability, Seed};
 
-const ABOUT: &str = "Duplication: some packets leave twice at the same instant, the copy right behind its original; what stands behind \
-    in the chain treats them as two packets (a copy before a rate takes its airtime, a loss may take either). Copies are not copied again, as in \
+const ABOUT: &str = "Duplication: some packets leave twice at the same instant, the copy right after its original; later stages \
+    of the chain treat them as two packets (a copy before a rate takes its airtime, a loss may take either). Copies are not copied again, as in \
     netem. netem hands the copy to its whole chain once more, so that it meets another delay. With correlation (netem's) copied packets come in \
-    bursts, and there are fewer than told; see `loss`. Packet-indexed.";
+    bursts, and there are fewer than configured; see `loss`. Packet-indexed.";
 
 /// Duplication: some packets leave twice, at the same instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,7 +84,7 @@ struct Duplicate {
 }
 
 impl Effect for Duplicate {
-    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut StageExit) {
         let copy =
             (self.draws.chance(self.probability) && !packet.copy).then(|| Packet { copy: true, ..packet.clone() });
         out.depart(packet, now);

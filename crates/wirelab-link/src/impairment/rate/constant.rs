@@ -15,8 +15,8 @@ use crate::{Impairment, Instant, Seed};
 
 const ABOUT: &str = "Serialisation at a fixed rate behind a queue: a packet takes (IP bytes + overhead-bytes) x 8 / rate to send and \
     leaves with its last bit; the next waits. An idle rate takes a packet of any size. Exact integer arithmetic, with no burst allowance (unlike a \
-    token bucket such as tbf). A loss behind it has used its airtime, as on a radio; a loss before it has not. The queue is drop-tail: as many \
-    bytes or packets as told may wait behind the packet being sent, and an arrival that does not fit is dropped; or CoDel (RFC 8289), which drops \
+    token bucket such as tbf). A loss after it has used its airtime, as on a radio; a loss before it has not. The queue is drop-tail: up to the \
+    configured bytes or packets may wait behind the packet being sent, and an arrival that does not fit is dropped; or CoDel (RFC 8289), which drops \
     from the head when packets have waited longer than target for an interval, then once more after every interval / sqrt(drops so far); or FQ-CoDel \
     (RFC 8290): flows in queues of their own, served in turn by quantum-bytes, those that have just begun first, each under CoDel. CoDel never \
     drops a packet that leaves 1500 bytes or less behind it.";

@@ -14,7 +14,7 @@ use crate::{Impairment, Instant, ParameterError, Seed};
 
 const ABOUT: &str = "Delivery opportunities recorded from a link, as mahimahi's mm-link plays them (Netravali et al., USENIX ATC 2015; \
     src/frontend/link_queue.cc): at each, 1500 bytes can be delivered, several in one millisecond if it is listed several times. A packet that needs \
-    more than is left of one goes on with the next and leaves with the last it needs; what is left of one is for the packets behind it, if they \
+    more than is left of one continues with the next and leaves with the last it needs; what is left of one is for the packets behind it, if they \
     wait already. An opportunity that no packet waits for is lost, and one at the very instant of an arrival comes before it. The trace begins with \
     the link's first packet and again at its last opportunity. mahimahi itself counts 4 bytes of its TUN device for each packet and 1504 for an \
     opportunity, so a packet of full size needs one with both. The queue is as behind `rate`.";

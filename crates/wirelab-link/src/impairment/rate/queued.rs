@@ -1,6 +1,6 @@
 //! A transmitter behind its queue.
 
-use crate::impairment::outlet::Outlet;
+use crate::impairment::stage_exit::StageExit;
 use crate::queue::{Aqm, Codel, DropTail, FqCodel, Parameters, Queue, QueueSpec, Waiting};
 use crate::spec::values::overhead;
 use crate::spec::{Place, SpecError, words};
@@ -35,7 +35,7 @@ pub(crate) struct Queued<T> {
     transmitter: T,
     overhead_bytes: u32,
     line: Line,
-    outlet: Outlet,
+    exit: StageExit,
 }
 
 #[derive(Debug)]
@@ -60,17 +60,17 @@ impl<T: Transmitter> Queued<T> {
                 Line::Aqm(Box::new(queue), None)
             }
         };
-        Self { transmitter, overhead_bytes, line, outlet: Outlet::default() }
+        Self { transmitter, overhead_bytes, line, exit: StageExit::default() }
     }
 
     fn advance(&mut self, now: Instant) {
         let Line::Aqm(queue, next) = &mut self.line else { return };
         while let Some(due) = next.take_if(|due| *due <= now) {
-            let Some(Waiting { mut packet, bytes, arrival }) = queue.pop(due, &mut self.outlet) else { continue };
+            let Some(Waiting { mut packet, bytes, arrival }) = queue.pop(due, &mut self.exit) else { continue };
             let begins = self.transmitter.begins(bytes, arrival);
             let departure = self.transmitter.send(bytes, arrival);
             packet.airtime = departure.saturating_since(begins);
-            self.outlet.depart(packet, departure);
+            self.exit.depart(packet, departure);
             *next = Some(self.transmitter.begins(0, arrival));
         }
     }
@@ -83,10 +83,10 @@ impl<T: Transmitter> Impairment for Queued<T> {
 
     fn handle_packet(&mut self, mut packet: Packet, now: Instant) {
         self.advance(now);
-        self.outlet.receive();
+        self.exit.receive();
         let bytes = u64::from(packet.size) + u64::from(self.overhead_bytes);
         if !self.transmitter.takes(bytes) {
-            self.outlet.drop(packet, now, DropCause::QueueFull);
+            self.exit.drop(packet, now, DropCause::QueueFull);
             return;
         }
         match &mut self.line {
@@ -96,15 +96,15 @@ impl<T: Transmitter> Impairment for Queued<T> {
                 }
                 let begins = self.transmitter.begins(bytes, now);
                 if begins > now && waiting.push(bytes, begins).is_err() {
-                    self.outlet.drop(packet, now, DropCause::QueueFull);
+                    self.exit.drop(packet, now, DropCause::QueueFull);
                 } else {
                     let departure = self.transmitter.send(bytes, now);
                     packet.airtime = departure.saturating_since(begins);
-                    self.outlet.depart(packet, departure);
+                    self.exit.depart(packet, departure);
                 }
             }
             Line::Aqm(queue, next) => {
-                queue.push(Waiting { packet, bytes, arrival: now }, &mut self.outlet);
+                queue.push(Waiting { packet, bytes, arrival: now }, &mut self.exit);
                 next.get_or_insert_with(|| self.transmitter.begins(0, now));
             }
         }
@@ -112,11 +112,11 @@ impl<T: Transmitter> Impairment for Queued<T> {
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         self.advance(now);
-        self.outlet.poll_packet(now)
+        self.exit.poll_packet(now)
     }
 
     fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
+        self.exit.poll_dropped()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -124,7 +124,7 @@ impl<T: Transmitter> Impairment for Queued<T> {
             Line::DropTail(_) => None,
             Line::Aqm(queue, next) => next.filter(|_| queue.len() > 0),
         };
-        self.outlet.poll_timeout().into_iter().chain(next).min()
+        self.exit.poll_timeout().into_iter().chain(next).min()
     }
 
     fn settles_when_polled(&self) -> bool {
@@ -132,7 +132,7 @@ impl<T: Transmitter> Impairment for Queued<T> {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.outlet.poll_held().or_else(|| match &mut self.line {
+        self.exit.poll_held().or_else(|| match &mut self.line {
             Line::DropTail(_) => None,
             Line::Aqm(queue, _) => queue.steal().map(|waiting| waiting.packet),
         })
@@ -143,7 +143,7 @@ impl<T: Transmitter> Impairment for Queued<T> {
     }
 
     fn counters(&self) -> Counters {
-        self.outlet.counters(match &self.line {
+        self.exit.counters(match &self.line {
             Line::DropTail(_) => 0,
             Line::Aqm(queue, _) => queue.len(),
         })

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::queued::{Queued, overhead_words};
 use super::scheduled_rate::ScheduledRate;
 use crate::facts::{DelayFacts, Facts, LossFacts, OverTime, RateFacts, kept_by};
-use crate::impairment::outlet::Outlet;
 use crate::impairment::settled::{Effect, Settled};
 use crate::impairment::spec::{Slot, Spec};
+use crate::impairment::stage_exit::StageExit;
 use crate::instant::nanoseconds;
 use crate::netem::{NetemRefusal, NetemStage};
 use crate::queue::{Queue, QueueSpec};
@@ -21,8 +21,8 @@ use crate::{Chain, DropCause, Impairment, Instant, Packet, ParameterError, Proba
 
 const ABOUT: &str = "Delay, rate and loss that change at given instants, counted from the link's first packet, and hold until the next \
     (as in a recorded time series `time,delay,rate,loss`). A packet waits in the queue, is sent at the rate, then is lost with the probability \
-    and else delayed by the delay that hold when its last bit is sent. A packet that is being sent when the rate changes goes on at the new \
-    rate for its rest, exactly, in integer arithmetic; at a rate of 0 nothing is sent until the next point. Packets do not overtake one another when the \
+    and else delayed by the delay that hold when its last bit is sent. A packet that is being sent when the rate changes continues at the new \
+    rate, exactly, in integer arithmetic; at a rate of 0 nothing is sent until the next point. Packets do not overtake one another when the \
     delay falls: one that would leaves with its predecessor. One seeded draw for each packet sent, lossy or not. The queue is as behind `rate`.";
 
 /// What holds from an instant on; each absent value means: none (no delay, no limit, no loss).
@@ -294,7 +294,7 @@ impl Effect for ScheduledPath {
         self.schedule.start(origin);
     }
 
-    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut StageExit) {
         let (point, _) = self.schedule.at(now);
         if self.generator.chance(point.loss) {
             out.drop(packet, now, DropCause::Loss);

@@ -31,7 +31,7 @@ impl ScheduledRate {
     fn finish(&self, from: u64, billionths: u128) -> (u64, u128) {
         let (mut now, mut unsent) = (from, billionths);
         if let Some((length, sent)) = self.repetition {
-            // Whole repetitions at once, but for the last: it tells when the last of them is sent.
+            // Whole repetitions in one step, except the last, which determines when the last bit is sent.
             let Some(whole) = unsent.saturating_sub(1).checked_div(sent) else { return (u64::MAX, 0) };
             unsent -= whole * sent;
             now = now.saturating_add(clamp(whole.saturating_mul(u128::from(length))));

@@ -1,4 +1,4 @@
-//! A rate that lets bursts pass at once.
+//! A rate that lets bursts pass without delay.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use crate::spec::{Choices, Place, SpecError, words};
 use crate::{Impairment, Instant, Seed};
 
 const ABOUT: &str = "A token bucket that shapes (as Linux's tbf, tc-tbf(8)): tokens come at a rate up to burst-bytes, each packet \
-    takes (IP bytes + overhead-bytes) of them and leaves at once when there are enough; until then it waits, and those behind it. The bucket is \
+    takes (IP bytes + overhead-bytes) of them and leaves as soon as there are enough; until then it waits, and so do those behind it. The bucket is \
     full at first. Over any time at most burst + rate x time leaves, exactly: integer arithmetic, tokens counted to the billionth of a bit. A \
-    packet larger than the bucket is dropped. Unlike Linux's tbf there is no second bucket for a peak rate. The queue is as behind `rate`.";
+    packet larger than the bucket is dropped. Unlike in Linux's tbf there is not a second bucket for a peak rate. The queue is as behind `rate`.";
 
-/// A token bucket: packets leave at once while there are tokens, which come at a rate. Starts full.
+/// A token bucket: packets leave without delay while there are tokens, which come at a rate. Starts full.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenBucketSpec {

@@ -6,12 +6,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sixlowpan::{self, LEAST_ROOM};
+use super::sixlowpan::{self, MIN_ROOM};
 use super::station::Stations;
 use super::{Position, Shared, medium_words};
 use crate::facts::{Airtime, Service, SharedFacts, mean_over_tries};
-use crate::impairment::outlet::Outlet;
 use crate::impairment::spec::SharedSpec;
+use crate::impairment::stage_exit::StageExit;
 use crate::queue::Limit;
 use crate::random::{Generator, Purpose};
 use crate::spec::values::{at_most, limit, probability};
@@ -45,18 +45,18 @@ const LIFS: Duration = symbols(40);
 const ABOUT: &str = "IEEE 802.15.4 at 2.4 GHz (O-QPSK, 250 kbit/s) under 6LoWPAN, without beacons; clauses of IEEE Std \
     802.15.4-2006. Header compression (RFC 6282) saves compressed-bytes of each datagram, and one that does not fit a frame of 127 bytes goes in \
     fragments (RFC 4944, section 5.3). Each frame is sent by unslotted CSMA-CA (clause 7.5.1.4): it waits a random back-off, senses the air, turns round and is \
-    sent; frames of two stations that do not hear one another in time are lost. An ACK follows, without which the frame is sent again; a frame given \
-    up, after its retries or without free air, takes its whole datagram with it. Packets wait in a drop-tail queue at each station: every host of the near side, and one for all of the far side.";
+    sent; frames of two stations that do not hear one another in time are lost. An ACK follows, without which the frame is retransmitted; if a frame is \
+    dropped, after its retries or without free air, its whole datagram is lost. Packets wait in a drop-tail queue at each station: every host of the near side, and one for all of the far side.";
 
 /// Rate of the frames.
 const RATE_BPS: u64 = 250_000;
 /// The largest macMaxFrameRetries and macMaxCSMABackoffs.
-const MOST_RETRIES: u32 = 7;
-const MOST_BACKOFFS: u32 = 5;
+const MAX_RETRIES: u32 = 7;
+const MAX_BACKOFFS: u32 = 5;
 /// Headers of IPv6 and UDP.
 const HEADER_BYTES: u32 = 48;
 
-/// IEEE 802.15.4 (2.4 GHz O-QPSK) under 6LoWPAN: fragments (RFC 4944), unslotted CSMA-CA, ACKs and retries; a datagram dies with one frame.
+/// IEEE 802.15.4 (2.4 GHz O-QPSK) under 6LoWPAN: fragments (RFC 4944), unslotted CSMA-CA, ACKs and retries; a datagram is lost with one frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ieee802154Spec {
@@ -90,12 +90,12 @@ impl SharedSpec for Ieee802154Spec {
     fn build(&self, seed: Seed, at: &Place) -> Result<Box<dyn Shared>, SpecError> {
         let Self { compressed_bytes, mac_bytes, retries, max_backoffs, min_be, max_be, .. } = *self;
         at_most(compressed_bytes, HEADER_BYTES, "the headers of IPv6 and UDP", &at.key("compressed_bytes"))?;
-        let room = Ieee802154::MOST_MAC_BYTES;
-        at_most(mac_bytes, room, "what leaves room for a fragment in a frame", &at.key("mac_bytes"))?;
+        let room = Ieee802154::MAX_MAC_BYTES;
+        at_most(mac_bytes, room, "the maximum that leaves room for a fragment in a frame", &at.key("mac_bytes"))?;
         let largest = |value, largest, name| at_most(value, largest, "the largest of IEEE 802.15.4", &at.key(name));
         largest(max_be, Ieee802154::LARGEST_BE, "max_be")?;
-        largest(retries, MOST_RETRIES, "retries")?;
-        largest(max_backoffs, MOST_BACKOFFS, "max_backoffs")?;
+        largest(retries, MAX_RETRIES, "retries")?;
+        largest(max_backoffs, MAX_BACKOFFS, "max_backoffs")?;
         at_most(min_be, max_be, "max_be", &at.key("min_be"))?;
         let parameters = Ieee802154 {
             compressed_bytes,
@@ -173,7 +173,7 @@ impl SharedSpec for Ieee802154Spec {
 }
 
 impl Ieee802154Spec {
-    /// Until the last bit of a frame that nobody else delays: means without MAC payload, and for each byte of it. Every try sends all anew.
+    /// Until the last bit of a frame that no other station delays: means without MAC payload, and for each byte of it. Every try sends all anew.
     fn lone_frame(&self) -> (f64, f64) {
         let backoff = nanoseconds(UNIT_BACKOFF) * (2f64.powi(self.min_be as i32) - 1.0) / 2.0;
         let header = nanoseconds(BYTE) * f64::from(PHY_BYTES + self.mac_bytes);
@@ -200,11 +200,11 @@ impl Ieee802154Spec {
         };
         let size_of = |frame: u32| (frame + self.compressed_bytes).checked_sub(self.mac_bytes);
         let short = size_of(MAX_SIFS_FRAME_BYTES).filter(|to| *to > self.compressed_bytes);
-        let least = self.compressed_bytes + 1;
-        let most = size_of(MAX_PHY_PACKET_BYTES).filter(|to| *to >= least);
-        let long_from = short.map_or(least, |to| to + 1);
-        let short = short.map(|to| piece(least, to, SIFS));
-        short.into_iter().chain(most.map(|to| piece(long_from, to, LIFS))).collect()
+        let minimum = self.compressed_bytes + 1;
+        let maximum = size_of(MAX_PHY_PACKET_BYTES).filter(|to| *to >= minimum);
+        let long_from = short.map_or(minimum, |to| to + 1);
+        let short = short.map(|to| piece(minimum, to, SIFS));
+        short.into_iter().chain(maximum.map(|to| piece(long_from, to, LIFS))).collect()
     }
 }
 
@@ -223,7 +223,7 @@ pub struct Ieee802154 {
     pub mac_bytes: u32,
     /// Probability that a data frame is not received.
     pub frame_error: Probability,
-    /// macMaxFrameRetries: how often a frame is sent again.
+    /// macMaxFrameRetries: maximum number of retransmissions of a frame.
     pub retries: u32,
     /// macMaxCSMABackoffs: how often the air may be found busy again before access to it has failed.
     pub max_backoffs: u32,
@@ -238,8 +238,8 @@ pub struct Ieee802154 {
 impl Ieee802154 {
     /// The largest macMaxBE (7.4.2).
     pub const LARGEST_BE: u32 = 8;
-    /// The most bytes of MAC header and FCS, which leave room for a fragment in a frame.
-    pub const MOST_MAC_BYTES: u32 = MAX_PHY_PACKET_BYTES - LEAST_ROOM;
+    /// Maximum bytes of MAC header and FCS that leave room for a fragment in a frame.
+    pub const MAX_MAC_BYTES: u32 = MAX_PHY_PACKET_BYTES - MIN_ROOM;
 
     /// Bytes of the data frames that carry a datagram of `size` IP bytes, each sent once: fragments' headers, MAC headers and FCS, without
     /// preambles.
@@ -250,11 +250,11 @@ impl Ieee802154 {
 }
 
 /// Unslotted CSMA-CA (7.5.1.4): each frame waits 0 to 2^BE - 1 unit back-off periods, senses the air, turns round and is sent; the receiver turns
-/// round and acknowledges (7.5.6.4.2). A frame without an ACK is sent again (7.5.6.4.3); one that may not be sent again, or found no free air,
+/// round and acknowledges (7.5.6.4.2). A frame without an ACK is retransmitted (7.5.6.4.3); one without retries left, or that found no free air,
 /// takes its whole datagram with it at that instant. A datagram leaves with its last frame.
 ///
 /// Who starts to send while another turns round is not heard in time: the two frames overlap and both are lost. Every station hears every other
-/// at once, no ACK is lost, and the air counts as busy from a frame that is received to the end of its ACK: of two stations that is exact, for
+/// without delay, no ACK is lost, and the air counts as busy from a frame that is received to the end of its ACK: of two stations that is exact, for
 /// the other one then turns round itself. Frames of one station are an IFS apart (7.5.1.3); its back-off begins after that.
 #[derive(Debug)]
 pub struct Csma {
@@ -264,7 +264,7 @@ pub struct Csma {
     busy_until: Instant,
     backoffs: Generator,
     errors: Generator,
-    outlet: Outlet,
+    exit: StageExit,
 }
 
 /// A station's way to the air.
@@ -299,16 +299,18 @@ enum Phase {
 }
 
 impl Csma {
-    /// Refuses `min_be` above `max_be`, `max_be` above [`Ieee802154::LARGEST_BE`], and `mac_bytes` above [`Ieee802154::MOST_MAC_BYTES`].
+    /// Refuses `min_be` above `max_be`, `max_be` above [`Ieee802154::LARGEST_BE`], and `mac_bytes` above [`Ieee802154::MAX_MAC_BYTES`].
     pub fn new(parameters: Ieee802154, seed: Seed) -> Result<Self, ParameterError> {
         let Ieee802154 { mac_bytes, min_be, max_be, .. } = parameters;
         if min_be > max_be || max_be > Ieee802154::LARGEST_BE {
             let largest = Ieee802154::LARGEST_BE;
             return Err(ParameterError::new(format!("macMinBE {min_be} and macMaxBE {max_be}, of at most {largest}")));
         }
-        if mac_bytes > Ieee802154::MOST_MAC_BYTES {
-            let most = Ieee802154::MOST_MAC_BYTES;
-            return Err(ParameterError::new(format!("a MAC header of {mac_bytes} bytes, of at most {most}")));
+        if mac_bytes > Ieee802154::MAX_MAC_BYTES {
+            let maximum = Ieee802154::MAX_MAC_BYTES;
+            return Err(ParameterError::new(format!(
+                "a MAC header of {mac_bytes} bytes, at most {maximum} are possible"
+            )));
         }
         Ok(Self {
             parameters,
@@ -316,7 +318,7 @@ impl Csma {
             busy_until: Instant::default(),
             backoffs: Generator::new(seed, Purpose::Backoff),
             errors: Generator::new(seed, Purpose::Packet),
-            outlet: Outlet::default(),
+            exit: StageExit::default(),
         })
     }
 
@@ -395,7 +397,7 @@ impl Csma {
         if access.frames.is_empty()
             && let Some(packet) = station.packet.take()
         {
-            self.outlet.depart(packet, now);
+            self.exit.depart(packet, now);
         }
     }
 
@@ -411,7 +413,7 @@ impl Csma {
         let station = self.stations.at(port);
         station.access.frames.clear();
         if let Some(packet) = station.packet.take() {
-            self.outlet.drop(packet, now, DropCause::Retries);
+            self.exit.drop(packet, now, DropCause::Retries);
         }
         self.go_on(port, now);
     }
@@ -446,27 +448,27 @@ impl Csma {
 impl Impairment for Csma {
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
         self.advance(now);
-        self.outlet.receive();
+        self.exit.receive();
         let (port, bytes) = (packet.port.station(), packet.size.into());
         match self.stations.accept(packet, bytes) {
             Ok(Some(_)) => self.begin(port, now),
             Ok(None) => {}
-            Err(packet) => self.outlet.drop(packet, now, DropCause::QueueFull),
+            Err(packet) => self.exit.drop(packet, now, DropCause::QueueFull),
         }
     }
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         self.advance(now);
-        self.outlet.poll_packet(now)
+        self.exit.poll_packet(now)
     }
 
     fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
+        self.exit.poll_dropped()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
         let holding = self.stations.iter().filter(|(_, station)| station.held() > 0);
-        holding.map(|(_, station)| station.access.until).chain(self.outlet.poll_timeout()).min()
+        holding.map(|(_, station)| station.access.until).chain(self.exit.poll_timeout()).min()
     }
 
     fn settles_when_polled(&self) -> bool {
@@ -474,11 +476,11 @@ impl Impairment for Csma {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.outlet.poll_held().or_else(|| self.stations.poll_held())
+        self.exit.poll_held().or_else(|| self.stations.poll_held())
     }
 
     fn counters(&self) -> Counters {
-        self.outlet.counters(self.stations.held())
+        self.exit.counters(self.stations.held())
     }
 }
 

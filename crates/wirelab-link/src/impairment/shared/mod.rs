@@ -39,7 +39,7 @@ pub trait Shared: Impairment {
     fn handle_reception(&mut self, _airtime: Duration, _now: Instant) {}
 }
 
-/// The key of every medium in a link's description; any other shared stage has a key of its own.
+/// The key of every medium in a link's description; any other shared stage has its own key.
 pub const MEDIUM: &str = "medium";
 
 /// Where packets pass a shared stage.
@@ -106,7 +106,7 @@ macro_rules! shared_stages {
                 }
             }
 
-            /// The least of [`seed_index`](Self::seed_index).
+            /// The smallest [`seed_index`](Self::seed_index).
             pub const LOWEST_SEED_INDEX: u16 = u16::MAX - [$($key),*].len() as u16;
 
             /// Index of its seed, beyond the indices of every chain: one for the medium, one for each other stage.

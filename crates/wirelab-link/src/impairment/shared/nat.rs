@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Position, Shared};
 use crate::facts::{Kept, SharedFacts};
-use crate::impairment::outlet::Outlet;
 use crate::impairment::spec::SharedSpec;
+use crate::impairment::stage_exit::StageExit;
 use crate::packet::{Flow, Transport};
 use crate::spec::{Choices, Place, SpecError, words};
 use crate::{Counters, Direction, DropCause, Dropped, Impairment, Instant, Packet, Seed};
@@ -74,8 +74,8 @@ impl SharedSpec for NatSpec {
     }
 }
 
-/// The least number of mappings at which those that have ended are looked for.
-const LEAST_SWEEP: usize = 1024;
+/// The smallest number of mappings at which expired ones are removed.
+const MIN_SWEEP: usize = 1024;
 
 /// Address translation as Linux's connection tracking does it: a mapping for each flow, which keeps its ports.
 ///
@@ -93,13 +93,13 @@ pub struct Nat {
     mappings: HashMap<Flow, Instant>,
     /// When there are so many mappings, those that have ended are removed.
     sweep_at: usize,
-    outlet: Outlet,
+    exit: StageExit,
 }
 
 impl Nat {
     /// Mappings that end after these times without a packet.
     pub fn new(udp: Duration, tcp: Duration) -> Self {
-        Self { udp, tcp, mappings: HashMap::new(), sweep_at: LEAST_SWEEP, outlet: Outlet::default() }
+        Self { udp, tcp, mappings: HashMap::new(), sweep_at: MIN_SWEEP, exit: StageExit::default() }
     }
 
     fn is_mapped(&self, flow: Flow, now: Instant) -> bool {
@@ -116,7 +116,7 @@ impl Nat {
         if self.mappings.len() >= self.sweep_at {
             let mut mappings = std::mem::take(&mut self.mappings);
             mappings.retain(|flow, passed| now.saturating_since(*passed) < self.timeout(*flow));
-            self.sweep_at = LEAST_SWEEP.max(2 * mappings.len());
+            self.sweep_at = MIN_SWEEP.max(2 * mappings.len());
             self.mappings = mappings;
         }
     }
@@ -124,25 +124,25 @@ impl Nat {
 
 impl Impairment for Nat {
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
-        self.outlet.receive();
+        self.exit.receive();
         if packet.port.direction() == Direction::Uplink || self.is_mapped(packet.flow, now) {
             self.map(packet.flow, now);
-            self.outlet.depart(packet, now);
+            self.exit.depart(packet, now);
         } else {
-            self.outlet.drop(packet, now, DropCause::Nat);
+            self.exit.drop(packet, now, DropCause::Nat);
         }
     }
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
-        self.outlet.poll_packet(now)
+        self.exit.poll_packet(now)
     }
 
     fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
+        self.exit.poll_dropped()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.outlet.poll_timeout()
+        self.exit.poll_timeout()
     }
 
     /// An uplink packet that comes late cannot save a downlink packet that was dropped already.
@@ -151,11 +151,11 @@ impl Impairment for Nat {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.outlet.poll_held()
+        self.exit.poll_held()
     }
 
     fn counters(&self) -> Counters {
-        self.outlet.counters(0)
+        self.exit.counters(0)
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
             let flow = Flow { id, transport: Transport::Udp };
             nat.handle_packet(Packet::new(id, PortId(0), 100, now, flow), now);
             assert!(nat.poll_packet(now).is_some() && nat.is_mapped(flow, now));
-            assert!(nat.mappings.len() <= LEAST_SWEEP);
+            assert!(nat.mappings.len() <= MIN_SWEEP);
         }
     }
 }

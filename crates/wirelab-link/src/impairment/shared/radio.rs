@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::sleep::{RadioState, Sleep, SleepMachine};
 use super::{Position, Shared};
 use crate::facts::{Kept, QueueFacts, SharedFacts, SharedQueue};
-use crate::impairment::outlet::Outlet;
 use crate::impairment::spec::SharedSpec;
+use crate::impairment::stage_exit::StageExit;
 use crate::spec::{Choices, Place, SpecError, words};
 use crate::{Counters, Direction, DropCause, Dropped, Impairment, Instant, Packet, ParameterError, Seed};
 
@@ -20,7 +20,7 @@ const ABOUT: &str = "Sleep of the client's radio, which both directions share: c
     until the client listens, every cycle of the present sleep, and wakes it then; without a cycle it waits for an uplink packet. While it wakes, \
     packets of both directions wait, of each as many bytes as the buffer holds; the rest is dropped. It does not sleep while it sends: in the shared \
     medium, or in the uplink up to the end of its first stage with a rate; nor while it receives: in the medium, or at the rate of the downlink's last such \
-    stage. Idle listening, random access and messages of the control plane are in the times told, not modelled.";
+    stage. Idle listening, random access and messages of the control plane are part of the configured times, not modelled.";
 
 /// One depth of sleep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -80,7 +80,7 @@ impl SharedSpec for RadioSpec {
                 Some(cycle_ns) => format!("listens every {}", words::time(cycle_ns)),
             };
             let wakes = match sleep.wake_ns {
-                0 => "wakes at once".to_owned(),
+                0 => "wakes without delay".to_owned(),
                 wake_ns => format!("wakes in {}", words::time(wake_ns)),
             };
             format!("after {} it {listens} and {wakes}", words::time(sleep.after_ns))
@@ -129,7 +129,7 @@ impl SharedSpec for RadioSpec {
     }
 }
 
-/// Sleep of the client's radio, which both directions share: packets pass at once while it is awake.
+/// Sleep of the client's radio, which both directions share: packets pass without delay while it is awake.
 ///
 /// An uplink packet wakes it; a downlink packet is kept by the network until the client listens, then announced, and wakes it too (see
 /// [`SleepMachine`]). While it wakes, all packets wait for the same instant and then pass in the order in which they came. A client that does
@@ -143,15 +143,15 @@ pub struct Radio {
     /// For each direction, the bytes that wait.
     waiting_bytes: [u64; 2],
     waiting: VecDeque<Packet>,
-    outlet: Outlet,
+    exit: StageExit,
 }
 
 impl Radio {
     /// A client's radio with these `sleeps`, from light to deep, for which the network keeps `buffer_bytes` IP bytes of downlink packets; the client
     /// keeps as many of uplink packets while it wakes. Refuses what [`SleepMachine::new`] refuses.
     pub fn new(sleeps: Vec<Sleep>, buffer_bytes: u64) -> Result<Self, ParameterError> {
-        let (machine, outlet) = (SleepMachine::new(sleeps)?, Outlet::default());
-        Ok(Self { machine, buffer_bytes, waiting_bytes: [0; 2], waiting: VecDeque::new(), outlet })
+        let (machine, exit) = (SleepMachine::new(sleeps)?, StageExit::default());
+        Ok(Self { machine, buffer_bytes, waiting_bytes: [0; 2], waiting: VecDeque::new(), exit })
     }
 
     fn advance(&mut self, now: Instant) {
@@ -165,7 +165,7 @@ impl Radio {
     fn release(&mut self, now: Instant) {
         self.waiting_bytes = [0; 2];
         for packet in self.waiting.drain(..) {
-            self.outlet.depart(packet, now);
+            self.exit.depart(packet, now);
         }
     }
 
@@ -188,16 +188,16 @@ impl Impairment for Radio {
 
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
         self.advance(now);
-        self.outlet.receive();
+        self.exit.receive();
         if self.machine.state() != RadioState::Awake && !self.keep(&packet) {
-            return self.outlet.drop(packet, now, DropCause::QueueFull);
+            return self.exit.drop(packet, now, DropCause::QueueFull);
         }
         let passes = match packet.port.direction() {
             Direction::Uplink => self.machine.handle_uplink(now),
             Direction::Downlink => self.machine.handle_downlink(now),
         };
         if passes {
-            self.outlet.depart(packet, now);
+            self.exit.depart(packet, now);
         } else {
             self.waiting.push_back(packet);
             self.advance(now);
@@ -206,20 +206,20 @@ impl Impairment for Radio {
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         self.advance(now);
-        self.outlet.poll_packet(now)
+        self.exit.poll_packet(now)
     }
 
     fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
+        self.exit.poll_dropped()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
         let wakes = if self.waiting.is_empty() { None } else { self.machine.poll_timeout() };
-        wakes.into_iter().chain(self.outlet.poll_timeout()).min()
+        wakes.into_iter().chain(self.exit.poll_timeout()).min()
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.outlet.poll_held().or_else(|| self.waiting.pop_front())
+        self.exit.poll_held().or_else(|| self.waiting.pop_front())
     }
 
     fn settles_when_polled(&self) -> bool {
@@ -227,7 +227,7 @@ impl Impairment for Radio {
     }
 
     fn counters(&self) -> Counters {
-        self.outlet.counters(self.waiting.len())
+        self.exit.counters(self.waiting.len())
     }
 }
 

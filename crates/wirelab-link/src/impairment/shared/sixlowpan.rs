@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 const FRAG1_BYTES: u32 = 4;
 /// Header of each further fragment, bytes (same place).
 const FRAGN_BYTES: u32 = 5;
-/// Dispatch of a datagram whose headers are not compressed, bytes (RFC 4944, section 5.1). It is no part of the datagram.
+/// Dispatch of a datagram with uncompressed headers, bytes (RFC 4944, section 5.1). It is not part of the datagram.
 const DISPATCH_BYTES: u32 = 1;
 /// Offsets of fragments count the datagram in units of this, bytes (same place): all but the last end at a multiple.
 const UNIT_BYTES: u32 = 8;
 
-/// The least room for MAC payload that takes a fragment, bytes.
-pub(super) const LEAST_ROOM: u32 = FRAGN_BYTES + UNIT_BYTES;
+/// The smallest MAC payload that can carry a fragment, bytes.
+pub(super) const MIN_ROOM: u32 = FRAGN_BYTES + UNIT_BYTES;
 
 /// MAC payloads, in bytes, that carry a datagram of `size` IP bytes, whose headers are `compressed` bytes shorter on the air (RFC 6282), or with 0
 /// not compressed.
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn every_frame_fits_and_together_they_carry_the_datagram() {
-        for room in LEAST_ROOM..127 {
+        for room in MIN_ROOM..127 {
             for compressed in 0..48 {
                 for size in 48..400 {
                     let frames = frames(size, compressed, room);

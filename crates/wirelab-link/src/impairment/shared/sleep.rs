@@ -42,7 +42,7 @@ pub struct RadioInterval {
 /// the times in each state are what a model of the client's energy takes.
 ///
 /// Instants of all calls together never go backwards. It starts in its deepest sleep, at the instant given to [`start`](Self::start), else at 0. A
-/// packet from the client wakes it at once; one for it is kept by the network until the client listens. Sleep gets deeper meanwhile: a packet
+/// packet from the client wakes it immediately; one for it is kept by the network until the client listens. Sleep gets deeper meanwhile: a packet
 /// kept beyond the last instant at which a sleep listens waits for the first of the next. An instant that is both belongs to the deeper sleep.
 #[derive(Debug)]
 pub struct SleepMachine {
@@ -95,7 +95,7 @@ impl SleepMachine {
         (self.since, self.passed) = (origin, origin);
     }
 
-    /// A packet comes from the client at `now`. True if it passes at once; else it passes when the radio is awake.
+    /// A packet comes from the client at `now`. True if it passes without delay; else it passes when the radio is awake.
     pub fn handle_uplink(&mut self, now: Instant) -> bool {
         let passes = self.pass(now);
         if matches!(self.state, RadioState::Asleep(_)) {
@@ -104,7 +104,7 @@ impl SleepMachine {
         passes
     }
 
-    /// A packet for the client comes to the network at `now`. True if it passes at once; else it is kept and passes when the radio is awake.
+    /// A packet for the client comes to the network at `now`. True if it passes without delay; else it is kept and passes when the radio is awake.
     pub fn handle_downlink(&mut self, now: Instant) -> bool {
         let passes = self.pass(now);
         if matches!(self.state, RadioState::Asleep(_)) {
@@ -129,7 +129,7 @@ impl SleepMachine {
     /// A packet for the client has been received at `now`, in `airtime`. True if the radio was awake when that began and has only fallen asleep
     /// since: it did not, and is awake.
     ///
-    /// The time until `now` has been told as sleep before; one that an uplink packet has begun to wake meanwhile goes on waking.
+    /// The time until `now` was reported as sleep before; a radio that an uplink packet has begun to wake meanwhile continues to wake.
     pub fn handle_reception(&mut self, airtime: Duration, now: Instant) -> bool {
         self.advance(now);
         let resumes = matches!(self.state, RadioState::Asleep(_))
@@ -146,7 +146,7 @@ impl SleepMachine {
         self.ended.pop_front()
     }
 
-    /// Its state at the last instant that it was told.
+    /// Its state at the last call.
     pub fn state(&self) -> RadioState {
         self.state
     }
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_for_a_client_that_never_listens_waits_for_one_of_its_own() {
+    fn a_packet_for_a_client_that_never_listens_waits_for_an_uplink_packet() {
         let mut machine = machine();
         assert!(!machine.handle_downlink(at(0)));
         assert_eq!((states(&mut machine, 100_000), machine.poll_timeout()), (vec![], None));
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_sleeps_at_once_sends_first() {
+    fn a_radio_that_sleeps_immediately_sends_first() {
         let mut machine = SleepMachine::new(vec![sleep(0, Some(40), 5)]).unwrap();
         machine.handle_uplink(at(0));
         assert_eq!(states(&mut machine, 5), [(Asleep(0), 0, 0), (Waking, 0, 5), (Awake, 5, 5)]);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reception_that_began_before_sleep_did_goes_on() {
+    fn a_reception_that_began_before_sleep_continues() {
         for (airtime, resumes) in [(101, true), (100, false), (0, false)] {
             let mut machine = machine();
             machine.handle_uplink(at(0));

@@ -19,7 +19,7 @@ pub(super) struct Station<A> {
     pub(super) packet: Option<Packet>,
     /// How far its access to the air has come.
     pub(super) access: A,
-    /// A packet is being served: also while its exchange of frames goes on without it.
+    /// A packet is being served: also while its exchange of frames continues without it.
     is_serving: bool,
     waiting: DropTail<Packet>,
 }

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Position, Shared, medium_words};
 use crate::facts::{Airtime, Kept, Service, SharedFacts};
-use crate::impairment::outlet::Outlet;
 use crate::impairment::rate::queued::overhead_words;
 use crate::impairment::rate::serialiser::Serialiser;
 use crate::impairment::spec::SharedSpec;
+use crate::impairment::stage_exit::StageExit;
 use crate::queue::{DropTail, Limit, Waiting};
 use crate::spec::values::{limit, overhead, rate};
 use crate::spec::{Choices, Place, SpecError, words};
@@ -20,8 +20,8 @@ use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId, S
 
 const ABOUT: &str = "A half-duplex serialiser that both directions share, each station (every host of the near side, one for all \
     of the far side) behind a drop-tail queue of its own: a packet takes (IP bytes + overhead-bytes) x 8 / rate to send, and after it the next station \
-    has its turn (round robin, packet by packet), if a packet waits there. There is no contention and there are no errors: it is the least that a \
-    half-duplex radio, or a gateway's one bottleneck, does to its two directions.";
+    has its turn (round robin, packet by packet), if a packet waits there. It models neither contention nor errors: this is the minimum effect of a \
+    half-duplex radio, or of a gateway's one bottleneck, on its two directions.";
 
 /// A serialiser that stations use in turn, without contention or errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,7 +92,7 @@ impl SharedSpec for SerialiserSpec {
 ///
 /// When a packet has been sent, the turn goes round robin to the next station (by port, after the last one served) whose queue holds a packet
 /// that arrived before that instant; so a station's backlog delays another one's packet by one packet only, as it does where they contend for
-/// the air. A packet that finds the medium free is sent at once. Each station's `queue` is behind the packet being sent.
+/// the air. A packet that finds the medium free is sent immediately. Each station's `queue` is behind the packet being sent.
 #[derive(Debug)]
 pub struct Turns {
     serialiser: Serialiser,
@@ -101,7 +101,7 @@ pub struct Turns {
     queues: BTreeMap<PortId, DropTail<Waiting>>,
     /// The packet being sent, and when it will have been.
     sending: Option<(Instant, Packet)>,
-    outlet: Outlet,
+    exit: StageExit,
 }
 
 impl Turns {
@@ -113,7 +113,7 @@ impl Turns {
             queue,
             queues: BTreeMap::new(),
             sending: None,
-            outlet: Outlet::default(),
+            exit: StageExit::default(),
         }
     }
 
@@ -122,7 +122,7 @@ impl Turns {
             if let Some(next) = self.next_after(packet.port.station()) {
                 self.send(next);
             }
-            self.outlet.depart(packet, sent);
+            self.exit.depart(packet, sent);
         }
     }
 
@@ -142,7 +142,7 @@ impl Turns {
 impl Impairment for Turns {
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
         self.advance(now);
-        self.outlet.receive();
+        self.exit.receive();
         let bytes = u64::from(packet.size) + u64::from(self.overhead_bytes);
         let waiting = Waiting { packet, bytes, arrival: now };
         if self.sending.is_none() {
@@ -151,21 +151,21 @@ impl Impairment for Turns {
         }
         let queue = self.queues.entry(waiting.packet.port.station()).or_insert(DropTail::new(self.queue));
         if let Err(refused) = queue.push(bytes, waiting) {
-            self.outlet.drop(refused.packet, now, DropCause::QueueFull);
+            self.exit.drop(refused.packet, now, DropCause::QueueFull);
         }
     }
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         self.advance(now);
-        self.outlet.poll_packet(now)
+        self.exit.poll_packet(now)
     }
 
     fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
+        self.exit.poll_dropped()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.outlet.poll_timeout().or(self.sending.as_ref().map(|(sent, _)| *sent))
+        self.exit.poll_timeout().or(self.sending.as_ref().map(|(sent, _)| *sent))
     }
 
     fn settles_when_polled(&self) -> bool {
@@ -174,13 +174,13 @@ impl Impairment for Turns {
 
     fn poll_held(&mut self) -> Option<Packet> {
         let sending = self.sending.take().map(|(_, packet)| packet);
-        let held = self.outlet.poll_held().or(sending);
+        let held = self.exit.poll_held().or(sending);
         held.or_else(|| self.queues.values_mut().find_map(DropTail::pop).map(|waiting| waiting.packet))
     }
 
     fn counters(&self) -> Counters {
         let queued: usize = self.queues.values().map(DropTail::len).sum();
-        self.outlet.counters(queued + usize::from(self.sending.is_some()))
+        self.exit.counters(queued + usize::from(self.sending.is_some()))
     }
 }
 

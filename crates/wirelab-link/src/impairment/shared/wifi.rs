@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::station::{Station, Stations};
 use super::{Position, Shared, medium_words};
 use crate::facts::{Airtime, Service, SharedFacts, mean_over_tries};
-use crate::impairment::outlet::Outlet;
 use crate::impairment::spec::SharedSpec;
+use crate::impairment::stage_exit::StageExit;
 use crate::queue::Limit;
 use crate::random::{Generator, Purpose};
 use crate::spec::values::{at_most, limit, overhead, probability, rate};
@@ -18,8 +18,8 @@ use crate::spec::{Choices, Place, SpecError, words};
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, ParameterError, PortId, Probability, Seed};
 
 const ABOUT: &str = "Air that stations and an access point share by CSMA/CA, the distributed coordination function of IEEE Std 802.11-2012 \
-    (clause 9.3): a data frame for each packet, SIFS, its ACK. A station that finds the air free for a DIFS sends at once; else it counts down free \
-    slots drawn from its contention window. Two that reach 0 in one slot collide. Without an ACK the window doubles and the frame is sent again, until \
+    (clause 9.3): a data frame for each packet, SIFS, its ACK. A station that finds the air free for a DIFS sends immediately; else it counts down free \
+    slots drawn from its contention window. Two that reach 0 in one slot collide. Without an ACK the window doubles and the frame is retransmitted, until \
     its retries are used up and it is dropped; frame-error loses a frame whatever its size. Packets wait in a drop-tail queue at each station: every host of the near side, and the access point for all of the far side. No beacons, no \
     RTS, no aggregation, no hidden stations, no rate adaptation.";
 
@@ -28,7 +28,7 @@ const SHORTEST_EXCHANGE_NS: u64 = 1000;
 /// The largest contention window, slots: twice that of IEEE 802.11, whose ECWmax has four bits.
 const LARGEST_WINDOW: u32 = (1 << 16) - 1;
 /// The largest dot11ShortRetryLimit.
-const MOST_RETRIES: u32 = 255;
+const MAX_RETRIES: u32 = 255;
 
 /// Air shared by CSMA/CA as in IEEE 802.11's distributed coordination function: a frame for each packet, an ACK for each frame, retries with
 /// doubling contention windows, collisions where two stations count down to the same slot.
@@ -53,7 +53,7 @@ pub struct WifiSpec {
     pub cw_min: u32,
     /// CWmax, slots.
     pub cw_max: u32,
-    /// How often a frame is sent again before it is dropped; dot11ShortRetryLimit is one more, for it counts the first try.
+    /// Maximum number of retransmissions of a frame before it is dropped; dot11ShortRetryLimit is one more, since it counts the first try.
     pub retries: u32,
     /// Probability that a data frame is not received, whatever its size.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -82,7 +82,7 @@ impl SharedSpec for WifiSpec {
             let what = "preamble, SIFS, ACK and DIFS together take";
             return Err(at.error(format!("{what} {exchange_ns} ns, less than {SHORTEST_EXCHANGE_NS}")));
         }
-        at_most(retries, MOST_RETRIES, "the most of IEEE 802.11", &at.key("retries"))?;
+        at_most(retries, MAX_RETRIES, "the maximum of IEEE 802.11", &at.key("retries"))?;
         at_most(cw_max, LARGEST_WINDOW, "the largest window", &at.key("cw_max"))?;
         if cw_min > cw_max {
             return Err(at.key("cw_min").error(format!("{cw_min} is more than cw_max, {cw_max}")));
@@ -202,7 +202,7 @@ impl SharedSpec for WifiSpec {
 pub struct Wifi {
     /// Rate of data frames.
     pub rate_bps: NonZeroU64,
-    /// Bytes of MAC header, LLC and FCS that each frame has besides its packet's IP bytes.
+    /// Bytes of MAC header, LLC and FCS that each frame has in addition to its packet's IP bytes.
     pub overhead_bytes: u32,
     /// Preamble and PHY header of a data frame, and what else in it does not depend on its size.
     pub preamble: Duration,
@@ -218,7 +218,7 @@ pub struct Wifi {
     pub cw_min: u32,
     /// aCWmax, slots.
     pub cw_max: u32,
-    /// How often a frame is sent again before it is dropped. dot11ShortRetryLimit is one more: it counts the first try.
+    /// Maximum number of retransmissions of a frame before it is dropped. dot11ShortRetryLimit is one more: it counts the first try.
     pub retries: u32,
     /// Probability that a data frame is not received, whatever its size.
     pub frame_error: Probability,
@@ -228,12 +228,12 @@ pub struct Wifi {
 
 /// The distributed coordination function: a data frame for each packet, SIFS, its ACK.
 ///
-/// A station that has a frame for air which is free, and has been for a DIFS, sends at once (basic access). One that found it busy, or
+/// A station that has a frame for air which is free, and has been for a DIFS, sends immediately (basic access). One that found it busy, or
 /// has just sent, first counts down a number of free slots drawn from its contention window, beginning a DIFS after the air became free; the count
 /// stands still while the air is busy, also when no frame waits (post-backoff). Stations that reach 0 at one instant collide: all
 /// their frames are lost. Without an ACK a station doubles its window and tries again.
 ///
-/// Every station hears every other at once, and no ACK is lost. A frame without an ACK takes the air for as long as one with: its sender waits
+/// Every station hears every other without delay, and no ACK is lost. A frame without an ACK takes the air for as long as one with: its sender waits
 /// for the ACK meanwhile, and others for EIFS, which is a DIFS longer than SIFS and ACK. There are no beacons, no RTS and no
 /// aggregation. Packets leave with the last bit of their frame.
 #[derive(Debug)]
@@ -245,7 +245,7 @@ pub struct Dcf {
     on_air: Option<OnAir>,
     backoffs: Generator,
     errors: Generator,
-    outlet: Outlet,
+    exit: StageExit,
 }
 
 /// A station's way to the air.
@@ -283,7 +283,7 @@ impl Dcf {
             on_air: None,
             backoffs: Generator::new(seed, Purpose::Backoff),
             errors: Generator::new(seed, Purpose::Packet),
-            outlet: Outlet::default(),
+            exit: StageExit::default(),
         })
     }
 
@@ -300,7 +300,7 @@ impl Dcf {
         }
     }
 
-    /// When each station that has a frame sends it, if nobody does before; and how large its packet is.
+    /// When each station that has a frame sends it, if no other does before; and how large its packet is.
     fn contenders(&self) -> impl Iterator<Item = (Instant, u32)> {
         let stations = self.stations.iter().map(|(_, station)| station);
         stations.filter_map(move |station| Some((self.sends(station), station.packet.as_ref()?.size)))
@@ -331,7 +331,7 @@ impl Dcf {
             && !self.errors.chance(self.wifi.frame_error)
             && let Some(packet) = self.stations.at(sender).packet.take()
         {
-            self.outlet.depart(packet, now + airtime);
+            self.exit.depart(packet, now + airtime);
         }
         self.on_air = Some(OnAir { senders, until: now + airtime + self.wifi.sifs + self.wifi.ack });
     }
@@ -344,7 +344,7 @@ impl Dcf {
             if station.access.tries > self.wifi.retries
                 && let Some(packet) = station.packet.take()
             {
-                self.outlet.drop(packet, now, DropCause::Retries);
+                self.exit.drop(packet, now, DropCause::Retries);
             }
             if station.packet.is_none() {
                 station.serve_next();
@@ -375,7 +375,7 @@ impl Wifi {
 impl Impairment for Dcf {
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
         self.advance(now);
-        self.outlet.receive();
+        self.exit.receive();
         let bytes = u64::from(packet.size) + u64::from(self.wifi.overhead_bytes);
         match self.stations.accept(packet, bytes) {
             Ok(Some(Station { access, .. })) => {
@@ -385,17 +385,17 @@ impl Impairment for Dcf {
                 }
             }
             Ok(None) => {}
-            Err(packet) => self.outlet.drop(packet, now, DropCause::QueueFull),
+            Err(packet) => self.exit.drop(packet, now, DropCause::QueueFull),
         }
     }
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         self.advance(now);
-        self.outlet.poll_packet(now)
+        self.exit.poll_packet(now)
     }
 
     fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
+        self.exit.poll_dropped()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -403,7 +403,7 @@ impl Impairment for Dcf {
             Some(on_air) => (self.stations.held() > 0).then_some(on_air.until),
             None => self.contenders().map(|(sends, size)| sends + self.wifi.airtime(size)).min(),
         };
-        next.into_iter().chain(self.outlet.poll_timeout()).min()
+        next.into_iter().chain(self.exit.poll_timeout()).min()
     }
 
     fn settles_when_polled(&self) -> bool {
@@ -411,11 +411,11 @@ impl Impairment for Dcf {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.outlet.poll_held().or_else(|| self.stations.poll_held())
+        self.exit.poll_held().or_else(|| self.stations.poll_held())
     }
 
     fn counters(&self) -> Counters {
-        self.outlet.counters(self.stations.held())
+        self.exit.counters(self.stations.held())
     }
 }
 

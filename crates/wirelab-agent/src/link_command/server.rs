@@ -32,7 +32,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// A pause is so many times as long as the look before it, so that waiting leaves the processor to the server.
 const LOOKING: u32 = 100;
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
-/// Servers listen sooner than that, everywhere where they will.
+/// A server that starts at all listens sooner than that.
 const UNUSUAL: Duration = Duration::from_secs(3);
 const LAST_LINE: Duration = Duration::from_millis(300);
 
@@ -150,7 +150,7 @@ impl Server {
         let _ = self.child.wait();
     }
 
-    /// Wait until everything that it said is told. Its PID namespace must be gone.
+    /// Wait until all of its output is passed on. Its PID namespace must be gone.
     pub fn hear_out(self) {
         if let Output::Stderr { copiers, .. } = self.output {
             copiers.into_iter().for_each(|copier| drop(copier.join()));

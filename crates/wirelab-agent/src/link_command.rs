@@ -1,4 +1,4 @@
-//! The emulator by itself: runs a command behind a link, and a server at the other end if one is asked for. Started by `wirelab link`.
+//! `wirelab-agent link-command`: runs a command behind a link, and a server at the other end if requested. Started by `wirelab link`.
 //!
 //! This process moves the packets and watches the others, which are its children in a PID namespace: when it dies, however it does, they die.
 //! Exit codes are the command's (128 and the signal's number if one ended it), or one of [`failure`].
@@ -25,21 +25,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::LinkLoop;
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::pid_namespace::{PidNamespace, be_first};
-use wirelab_net::topology::{Addresses, Shape, Shaped, SingleLink, depth, least_mtu, try_netem};
+use wirelab_net::slot::{Finished, TrialLink};
+use wirelab_net::topology::{Addresses, Shape, Shaped, SingleLink, depth, min_mtu, try_netem};
 use wirelab_net::{LogThread, process, scheduling};
 use wirelab_schema::{AddressFamily, LinkSpec};
 
-use crate::host::lanes::{self, NETEM_CURE, NO_NETEM};
+use crate::host::slots::{self, NETEM_CURE, NO_NETEM};
 use crate::link::Files;
 use crate::taps::{self, ENDS, KeyLog};
 use crate::{link, link_chain, own_program, probe};
 use client::Client;
 use failure::Failure;
-use observed::{Account, Observed, Told};
+use observed::{Account, Observed, RunningCounts};
 use pcap::Pcap;
 use ready::Ready;
 use server::Server;
@@ -49,7 +49,7 @@ use summary::Summary;
 const MTU: u32 = 1500;
 /// Bytes of each packet in the log: IPv4 and TCP headers with options, or what tells QUIC's packets apart.
 const HEADER_BYTES: u8 = 128;
-/// Where a server's address is told to what runs behind a link.
+/// Variable with the server's address, for the command behind a link.
 const SERVER: &str = "WIRELAB_SERVER";
 const CLIENT: &str = "WIRELAB_CLIENT";
 /// How long from SIGTERM to SIGKILL, and how long the command's last packets may take to the other end.
@@ -78,16 +78,16 @@ pub struct Arguments {
     /// Where to keep the packet log.
     #[arg(long)]
     log: Option<PathBuf>,
-    /// Capture what one end sees: client=FILE, server=FILE.
+    /// Capture the packets at one end: client=FILE, server=FILE.
     #[arg(long)]
     pcap: Vec<Pcap>,
-    /// No summary.
+    /// Print no summary.
     #[arg(long)]
     quiet: bool,
     /// Be the first process of the others' PID namespace (started by this program).
     #[arg(long, hide = true)]
     first: bool,
-    /// The command behind the link; a shell if there is none.
+    /// The command to run; a shell if there is none.
     #[arg(last = true)]
     command: Vec<OsString>,
 }
@@ -144,12 +144,12 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     // Everything that is started from now on leaves the link's thread the CPU that it has for itself, if it has one.
     link_loop.cpu().map(scheduling::leave);
     scheduling::lock_memory();
-    let told = Arc::new(Told::default());
+    let counts = Arc::new(RunningCounts::default());
     let shaped = shape(&ends, &spec, arguments.seed)?;
-    link_loop.begin(0, trial_link(spec, &arguments, &told).map_err(Failure::usage)?)?;
+    link_loop.begin(0, trial_link(spec, &arguments, &counts).map_err(Failure::usage)?)?;
 
     let mut first = own_program();
-    first.args(["behind", "--first"]);
+    first.args(["link-command", "--first"]);
     let family = PidNamespace::create(first).context("making a PID namespace")?;
     let mut server = None;
     if let Some(Words(words)) = &arguments.server {
@@ -164,10 +164,10 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     if other_end != OtherEnd::Nobody {
         let in_netem =
             || shaped.as_ref().is_some_and(|shaped| ends.in_the_middle(|_| shaped.is_busy()).unwrap_or(false));
-        told.wait_until_delivered(&signals, GRACE, in_netem);
+        counts.wait_until_delivered(&signals, GRACE, in_netem);
     }
     // netem keeps its delays to itself.
-    let account = if shaped.is_some() { told.account().map(Account::without_delay) } else { told.account() };
+    let account = if shaped.is_some() { counts.account().map(Account::without_delay) } else { counts.account() };
     let finished = link_loop.finish(0)?.context("the link was ended before")?;
     if let Some(server) = &mut server {
         server.end(&signals);
@@ -238,13 +238,13 @@ fn read_link(descriptor: Option<i32>) -> anyhow::Result<LinkSpec> {
 
 fn mtu(spec: &LinkSpec) -> anyhow::Result<u32> {
     let family = spec.family.unwrap_or_default();
-    let (mtu, least) = (spec.mtu.unwrap_or(MTU), least_mtu(lanes::addresses(family).client));
+    let (mtu, minimum) = (spec.mtu.unwrap_or(MTU), min_mtu(slots::addresses(family).client));
     let name = if family == AddressFamily::Ipv6 { "IPv6" } else { "IPv4" };
-    anyhow::ensure!((least..=u16::MAX.into()).contains(&mtu), "mtu: {mtu} is not one that {name} can have");
+    anyhow::ensure!((minimum..=u16::MAX.into()).contains(&mtu), "mtu: {mtu} is out of range for {name}");
     Ok(mtu)
 }
 
-/// What both ends of this link are told; they have IPv4 addresses in any case, and IPv6 ones where they can.
+/// The settings of both ends of this link. They have IPv4 addresses in any case, and IPv6 addresses if possible.
 fn addresses(spec: &LinkSpec, ends: &SingleLink) -> anyhow::Result<Addresses> {
     match spec.family.unwrap_or_default() {
         AddressFamily::Ipv4 => Ok(ends.ipv4()),
@@ -254,7 +254,7 @@ fn addresses(spec: &LinkSpec, ends: &SingleLink) -> anyhow::Result<Addresses> {
     }
 }
 
-/// Where both programs write their TLS secrets, if the user asked for that: what is added to it from now on.
+/// The file to which both programs write their TLS secrets, if the user set it: only additions are read.
 fn key_log() -> Option<KeyLog> {
     std::env::var_os("SSLKEYLOGFILE").filter(|path| !path.is_empty()).map(|path| KeyLog::from_now_on(path.into()))
 }
@@ -266,11 +266,11 @@ fn server_address(own: IpAddr, other_end: OtherEnd) -> IpAddr {
     outer.unwrap_or(own)
 }
 
-fn trial_link(spec: LinkSpec, arguments: &Arguments, told: &Arc<Told>) -> anyhow::Result<TrialLink> {
+fn trial_link(spec: LinkSpec, arguments: &Arguments, counts: &Arc<RunningCounts>) -> anyhow::Result<TrialLink> {
     let mut logs = LogThread::start()?;
     let captures = arguments.pcap.iter().map(|pcap| (ENDS[pcap.end], &*pcap.file)).collect();
     let files = Files { packet_log: arguments.log.as_deref(), header_bytes: HEADER_BYTES, captures };
     let mut trial = link::build(spec, arguments.seed, &Shape::default().links()[0], &files, &mut logs)?;
-    trial.link = Box::new(Observed::new(trial.link, told.clone()));
+    trial.link = Box::new(Observed::new(trial.link, counts.clone()));
     Ok(trial)
 }

@@ -7,26 +7,26 @@ use wirelab_link::{DropCause, Dropped, Impairment, Instant, Packet, PortId};
 
 use super::Taps;
 use crate::clock;
-use crate::report::LaneReport;
+use crate::report::SlotReport;
 use crate::socket::{ETHERNET_BYTES, Frame};
 use crate::topology::Sides;
 use wirelab_capture::flow::Flows;
-use wirelab_capture::packet_log::{Fate, LogWriter, Record};
+use wirelab_capture::packet_log::{LogWriter, Outcome, Record};
 
 const SPARE_BUFFERS: usize = 1024;
 /// The log and the captures are handed to the disk at least so often, so that they can be followed, and a killed process loses no more.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
-/// Packets that are handed to the kernel at once, at most.
+/// Maximum number of packets that one call hands to the kernel.
 const BATCH: usize = 32;
 
-/// A trial's link with its accounts: frames in, frames out. It owns no socket, and reads the clock to tell lateness only.
+/// A trial's link with its accounts: frames in, frames out. It owns no socket, and reads the clock for timing errors only.
 pub struct Trial<W: Write> {
     link: Box<dyn Impairment>,
     log: Option<LogWriter<W>>,
     header_bytes: u8,
     taps: Option<Taps<W>>,
     carried: Carried,
-    report: LaneReport,
+    report: SlotReport,
     /// Where the link tells flows apart.
     flows: Option<Flows>,
     opened: Instant,
@@ -62,10 +62,10 @@ impl AsRef<[u8]> for Departing {
     }
 }
 
-/// What the kernel did with frames that it was offered.
+/// How the kernel treated frames that it was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
-    /// It sends so many of them, from the first on, or its qdisc does with them what it should. At least one.
+    /// It accepts this many of them, from the first on, at least one: it sends them or its qdisc handles them.
     Taken(usize),
     /// Its qdisc had no room for the first.
     Refused,
@@ -90,7 +90,7 @@ impl<W: Write> Trial<W> {
             header_bytes,
             taps,
             carried,
-            report: LaneReport::default(),
+            report: SlotReport::default(),
             flows,
             opened: now,
             polled: now,
@@ -166,7 +166,7 @@ impl<W: Write> Trial<W> {
         }
     }
 
-    /// Hand the log and the captures to the disk. What goes wrong there is told when they are closed.
+    /// Hand the log and the captures to the disk. An error there is reported when they are closed.
     fn flush_files(&mut self) {
         let _ = self.log.as_mut().map(LogWriter::flush);
         let _ = self.taps.as_mut().map(Taps::flush);
@@ -180,7 +180,7 @@ impl<W: Write> Trial<W> {
             let start = clock::now();
             match offer(to, &batch) {
                 Offered::Taken(taken) => {
-                    // The kernel takes them one after another: the first at once, the others spread over the call.
+                    // The kernel takes them one after another: the first immediately, the others spread over the call.
                     let each =
                         if taken > 1 { clock::now().saturating_since(start) / taken as u32 } else { Duration::ZERO };
                     for (departing, place) in batch.drain(..taken).zip(0..) {
@@ -204,7 +204,7 @@ impl<W: Write> Trial<W> {
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(packet.size);
         counts.lateness.add(lateness);
-        self.settle(&packet, Fate::Delivered, departure, lateness, offered);
+        self.settle(&packet, Outcome::Delivered, departure, lateness, offered);
         recycle(packet, spare);
     }
 
@@ -212,7 +212,7 @@ impl<W: Write> Trial<W> {
     fn not_taken(&mut self, departing: Departing, spare: &mut Vec<Vec<u8>>) {
         let (departure, packet) = self.as_it_came(departing);
         self.report.directions[packet.port.direction().index()].dropped[DropCause::QueueFull.index()] += 1;
-        self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO, departure);
+        self.settle(&packet, Outcome::QueueFull, departure, Duration::ZERO, departure);
         recycle(packet, spare);
     }
 
@@ -224,11 +224,11 @@ impl<W: Write> Trial<W> {
     }
 
     /// The accounts, the log and the captures, with everything still inside recorded as held at `now`, up to which the link has been polled.
-    pub fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>, Option<Taps<W>>) {
+    pub fn end(mut self, now: Instant) -> (SlotReport, Option<LogWriter<W>>, Option<Taps<W>>) {
         while self.take_dropped().is_some() {}
         while let Some(packet) = self.link.poll_held() {
             self.report.directions[packet.port.direction().index()].held += 1;
-            self.settle(&packet, Fate::Held, now, Duration::ZERO, now);
+            self.settle(&packet, Outcome::Held, now, Duration::ZERO, now);
         }
         self.report.left_out_of_captures = self.taps.as_ref().map_or(0, Taps::left_out);
         (self.report, self.log, self.taps)
@@ -242,20 +242,20 @@ impl<W: Write> Trial<W> {
         Some(packet)
     }
 
-    /// Count a copy, and hand on what became of a packet, which its receiver had `at` this instant at the earliest.
-    fn settle(&mut self, packet: &Packet, fate: Fate, departure: Instant, lateness: Duration, at: Instant) {
+    /// Count a copy, and record the outcome of a packet, which its receiver had `at` this instant at the earliest.
+    fn settle(&mut self, packet: &Packet, outcome: Outcome, departure: Instant, lateness: Duration, at: Instant) {
         let Packet { sequence, port, size, arrival, copy, corrupted_bit, .. } = *packet;
         self.report.directions[port.direction().index()].duplicated += u64::from(copy);
         let frame = &packet.data[self.carried.lead..];
         if let Some(taps) = &mut self.taps {
-            taps.settle(packet, frame, fate, at);
+            taps.settle(packet, frame, outcome, at);
             self.unflushed.get_or_insert(self.polled);
         }
         let Some(log) = &mut self.log else { return };
         let bytes = &frame[ETHERNET_BYTES..];
         let bytes = &bytes[..bytes.len().min(self.header_bytes.into())];
-        // What goes wrong on disk is told when the log is closed; a failure here is that too much waits for it.
-        let record = Record { sequence, port, fate, copy, corrupted_bit, size, arrival, departure, lateness };
+        // An error of the disk is reported when the log is closed; a failure here means that too much waits for the disk.
+        let record = Record { sequence, port, outcome, copy, corrupted_bit, size, arrival, departure, lateness };
         self.report.left_out_of_log += u64::from(log.write(&record, bytes).is_err());
         self.unflushed.get_or_insert(self.polled);
     }

@@ -8,19 +8,19 @@ use crate::clock::RealtimeOffset;
 use crate::log_sink::Backlog;
 use crate::socket::ETHERNET_BYTES;
 use crate::topology::Sides;
-use wirelab_capture::packet_log::Fate;
+use wirelab_capture::packet_log::Outcome;
 use wirelab_capture::pcapng::{self, Statistics, Way, Writer};
 
-/// What people are told of a dropped packet, by direction and cause: `lost by gilbert-elliott`.
+/// The comment of a dropped packet in a capture, by direction and cause: `lost by gilbert-elliott`.
 pub type DropWords = [[String; DropCause::ALL.len()]; 2];
 
 /// What the interfaces on a link see of a trial, each to its capture if it has one: packets that its host sent when they came to the link, and
 /// packets that it received when they were put on its interface.
 ///
-/// Packets are handed over when their fate is known, so a capture must be [completed](wirelab_capture::pcapng::complete). One offset to CLOCK_REALTIME holds
+/// Packets are written when their outcome is known, so a capture must be [completed](wirelab_capture::pcapng::complete). One offset to CLOCK_REALTIME holds
 /// for the whole trial: differences of stamps are those of CLOCK_MONOTONIC.
 ///
-/// What a disk does not take at once waits in memory, up to a limit: beyond that packets are left out and counted. The packet log, of which a replay
+/// Data that the disk does not accept immediately waits in memory, up to a limit: beyond that packets are left out and counted. The packet log, of which a replay
 /// needs all, has a higher one; it is some hundred bytes a packet.
 #[derive(Debug)]
 pub struct Taps<W: Write> {
@@ -70,22 +70,23 @@ impl<W: Write> Taps<W> {
         })
     }
 
-    /// Hand on to the disk what was captured.
+    /// Write captured packets to the disk.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.captures.iter_mut().flatten().try_for_each(Writer::flush)
     }
 
-    /// Hand over what became of a packet. `frame` is as it came to the link. A delivered one is put on its receiver's interface `at` this instant or
+    /// Write a packet with its outcome. `frame` is as it came to the link. A delivered one is put on its receiver's interface `at` this instant or
     /// a little later; never before, or its answer would seem to come first.
-    pub(super) fn settle(&mut self, packet: &Packet, frame: &[u8], fate: Fate, at: Instant) {
+    pub(super) fn settle(&mut self, packet: &Packet, frame: &[u8], outcome: Outcome, at: Instant) {
         let inverted = packet.corrupted_bit.map(|bit| format!("bit {bit} of the packet inverted by the link"));
         // Nobody sent a copy.
         if !packet.copy {
-            let (words, arrival) = (self.fate_words(packet.port, fate), packet.arrival);
+            let (words, arrival) = (self.outcome_words(packet.port, outcome), packet.arrival);
             let comment = words.or(inverted.as_deref()).map(str::to_owned);
             self.write(self.sides.index(packet.port), arrival, Way::Out, frame, comment.as_deref());
         }
-        let Some(receiver) = self.sides.destination(packet.port, frame).filter(|_| fate == Fate::Delivered) else {
+        let Some(receiver) = self.sides.destination(packet.port, frame).filter(|_| outcome == Outcome::Delivered)
+        else {
             return;
         };
         let comment = match (packet.copy, inverted) {
@@ -106,10 +107,10 @@ impl<W: Write> Taps<W> {
         self.corrupted = received;
     }
 
-    fn fate_words(&self, sender: PortId, fate: Fate) -> Option<&str> {
-        let cause = DropCause::ALL.into_iter().find(|cause| Fate::from(*cause) == fate);
+    fn outcome_words(&self, sender: PortId, outcome: Outcome) -> Option<&str> {
+        let cause = DropCause::ALL.into_iter().find(|cause| Outcome::from(*cause) == outcome);
         let dropped = cause.map(|cause| &*self.words[sender.direction().index()][cause.index()]);
-        dropped.or((fate == Fate::Held).then_some(HELD))
+        dropped.or((outcome == Outcome::Held).then_some(HELD))
     }
 
     fn write(&mut self, end: usize, at: Instant, way: Way, frame: &[u8], comment: Option<&str>) {
@@ -120,7 +121,7 @@ impl<W: Write> Taps<W> {
         }
         self.seen[end].captured += 1;
         let at_ns = self.offset.to_realtime_ns(at);
-        // What goes wrong on disk is told when the capture is closed.
+        // An error of the disk is reported when the capture is closed.
         let _ = capture.packet(&pcapng::Packet { interface: INTERFACE, at_ns, way, frame, comment });
     }
 }

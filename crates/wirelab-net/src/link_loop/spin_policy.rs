@@ -1,4 +1,4 @@
-//! How much CPU time the link's thread spends on being punctual: when it sleeps and when it spins.
+//! The spin policy of the link's thread: when it sleeps and when it spins to meet a deadline.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use wirelab_link::Instant;
 
 use crate::scheduling::Scheduling;
 
-/// Spinning begins at least this long before a deadline: about what waking up takes on bare metal.
+/// Spinning begins at least this long before a deadline: about the wake-up latency on bare metal.
 const SHORTEST_SPIN: Duration = Duration::from_micros(80);
-/// And at most this long: what it takes on a virtual machine that has gone idle.
+/// And at most this long: the wake-up latency on an idle virtual machine.
 const LONGEST_SPIN: Duration = Duration::from_micros(320);
 const WINDOW: Duration = Duration::from_millis(100);
 /// 5,000 packets a second: beyond, waiting is short anyway and spinning would leave no time to sleep.
 const BUSY_PACKETS: usize = 500;
 /// Share of a window that may be spun.
 const SPIN_SHARE: f64 = 0.4;
-/// Long spins are given up above this share, and tried again below a third of it.
+/// Above this share long spins stop; below a third of it they resume.
 const EASY_SHARE: f64 = 0.2;
-/// A SCHED_FIFO thread that sleeps less than this share of a window gives the policy up, for the kernel throttles real-time threads at 95 %.
+/// A SCHED_FIFO thread that sleeps less than this share of a window leaves SCHED_FIFO, since the kernel throttles real-time threads at 95 %.
 const RESTLESS: f64 = 0.15;
-/// It takes it up again when it sleeps more than this.
+/// It returns to SCHED_FIFO when it sleeps more than this.
 const RESTED: f64 = 0.5;
 
-/// How hard the loop may try to be on time, from what it did in the last 100 ms and how late the kernel woke it.
-pub(super) struct Effort {
+/// How long the loop may spin, from its last 100 ms and how late the kernel woke it.
+pub(super) struct SpinPolicy {
     best: Scheduling,
     fifo: bool,
     window: Instant,
@@ -31,12 +31,12 @@ pub(super) struct Effort {
     busy: bool,
     spun: Duration,
     slept: Duration,
-    /// How late the kernel wakes us: quick to rise, slow to fall.
+    /// How late the kernel wakes the thread: quick to rise, slow to fall.
     oversleep: Duration,
     longest_spin: Duration,
 }
 
-impl Effort {
+impl SpinPolicy {
     pub(super) fn new(best: Scheduling, now: Instant) -> Self {
         Self {
             best,
@@ -68,7 +68,7 @@ impl Effort {
     /// Note a sleep of `time`, which should have taken `wanted` unless something came first.
     pub(super) fn slept(&mut self, time: Duration, wanted: Option<Duration>) {
         self.slept += time;
-        // Later than that, somebody else had the processor: spinning would not help, and costs the fair scheduler's favour.
+        // If it was later than that, another thread had the CPU: spinning would not help, and lowers the priority in the fair scheduler.
         let late = wanted.and_then(|wanted| time.checked_sub(wanted)).filter(|late| *late <= LONGEST_SPIN);
         let Some(late) = late else { return };
         if late > self.oversleep {
@@ -111,8 +111,8 @@ impl Effort {
 mod tests {
     use super::*;
 
-    fn effort() -> Effort {
-        Effort::new(Scheduling::Default, Instant::from_nanos(0))
+    fn policy() -> SpinPolicy {
+        SpinPolicy::new(Scheduling::Default, Instant::from_nanos(0))
     }
 
     fn window(number: u64) -> Instant {
@@ -121,72 +121,72 @@ mod tests {
 
     #[test]
     fn only_the_last_microseconds_are_spun() {
-        let effort = effort();
-        assert!(effort.may_spin(SHORTEST_SPIN));
-        assert!(!effort.may_spin(SHORTEST_SPIN + Duration::from_nanos(1)));
-        assert_eq!(effort.sleep_before(Duration::from_millis(1)), Duration::from_micros(920));
+        let policy = policy();
+        assert!(policy.may_spin(SHORTEST_SPIN));
+        assert!(!policy.may_spin(SHORTEST_SPIN + Duration::from_nanos(1)));
+        assert_eq!(policy.sleep_before(Duration::from_millis(1)), Duration::from_micros(920));
     }
 
     #[test]
     fn a_kernel_that_wakes_late_is_given_more_time() {
-        let mut effort = effort();
+        let mut policy = policy();
         let wanted = Duration::from_millis(5);
         for _ in 0..100 {
-            effort.slept(wanted + Duration::from_micros(200), Some(wanted));
+            policy.slept(wanted + Duration::from_micros(200), Some(wanted));
         }
-        assert!(effort.may_spin(Duration::from_micros(240)));
+        assert!(policy.may_spin(Duration::from_micros(240)));
         for _ in 0..1000 {
-            effort.slept(wanted + Duration::from_micros(10), Some(wanted));
+            policy.slept(wanted + Duration::from_micros(10), Some(wanted));
         }
-        assert!(!effort.may_spin(Duration::from_micros(100)));
+        assert!(!policy.may_spin(Duration::from_micros(100)));
     }
 
     #[test]
     fn a_sleep_that_a_packet_cut_short_says_nothing_about_the_kernel() {
-        let mut effort = effort();
-        effort.slept(Duration::from_millis(1), Some(Duration::from_millis(5)));
-        effort.slept(Duration::from_secs(1), None);
-        assert_eq!(effort.oversleep, Duration::ZERO);
+        let mut policy = policy();
+        policy.slept(Duration::from_millis(1), Some(Duration::from_millis(5)));
+        policy.slept(Duration::from_secs(1), None);
+        assert_eq!(policy.oversleep, Duration::ZERO);
     }
 
     #[test]
     fn a_machine_too_busy_to_wake_us_is_not_answered_with_more_spinning() {
-        let mut effort = effort();
+        let mut policy = policy();
         for _ in 0..100 {
-            effort.slept(Duration::from_millis(10), Some(Duration::from_millis(5)));
+            policy.slept(Duration::from_millis(10), Some(Duration::from_millis(5)));
         }
-        assert_eq!(effort.spin(), SHORTEST_SPIN);
+        assert_eq!(policy.spin(), SHORTEST_SPIN);
     }
 
     #[test]
     fn a_busy_link_does_not_spin() {
-        let mut effort = effort();
-        effort.account(window(1), BUSY_PACKETS + 1);
-        assert!(!effort.may_spin(SHORTEST_SPIN));
-        assert_eq!(effort.sleep_before(Duration::from_millis(1)), Duration::from_millis(1));
-        effort.account(window(2), BUSY_PACKETS);
-        assert!(effort.may_spin(SHORTEST_SPIN));
+        let mut policy = policy();
+        policy.account(window(1), BUSY_PACKETS + 1);
+        assert!(!policy.may_spin(SHORTEST_SPIN));
+        assert_eq!(policy.sleep_before(Duration::from_millis(1)), Duration::from_millis(1));
+        policy.account(window(2), BUSY_PACKETS);
+        assert!(policy.may_spin(SHORTEST_SPIN));
     }
 
     #[test]
     fn spinning_has_a_share_of_each_window() {
-        let mut effort = effort();
-        effort.spun(Duration::from_millis(40));
-        assert!(!effort.may_spin(SHORTEST_SPIN));
-        effort.account(window(1), 0);
-        assert!(effort.may_spin(SHORTEST_SPIN));
+        let mut policy = policy();
+        policy.spun(Duration::from_millis(40));
+        assert!(!policy.may_spin(SHORTEST_SPIN));
+        policy.account(window(1), 0);
+        assert!(policy.may_spin(SHORTEST_SPIN));
     }
 
     #[test]
-    fn long_spins_are_given_up_when_they_cost_too_much() {
-        let mut effort = effort();
-        effort.oversleep = LONGEST_SPIN;
+    fn long_spins_stop_when_they_cost_too_much() {
+        let mut policy = policy();
+        policy.oversleep = LONGEST_SPIN;
         for number in 1..=2 {
-            effort.spun(Duration::from_millis(30));
-            effort.account(window(number), 100);
+            policy.spun(Duration::from_millis(30));
+            policy.account(window(number), 100);
         }
-        assert_eq!(effort.spin(), SHORTEST_SPIN);
-        effort.account(window(3), 1);
-        assert_eq!(effort.spin(), 2 * SHORTEST_SPIN);
+        assert_eq!(policy.spin(), SHORTEST_SPIN);
+        policy.account(window(3), 1);
+        assert_eq!(policy.spin(), 2 * SHORTEST_SPIN);
     }
 }

@@ -12,7 +12,7 @@ use super::Arguments;
 use super::failure::{Failure, USAGE};
 use crate::taps::ENDS;
 
-/// Refuse two names of one file, and a file in whose place none of ours may be, before anything starts.
+/// Refuse two names of one file, and a file that must not be replaced, before anything starts.
 pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     let log = arguments.log.as_deref().map(|path| ("--log".to_owned(), path, Some(&packet_log::MAGIC)));
     let captures = arguments.pcap.iter().map(|pcap| {
@@ -38,7 +38,7 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
 fn may_create(path: &Path, magic: &[u8]) -> anyhow::Result<()> {
     let folder = folder(path);
     let there = fs::metadata(folder).with_context(|| format!("the folder {} cannot be used", folder.display()))?;
-    anyhow::ensure!(there.is_dir(), "{} is no folder", folder.display());
+    anyhow::ensure!(there.is_dir(), "{} is not a folder", folder.display());
     match private_file::may_create(path, magic) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             anyhow::bail!("{error}, and stays; only an earlier file of the same kind is replaced")
@@ -54,7 +54,7 @@ fn folder(path: &Path) -> &Path {
 /// Which file a path leads to.
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
-    /// Device and number of what is there.
+    /// Device and inode of an existing file.
     There(u64, u64),
     /// Where it will be.
     Free(PathBuf),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::{Caller, Plan, Send, Stage, break_off, drive};
 use proptest::prelude::*;
 use shared::{air, nat, radio, shared};
-use strategies::{lateness, micros, plan, stage, train};
+use strategies::{late_calls, micros, plan, stage, train};
 use wirelab_link::impairment::{Nat, Radio};
 use wirelab_link::{Direction, DropCause, Impairment, Instant, Seed};
 
@@ -91,21 +91,21 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_impairment_conserves_packets_and_forgives_lateness(stage in stage(), train in train(), late in lateness()) {
+    fn every_impairment_conserves_packets_and_tolerates_late_calls(stage in stage(), train in train(), late in late_calls()) {
         let prompt = drive(&mut *stage.build(SEED), &train, &Caller::Prompt);
         prop_assert_eq!(&drive(&mut *stage.build(SEED), &train, &late), &prompt);
         prop_assert_eq!(&drive(&mut *stage.build(SEED), &train, &Caller::Absent), &prompt);
     }
 
     #[test]
-    fn every_medium_conserves_packets_and_forgives_lateness(air in air(), train in train(), late in lateness()) {
+    fn every_medium_conserves_packets_and_tolerates_late_calls(air in air(), train in train(), late in late_calls()) {
         let prompt = drive(&mut *air.build(1), &train, &Caller::Prompt);
         prop_assert_eq!(&drive(&mut *air.build(1), &train, &late), &prompt);
         prop_assert_eq!(&drive(&mut *air.build(1), &train, &Caller::Absent), &prompt);
     }
 
     #[test]
-    fn a_sleeping_radio_conserves_packets_and_forgives_lateness(radio in radio(), train in train(), late in lateness()) {
+    fn a_sleeping_radio_conserves_packets_and_tolerates_late_calls(radio in radio(), train in train(), late in late_calls()) {
         let radio = || Radio::new(radio.0.clone(), radio.1).unwrap();
         let prompt = drive(&mut radio(), &train, &Caller::Prompt);
         prop_assert_eq!(&drive(&mut radio(), &train, &late), &prompt);
@@ -113,21 +113,21 @@ proptest! {
     }
 
     #[test]
-    fn an_address_translation_conserves_packets_and_forgives_lateness([udp, tcp] in nat(), train in train(), late in lateness()) {
+    fn an_address_translation_conserves_packets_and_tolerates_late_calls([udp, tcp] in nat(), train in train(), late in late_calls()) {
         let prompt = drive(&mut Nat::new(udp, tcp), &train, &Caller::Prompt);
         prop_assert_eq!(&drive(&mut Nat::new(udp, tcp), &train, &late), &prompt);
         prop_assert_eq!(&drive(&mut Nat::new(udp, tcp), &train, &Caller::Absent), &prompt);
     }
 
     #[test]
-    fn every_chain_conserves_packets_and_forgives_lateness(plan in plan(), train in train(), late in lateness()) {
+    fn every_chain_conserves_packets_and_tolerates_late_calls(plan in plan(), train in train(), late in late_calls()) {
         let prompt = drive(&mut plan.chain(Direction::Uplink), &train, &Caller::Prompt);
         prop_assert_eq!(&drive(&mut plan.chain(Direction::Uplink), &train, &late), &prompt);
         prop_assert_eq!(&drive(&mut plan.chain(Direction::Uplink), &train, &Caller::Absent), &prompt);
     }
 
     #[test]
-    fn every_link_conserves_packets_and_forgives_lateness(plan in plan(), shared in shared(), train in train(), late in lateness()) {
+    fn every_link_conserves_packets_and_tolerates_late_calls(plan in plan(), shared in shared(), train in train(), late in late_calls()) {
         let link = || shared.link(&plan);
         let prompt = drive(&mut link(), &train, &Caller::Prompt);
         prop_assert_eq!(&drive(&mut link(), &train, &late), &prompt);
@@ -147,9 +147,9 @@ proptest! {
     #[test]
     fn packets_of_a_direction_never_overtake_one_another_unless_a_stage_lets_them(plan in plan(), train in train()) {
         prop_assume!(!plan.stages.iter().flatten().any(Stage::overtakes));
-        let fates = drive(&mut plan.link(), &train, &Caller::Prompt);
+        let outcomes = drive(&mut plan.link(), &train, &Caller::Prompt);
         for port in 0..2 {
-            let departures: Vec<_> = fates.iter()
+            let departures: Vec<_> = outcomes.iter()
                 .filter(|((sequence, _), (_, cause))| train[*sequence as usize].port == port && cause.is_none())
                 .map(|(_, (departure, _))| *departure)
                 .collect();
@@ -168,7 +168,7 @@ proptest! {
             }).collect()
         };
         let both = drive(&mut plan.link(), &train, &Caller::Prompt);
-        let uplink = both.iter().filter(|((sequence, _), _)| train[*sequence as usize].port == 0).map(|(_, fate)| *fate);
+        let uplink = both.iter().filter(|((sequence, _), _)| train[*sequence as usize].port == 0).map(|(_, outcome)| *outcome);
         let mut alone = plan.link();
         alone.start(Instant::default() + train.first().map_or(Duration::ZERO, |send| send.gap));
         let alone = drive(&mut alone, &uplink_alone, &Caller::Prompt);

@@ -1,25 +1,25 @@
-//! Hosts and links of a lane, as they cross the border and as namespaces are made of them.
+//! Hosts and links of a slot, as they cross the border and as namespaces are made of them.
 
 use wirelab_net::link::PortId;
 use wirelab_net::topology::{LinkShape, Shape, ipv4, ipv6};
-use wirelab_schema::{HostAddress, LaneLink, LinkAddresses};
+use wirelab_schema::{HostAddress, LinkAddresses, SlotLink};
 
-/// Of these links; of none, a client and a server. The error says why no lane can have them.
-pub fn shape(links: &[LaneLink]) -> Result<Shape, String> {
+/// Of these links; of none, a client and a server. The error says why no slot can have them.
+pub fn shape(links: &[SlotLink]) -> Result<Shape, String> {
     if links.is_empty() {
         return Ok(Shape::default());
     }
-    let link = |LaneLink { name, near, far }| LinkShape { name, near, far };
+    let link = |SlotLink { name, near, far }| LinkShape { name, near, far };
     Shape::new(links.iter().cloned().map(link).collect()).map_err(|error| format!("links: {error}"))
 }
 
-/// The links of a lane, written out.
-pub fn lane_links(shape: &Shape) -> Vec<LaneLink> {
-    let link = |LinkShape { name, near, far }| LaneLink { name, near, far };
+/// The links of a slot, written out.
+pub fn slot_links(shape: &Shape) -> Vec<SlotLink> {
+    let link = |LinkShape { name, near, far }| SlotLink { name, near, far };
     shape.links().iter().cloned().map(link).collect()
 }
 
-/// Everybody's addresses, IPv6 ones only where the lanes have any.
+/// The addresses of all hosts; IPv6 addresses only if the slots have any.
 pub fn addresses(shape: &Shape, has_ipv6: bool) -> Vec<LinkAddresses> {
     let links = shape.links().iter().enumerate().map(|(number, link)| {
         let address = |(port, host): (PortId, &str)| HostAddress {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_without_a_word_about_links_are_a_client_and_a_server() {
+    fn slots_without_links_in_the_request_have_a_client_and_a_server() {
         let shape = shape(&[]).unwrap();
         let [link] = &addresses(&shape, true)[..] else { panic!("one link") };
         assert_eq!(link.name, "main");
@@ -48,12 +48,12 @@ mod tests {
         assert_eq!((&*server.host, server.ipv4.to_string()), ("server", "10.77.0.2".into()));
         assert_eq!([client.ipv6, server.ipv6].map(|address| address.unwrap().to_string()), ["fd77::1", "fd77::2"]);
         assert_eq!(addresses(&shape, false)[0].near[0].ipv6, None);
-        assert_eq!(lane_links(&shape).len(), 1);
+        assert_eq!(slot_links(&shape).len(), 1);
     }
 
     #[test]
-    fn links_that_no_lane_can_have_are_named() {
-        let link = LaneLink { name: "air".into(), near: vec!["client".into()], far: vec![] };
+    fn a_link_that_a_slot_cannot_have_is_named() {
+        let link = SlotLink { name: "air".into(), near: vec!["client".into()], far: vec![] };
         assert_eq!(shape(&[link]).unwrap_err(), "links: air.far: 0 hosts; there can be 1 to 127");
     }
 }

@@ -14,8 +14,8 @@ fn captures_say_what_the_link_did_to_a_packet() {
     let held = "still on its way when the capture ended";
     let bit = |sequence: u32| format!("bit {} of the packet inverted by the link", sequence * 37 % 480);
     let some = |text: &str| Some(text.to_owned());
-    let told = [some("down Nat"), some(held), some(held), Some(bit(3)), None, None, Some(bit(6))];
-    assert_eq!(words(&server, Way::Out), told);
+    let expected = [some("down Nat"), some(held), some(held), Some(bit(3)), None, None, Some(bit(6))];
+    assert_eq!(words(&server, Way::Out), expected);
     assert_eq!(words(&server, Way::In), []);
     assert_eq!(words(&client, Way::Out), []);
     let copy = format!("a copy made by the link, {}", bit(3));
@@ -34,7 +34,7 @@ fn what_a_slow_disk_leaves_no_room_for_is_left_out_of_the_capture_and_counted() 
     let (bytes, mut spare) = (ethernet(0, &[0x45; 60]), Vec::new());
     for nanoseconds in 1..=5 {
         if nanoseconds == 3 {
-            backlog.add(MOST_CAPTURED + 1);
+            backlog.add(MAX_CAPTURED + 1);
         }
         let now = Instant::from_nanos(nanoseconds);
         trial.receive(0, &frame(&bytes, 0), now, &mut spare);
@@ -89,7 +89,7 @@ fn a_log_and_a_capture_are_handed_to_the_disk_within_a_second_though_nothing_mor
         let packets = read(&captured).into_iter().filter(|found| matches!(found, Found::Packet { .. }));
         (LogReader::new(&logged[..]).unwrap().count(), packets.count())
     };
-    // Whoever follows the files finds out at once what they are.
+    // A reader that follows the files can identify them from the start.
     assert_eq!((in_files(), trial.timeout()), ((0, 0), None));
     let (bytes, mut spare) = (ethernet(0, &[0x45; 60]), Vec::new());
     for milliseconds in [5, 300] {
@@ -145,7 +145,7 @@ fn a_receiver_is_never_said_to_have_a_packet_later_than_it_could_answer_it() {
     for _ in 0..2 {
         trial.receive(0, &frame(&ethernet(0, &[0x45; 60]), 0), start, &mut spare);
     }
-    // The kernel takes both at once, and then the thread does not get the processor back for a while.
+    // The kernel takes both together, and then the thread does not get the processor back for a while.
     let offer = |_, frames: &[Departing]| {
         answerable = offset.to_realtime_ns(clock::now());
         std::thread::sleep(Duration::from_millis(5));
@@ -162,14 +162,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn frames_of_any_bytes_and_size_are_carried_as_told_or_not_at_all(
+    fn frames_of_any_bytes_and_size_are_carried_as_configured_or_not_at_all(
         lead in prop_oneof![Just(0usize), Just(10)],
         frames in prop::collection::vec((0..2usize, any::<bool>(), prop_oneof![prop::collection::vec(any::<u8>(), 0..80), prop::collection::vec(any::<u8>(), 1000..1600)]), 0..40),
     ) {
         let frames: Vec<_> =
             frames.into_iter().map(|(port, ip, bytes)| (port, if ip { ethernet(lead, &bytes) } else { bytes })).collect();
         let carried: Vec<_> = frames.iter().filter(|(_, bytes)| frame(bytes, lead).is_unicast_ip()).collect();
-        let Outcome { report, records, sent, captures } = run(&frames, lead, Offered::Taken(0));
+        let Ran { report, records, sent, captures } = run(&frames, lead, Offered::Taken(0));
 
         let [up, down] = &report.directions;
         prop_assert_eq!(up.received + down.received, carried.len() as u64);
@@ -178,7 +178,7 @@ proptest! {
             prop_assert_eq!(counts.received + counts.duplicated, settled);
         }
         prop_assert_eq!(records.len() as u64, up.received + up.duplicated + down.received + down.duplicated);
-        let delivered = records.iter().filter(|(record, _)| record.fate == Fate::Delivered);
+        let delivered = records.iter().filter(|(record, _)| record.outcome == Outcome::Delivered);
         prop_assert_eq!(delivered.clone().count(), sent.len());
         for ((record, _), (port, bytes)) in delivered.zip(&sent) {
             let (entered, mut expected) = carried[record.sequence as usize].clone();

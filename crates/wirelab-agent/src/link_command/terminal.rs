@@ -37,7 +37,7 @@ impl Terminal {
         }
     }
 
-    /// Put our process group in the foreground again, whoever is.
+    /// Put our process group in the foreground again, whichever group is there now.
     pub fn reclaim(&self) {
         let _ = tcsetpgrp(&self.device, getpgrp());
     }

@@ -1,4 +1,4 @@
-//! One link of a lane, in the link process: the interfaces of its hosts, and what is between them while a trial runs. A lane of several links has as
+//! One link of a slot, in the link process: the interfaces of its hosts, and what is between them while a trial runs. A slot of several links has as
 //! many of these, which know nothing of one another.
 //!
 //! A link carries IP packets to one host of the other side. Everything else (ARP, neighbour discovery, multicast) is discarded uncounted: addresses
@@ -16,7 +16,7 @@ use wirelab_link::impairment::Impairment;
 
 use crate::clock::{self, RealtimeOffset};
 use crate::log_sink::LogSink;
-use crate::report::LaneReport;
+use crate::report::SlotReport;
 use crate::socket::PacketSocket;
 use crate::topology::{Ports, Sides};
 pub use taps::{DropWords, Taps};
@@ -24,14 +24,14 @@ pub use trial::{Carried, Departing, Offered, Trial};
 use wirelab_capture::flow::Flows;
 use wirelab_capture::packet_log::LogWriter;
 
-/// Frames taken in one visit, so that one busy lane does not hold up the others.
+/// Frames taken in one visit, so that one busy slot does not hold up the others.
 const FRAMES_PER_VISIT: usize = 64;
 /// How often a frame that the kernel refuses for want of buffers is offered again.
 const SEND_ATTEMPTS: u32 = 4;
 
-/// What a lane needs to know to run a trial.
+/// The input of a trial in a slot.
 pub struct TrialLink {
-    /// The link, fresh. Packets enter it at even ports from the near side and at odd ones from the far side.
+    /// The link in its initial state. Packets enter it at even ports from the near side and at odd ones from the far side.
     pub link: Box<dyn Impairment>,
     /// Where records go.
     pub log: Option<LogWriter<LogSink>>,
@@ -42,22 +42,22 @@ pub struct TrialLink {
     pub tells_flows_apart: bool,
     /// Where whole packets go.
     pub taps: Option<Taps<LogSink>>,
-    /// Qdiscs behind the interfaces go on with what leaves the link, so that whom they refuse is dropped for want of room there.
+    /// Qdiscs of the interfaces continue with packets that leave the link. A packet that they refuse was dropped there for lack of room.
     pub shaped: bool,
 }
 
-/// What is left of a trial's link.
+/// The result of a trial's link.
 #[derive(Debug)]
 pub struct Finished {
     /// What it counted.
-    pub report: LaneReport,
+    pub report: SlotReport,
     /// Tells when its log is complete on disk.
     pub log: Option<Receiver<io::Result<()>>>,
     /// Each tells when a capture is on disk, ready to be [completed](wirelab_capture::pcapng::complete).
     pub captures: Vec<Receiver<io::Result<()>>>,
 }
 
-pub(crate) struct Lane {
+pub(crate) struct Slot {
     sides: Sides,
     /// By place.
     ports: Vec<PacketSocket>,
@@ -68,7 +68,7 @@ pub(crate) struct Lane {
     spare: Vec<Vec<u8>>,
 }
 
-impl Lane {
+impl Slot {
     pub(crate) fn new(Ports { sides, sockets: ports }: Ports) -> Self {
         Self { sides, ports, trial: None, shaped: false, spare: Vec::new() }
     }
@@ -119,7 +119,7 @@ impl Lane {
     }
 
     /// Every arrival is taken in up to this instant: `now`, or that of the first frame that still waits. A shared medium polled beyond would
-    /// settle who is sent first without it.
+    /// determine the order of sending without it.
     fn known(&self, now: Instant, offset: RealtimeOffset) -> Instant {
         let waiting = self.ports.iter().filter_map(|port| Some(offset.to_monotonic(port.peek()?.stamp_ns)));
         waiting.min().map_or(now, |first| first.min(now))

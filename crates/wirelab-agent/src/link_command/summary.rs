@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use wirelab_net::link::{Direction, DropCause};
-use wirelab_net::{DirectionCounts, LaneReport};
+use wirelab_net::{DirectionCounts, SlotReport};
 
 use super::observed::Account;
 use super::{Addresses, OtherEnd};
 
-/// Lines for people begin so.
+/// How lines for people begin.
 const PREFIX: &str = "wirelab: ";
 
 /// What was run, and where.
@@ -31,11 +31,11 @@ impl Summary<'_> {
             }
             OtherEnd::Outer => format!("beyond it is where this command was started, and the server {server}"),
         };
-        format!("{PREFIX}a shell behind {}; this is {client}, {there}", self.name)
+        format!("{PREFIX}a shell behind the link {}; this is {client}, {there}", self.name)
     }
 
-    /// What the link did, a line for each direction, and what to tell when asking about it.
-    pub fn text(&self, report: &LaneReport, accounts: [Account; 2]) -> String {
+    /// What the link did, a line for each direction, and the seed, by which the run can be repeated.
+    pub fn text(&self, report: &SlotReport, accounts: [Account; 2]) -> String {
         let mut text = String::new();
         for (name, direction) in [("uplink", Direction::Uplink), ("downlink", Direction::Downlink)] {
             let (counts, account) = (&report.directions[direction.index()], accounts[direction.index()]);
@@ -76,15 +76,17 @@ fn packets(counts: &DirectionCounts, account: Account) -> String {
     text
 }
 
-/// Told is what the link computed; measured is when it did it, so that their difference is the emulator's lateness.
+/// Configured: the mean of the computed delays. Measured: of the actual ones. The difference is the emulator's timing error.
 fn delays(counts: &DirectionCounts, account: Account) -> String {
-    let (Some(told), Some(late)) = (account.mean_delay, counts.lateness.quantile(0.99)) else { return String::new() };
-    let measured = told + counts.lateness.total / u32::try_from(counts.delivered.max(1)).unwrap_or(u32::MAX);
-    let [told, measured, late] = [told, measured, late].map(|time| time.as_secs_f64() * 1e3);
-    format!("; mean delay told {told:.3} ms, measured {measured:.3} ms, 99 % within {late:.3} ms")
+    let (Some(configured), Some(late)) = (account.mean_delay, counts.lateness.quantile(0.99)) else {
+        return String::new();
+    };
+    let measured = configured + counts.lateness.total / u32::try_from(counts.delivered.max(1)).unwrap_or(u32::MAX);
+    let [configured, measured, late] = [configured, measured, late].map(|time| time.as_secs_f64() * 1e3);
+    format!("; mean delay configured {configured:.3} ms, measured {measured:.3} ms, timing error p99 {late:.3} ms")
 }
 
-fn warnings(report: &LaneReport) -> Vec<String> {
+fn warnings(report: &SlotReport) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.kernel_drops > 0 {
         warnings.push(format!("the kernel dropped {} packets that the link should have carried", report.kernel_drops));
@@ -93,11 +95,11 @@ fn warnings(report: &LaneReport) -> Vec<String> {
         warnings.push(format!("{} packets were longer than the MTU and not carried", report.oversized));
     }
     if report.clock_step {
-        warnings.push("the machine's clock was set meanwhile, so that delays around it are wrong".into());
+        warnings.push("the machine's clock was set during the run, so delays around that time are wrong".into());
     }
     if report.left_out_of_captures > 0 {
         let packets = report.left_out_of_captures;
-        warnings.push(format!("captures lack {packets} packets, for the disk was too slow; the link carried them"));
+        warnings.push(format!("captures lack {packets} packets because the disk was too slow; the link carried them"));
     }
     warnings
 }
@@ -112,9 +114,9 @@ fn bytes(count: u64) -> String {
 
 const fn words(cause: DropCause) -> &'static str {
     match cause {
-        DropCause::Loss => "by chance",
+        DropCause::Loss => "at random",
         DropCause::QueueFull => "queue full",
-        DropCause::Aqm => "by the queue's management",
+        DropCause::Aqm => "by active queue management",
         DropCause::Outage => "in an outage",
         DropCause::Retries => "after the last retry",
         DropCause::Nat => "without a NAT mapping",
@@ -134,7 +136,7 @@ mod tests {
 
     #[test]
     fn each_direction_has_a_line_with_its_losses_by_cause_and_its_delay() {
-        let mut report = LaneReport::default();
+        let mut report = SlotReport::default();
         let uplink = &mut report.directions[0];
         (uplink.received, uplink.received_bytes, uplink.delivered, uplink.held) = (5, 1500, 2, 1);
         (uplink.dropped[0], uplink.dropped[1], uplink.duplicated) = (2, 1, 1);
@@ -146,8 +148,8 @@ mod tests {
         assert_eq!(
             text.lines().collect::<Vec<_>>(),
             [
-                "wirelab: uplink   5 packets, 1.5 kB, 3 lost (2 by chance, 1 queue full), 1 duplicated, 3 corrupted, 4 out of order, 1 still on the way; \
-                 mean delay told 25.000 ms, measured 25.020 ms, 99 % within 0.030 ms",
+                "wirelab: uplink   5 packets, 1.5 kB, 3 lost (2 at random, 1 queue full), 1 duplicated, 3 corrupted, 4 out of order, 1 still on the way; \
+                 mean delay configured 25.000 ms, measured 25.020 ms, timing error p99 0.030 ms",
                 "wirelab: downlink 0 packets, 0 B, none lost",
                 "wirelab: seed     7 on nb-iot",
             ]
@@ -155,20 +157,20 @@ mod tests {
     }
 
     #[test]
-    fn who_reached_nobody_is_told_so() {
-        let text = summary(OtherEnd::Nobody).text(&LaneReport::default(), [Account::default(); 2]);
+    fn the_summary_says_if_there_was_no_server_and_no_internet() {
+        let text = summary(OtherEnd::Nobody).text(&SlotReport::default(), [Account::default(); 2]);
         assert!(text.ends_with("reached the other end only, not the internet\n"), "{text}");
         assert!(summary(OtherEnd::Nobody).greeting().contains("not the internet"));
     }
 
     #[test]
-    fn what_makes_the_figures_wrong_is_a_warning() {
-        let report = LaneReport {
+    fn each_reason_to_distrust_the_figures_is_a_warning() {
+        let report = SlotReport {
             kernel_drops: 2,
             oversized: 1,
             clock_step: true,
             left_out_of_captures: 3,
-            ..LaneReport::default()
+            ..SlotReport::default()
         };
         let text = summary(OtherEnd::Outer).text(&report, [Account::default(); 2]);
         assert_eq!(text.lines().filter(|line| line.starts_with("warning: ")).count(), 4);

@@ -1,4 +1,4 @@
-//! `wirelab-agent behind` as an ordinary user. What a command meets behind a link is tested from the command line, in `tests/interop`.
+//! `wirelab-agent link-command` as an ordinary user. The effect of a link on a command is tested from the command line, in `tests/interop`.
 
 #[allow(dead_code)]
 #[path = "host/machine.rs"]
@@ -33,13 +33,13 @@ impl Folder {
     }
 
     /// Run a command behind a link as nobody, without supplementary groups.
-    fn behind(&self, arguments: &[&str]) -> Command {
+    fn link_command(&self, arguments: &[&str]) -> Command {
         let mut link = tempfile::tempfile().unwrap();
         link.write_all(LINK.as_bytes()).unwrap();
         std::io::Seek::rewind(&mut link).unwrap();
         fcntl(&link, FcntlArg::F_SETFD(FdFlag::empty())).unwrap();
         let mut command = Command::new(self.0.path().join("wirelab-agent"));
-        command.args(["behind", "--link-fd", &link.as_raw_fd().to_string(), "--quiet"]).args(arguments);
+        command.args(["link-command", "--link-fd", &link.as_raw_fd().to_string(), "--quiet"]).args(arguments);
         command.uid(NOBODY).gid(NOBODY).current_dir(self.0.path()).env(MARKER, self.0.path()).stdin(Stdio::null());
         // Open until the command was started.
         std::mem::forget(link);
@@ -47,7 +47,7 @@ impl Folder {
     }
 
     fn output(&self, arguments: &[&str]) -> Output {
-        self.behind(arguments).output().unwrap()
+        self.link_command(arguments).output().unwrap()
     }
 
     fn processes(&self) -> Vec<i32> {
@@ -71,7 +71,7 @@ fn proc_can_be_mounted() -> bool {
 }
 
 #[test]
-fn an_ordinary_user_stays_who_they_are_and_may_open_low_ports_and_raw_sockets() {
+fn an_ordinary_user_keeps_their_id_and_may_open_low_ports_and_raw_sockets() {
     if !can_be_nobody() {
         return;
     }
@@ -105,7 +105,7 @@ fn a_killed_link_leaves_no_process() {
     let server = r#"["sh", "-c", "setsid sleep 1000 & sleep 1000"]"#;
     let script = "setsid sleep 1000 & sleep 1000";
     let mut child =
-        folder.behind(&["--server", server, "--server-ready", "0.1", "--", "sh", "-c", script]).spawn().unwrap();
+        folder.link_command(&["--server", server, "--server-ready", "0.1", "--", "sh", "-c", script]).spawn().unwrap();
     // The agent, the first of its namespace, two shells and what they started.
     eventually(|| (folder.processes().len() >= 8).then_some(()));
     child.kill().unwrap();

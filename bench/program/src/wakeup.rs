@@ -1,5 +1,5 @@
-//! A thread that has nothing to do but be on time, as the link's does it: it gets the link's scheduling and keeps CPUs awake as the link does, sleeps
-//! until shortly before an instant and spins the rest. How late it still is, the machine is: no link on it can be less.
+//! Measures wake-up latency, as cyclictest does: a thread with the link's scheduling keeps CPUs awake as the link does, sleeps until shortly before a
+//! deadline and spins the rest. Its latency is the lower bound for any link on this machine.
 
 use std::io::Write;
 use std::thread;
@@ -13,12 +13,12 @@ use wirelab_net::scheduling::{self, Scheduling};
 use crate::flow;
 use crate::number::number_in;
 
-/// As much as the link's loop spins at most.
+/// The longest spin of the link's loop.
 const SPIN: Duration = Duration::from_micros(320);
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// How many instants.
+    /// Number of deadlines.
     #[arg(long)]
     instants: u32,
     /// Mean time between them, in microseconds; each is uniform from half of it to one and a half.
@@ -26,7 +26,7 @@ pub struct Arguments {
     interval_us: f64,
 }
 
-/// A line for each instant: by how many nanoseconds it was missed.
+/// Prints a line for each deadline: by how many nanoseconds it was missed.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let _awake = AwakeCpus::hold();
     scheduling::exact_timers();

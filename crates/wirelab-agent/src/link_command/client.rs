@@ -23,7 +23,7 @@ use super::{Addresses, CLIENT, GRACE, SERVER};
 use crate::trial;
 
 const SHELL: &str = "/bin/sh";
-/// How often a server is looked at that ends without this process being told: another process may have collected its signal.
+/// How often a server is checked whose end was not signalled: another process may have collected its signal.
 const GLANCE: Duration = Duration::from_secs(1);
 
 /// The command behind the link.

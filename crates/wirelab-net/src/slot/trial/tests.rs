@@ -18,8 +18,8 @@ use wirelab_link::spec::{LinkSpec, QueueSpec};
 use wirelab_link::{Chain, Counters, Direction, Link, Probability, Seed};
 
 use super::*;
-use crate::lane::DropWords;
-use crate::log_sink::{Backlog, MOST_CAPTURED};
+use crate::log_sink::{Backlog, MAX_CAPTURED};
+use crate::slot::DropWords;
 use crate::topology::Sides;
 use pcapng_reader::{Found, read};
 use wirelab_capture::packet_log::{LogReader, RECORD_BYTES};
@@ -74,9 +74,9 @@ impl Impairment for Mischief {
     }
 }
 
-/// What became of frames that came one by one.
-struct Outcome {
-    report: LaneReport,
+/// The result of frames that arrive one by one.
+struct Ran {
+    report: SlotReport,
     /// The log's records.
     records: Vec<(Record, Vec<u8>)>,
     /// What was sent on which port.
@@ -94,7 +94,7 @@ struct Captured {
     comment: Option<String>,
 }
 
-fn run(frames: &[(usize, Vec<u8>)], lead: usize, offered: Offered) -> Outcome {
+fn run(frames: &[(usize, Vec<u8>)], lead: usize, offered: Offered) -> Ran {
     let log = LogWriter::new(Vec::new(), b"{}").unwrap();
     let words: DropWords = ["up", "down"].map(|way| DropCause::ALL.map(|cause| format!("{way} {cause:?}")));
     let captures = ["client", "server"].map(|name| Writer::new(Vec::new(), "wirelab", &[name]).ok());
@@ -119,7 +119,7 @@ fn run(frames: &[(usize, Vec<u8>)], lead: usize, offered: Offered) -> Outcome {
     let records = LogReader::new(&log[..]).unwrap().map(Result::unwrap).collect();
     let end = Instant::from_nanos(1_000_000);
     let captures: Vec<_> = taps.unwrap().finish(end).map(|capture| captured(&capture)).collect();
-    Outcome { report, records, sent: sent.into_inner(), captures: captures.try_into().unwrap() }
+    Ran { report, records, sent: sent.into_inner(), captures: captures.try_into().unwrap() }
 }
 
 fn captured(capture: &[u8]) -> Vec<Captured> {
@@ -141,7 +141,7 @@ fn frame(bytes: &[u8], lead: usize) -> Frame<'_> {
     Frame { stamp_ns: 0, bytes, lead, oversized: false }
 }
 
-/// An Ethernet frame to one host, of IPv4 by its type, behind `lead` bytes.
+/// An Ethernet frame to one host, of IPv4 by its type, after `lead` bytes.
 fn ethernet(lead: usize, payload: &[u8]) -> Vec<u8> {
     [&vec![0xaa; lead][..], &[2, 0, 0, 0x77, 0, 1, 2, 0, 0, 0x77, 0, 2, 8, 0], payload].concat()
 }
@@ -149,18 +149,18 @@ fn ethernet(lead: usize, payload: &[u8]) -> Vec<u8> {
 #[test]
 fn what_the_kernel_does_not_take_is_counted_twice() {
     let frames: Vec<_> = (0..7).map(|_| (0, ethernet(0, &[0x45; 60]))).collect();
-    let Outcome { report, records, sent, .. } = run(&frames, 0, Offered::Lost);
+    let Ran { report, records, sent, .. } = run(&frames, 0, Offered::Lost);
     assert_eq!((sent.len(), report.kernel_drops), (0, 5));
     let uplink = &report.directions[0];
     assert_eq!((uplink.received, uplink.duplicated, uplink.delivered, uplink.held), (7, 1, 0, 2));
     assert_eq!(uplink.dropped, [0, 5, 0, 0, 0, 1]);
-    assert_eq!(records.iter().filter(|(record, _)| record.fate == Fate::QueueFull).count(), 5);
+    assert_eq!(records.iter().filter(|(record, _)| record.outcome == Outcome::QueueFull).count(), 5);
 }
 
 #[test]
-fn what_a_qdisc_has_no_room_for_is_no_drop_of_the_kernels() {
+fn a_packet_refused_by_a_full_qdisc_does_not_count_as_a_kernel_drop() {
     let frames: Vec<_> = (0..7).map(|_| (0, ethernet(0, &[0x45; 60]))).collect();
-    let Outcome { report, .. } = run(&frames, 0, Offered::Refused);
+    let Ran { report, .. } = run(&frames, 0, Offered::Refused);
     assert_eq!((report.directions[0].dropped, report.kernel_drops), ([0, 5, 0, 0, 0, 1], 0));
 }
 
@@ -191,18 +191,19 @@ fn a_frame_that_the_kernel_refuses_does_not_hold_up_those_behind_it() {
     assert_eq!(uplink.lateness.counts.iter().sum::<u64>(), uplink.delivered);
     let log = log.unwrap().finish().unwrap();
     let records = LogReader::new(&log[..]).unwrap().map(Result::unwrap);
-    let dropped = records.filter(|(record, _)| record.fate == Fate::QueueFull).map(|(record, _)| record.sequence as u8);
+    let dropped =
+        records.filter(|(record, _)| record.outcome == Outcome::QueueFull).map(|(record, _)| record.sequence as u8);
     assert_eq!(dropped.collect::<Vec<_>>(), refused);
 }
 
 #[test]
 fn what_waits_for_ever_is_held() {
     let frames: Vec<_> = (0..3).map(|_| (1, ethernet(0, &[0x60; 60]))).collect();
-    let Outcome { report, records, .. } = run(&frames, 0, Offered::Taken(0));
+    let Ran { report, records, .. } = run(&frames, 0, Offered::Taken(0));
     assert_eq!(report.directions[1].held, 2);
-    let held: Vec<_> = records.iter().filter(|(record, _)| record.fate == Fate::Held).collect();
-    let told = |(record, bytes): &&(Record, Vec<u8>)| (record.sequence, record.departure.as_nanos(), bytes.len());
-    assert_eq!(held.iter().map(told).collect::<Vec<_>>(), [(1, 1_000_000, 40), (2, 1_000_000, 40)]);
+    let held: Vec<_> = records.iter().filter(|(record, _)| record.outcome == Outcome::Held).collect();
+    let summary = |(record, bytes): &&(Record, Vec<u8>)| (record.sequence, record.departure.as_nanos(), bytes.len());
+    assert_eq!(held.iter().map(summary).collect::<Vec<_>>(), [(1, 1_000_000, 40), (2, 1_000_000, 40)]);
 }
 
 const SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: 0 };
@@ -212,7 +213,7 @@ fn probability(value: f64) -> Probability {
 }
 
 /// Ten frames of 1000 IP bytes, each way in turn, in a trial over `link` that lasts a second.
-fn a_second_over(link: Link) -> LaneReport {
+fn a_second_over(link: Link) -> SlotReport {
     let mut trial = Trial::<Vec<u8>>::new(Box::new(link), PAIR, None, 0, None, None, Instant::default());
     let (bytes, mut spare) = (ethernet(0, &[0x45; 1000]), Vec::new());
     for port in [0, 1].repeat(5) {
@@ -224,7 +225,7 @@ fn a_second_over(link: Link) -> LaneReport {
 }
 
 #[test]
-fn a_trial_ends_at_once_though_its_link_never_sends_again() {
+fn a_trial_ends_immediately_though_its_link_never_sends_again() {
     let at_ms = |ms: u64, rate_bps| SchedulePoint {
         at_ns: ms * 1_000_000,
         delay_ns: None,
@@ -251,7 +252,7 @@ fn a_trial_ends_at_once_though_its_link_never_sends_again() {
 }
 
 #[test]
-fn a_trial_ends_at_once_though_its_air_carries_nothing() {
+fn a_trial_ends_immediately_though_its_air_carries_nothing() {
     let wifi = Wifi {
         rate_bps: NonZeroU64::new(54_000_000).unwrap(),
         overhead_bytes: 36,

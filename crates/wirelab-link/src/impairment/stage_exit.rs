@@ -5,9 +5,9 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::{Counters, DropCause, Dropped, Instant, Packet};
 
-/// The way out of a stage: packets whose departure or drop is settled, until they are collected, and the stage's accounts.
+/// A stage's exit and its accounts: packets with a settled departure or drop, until they are collected, and the counts of the stage.
 #[derive(Debug, Default)]
-pub(crate) struct Outlet {
+pub(crate) struct StageExit {
     received: u64,
     duplicated: u64,
     delivered: u64,
@@ -28,7 +28,7 @@ struct Departure {
     packet: Packet,
 }
 
-impl Outlet {
+impl StageExit {
     /// Count a packet handed to the stage.
     pub(crate) fn receive(&mut self) {
         self.received += 1;
@@ -88,7 +88,7 @@ impl Outlet {
         departure.map(|departure| departure.packet)
     }
 
-    /// The accounts, when the stage itself keeps `waiting` packets besides those in the outlet.
+    /// The accounts, when the stage itself keeps `waiting` packets in addition to those in the exit.
     pub(crate) fn counters(&self, waiting: usize) -> Counters {
         let held = (self.departures.len() + self.overtaking.len() + waiting) as u64;
         let Self { received, duplicated, delivered, dropped, .. } = *self;

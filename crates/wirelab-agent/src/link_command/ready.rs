@@ -28,7 +28,7 @@ pub enum Ready {
 /// How far a server has come, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
-    /// What is waited for is not there.
+    /// The server does not listen yet.
     Nothing,
     /// It is there, but on loopback alone, where nobody else reaches it.
     Loopback(SocketAddr),
@@ -49,11 +49,11 @@ impl Ready {
         let families = |(transport, state): &(&str, &'static str)| {
             ["", "6"].map(|family| (format!("/proc/thread-self/net/{transport}{family}"), *state))
         };
-        let told = tables.iter().flat_map(families).map(|(path, state)| {
+        let progress = tables.iter().flat_map(families).map(|(path, state)| {
             let table = fs::read_to_string(path).unwrap_or_default();
-            told_by(&table, state, port)
+            progress_of(&table, state, port)
         });
-        told.max().unwrap_or(Progress::Nothing)
+        progress.max().unwrap_or(Progress::Nothing)
     }
 
     /// True if it says by itself how long it takes.
@@ -88,7 +88,7 @@ impl FromStr for Ready {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || format!("`{text}` is none of tcp:PORT, udp:PORT and a number of seconds");
+        let wrong = || format!("`{text}` is not tcp:PORT, udp:PORT or a number of seconds");
         let port = |number: &str| number.parse().map_err(|_| wrong());
         match text.split_once(':') {
             Some(("tcp", number)) => Ok(Self::Tcp(port(number)?)),
@@ -102,8 +102,8 @@ impl FromStr for Ready {
     }
 }
 
-/// What a table of the kernel says of sockets in a state. Columns: number, local address and port, remote ones, state.
-fn told_by(table: &str, state: &str, port: Option<u16>) -> Progress {
+/// How far a server has come, by a table of the kernel with sockets in a state. Columns: number, local address and port, remote ones, state.
+fn progress_of(table: &str, state: &str, port: Option<u16>) -> Progress {
     let sockets = table.lines().skip(1).filter_map(|line| {
         let columns: Vec<_> = line.split_whitespace().take(4).collect();
         let local = columns.get(1).and_then(|local| parse_local(local))?;
@@ -147,26 +147,26 @@ mod tests {
     #[test]
     fn a_port_is_open_in_the_right_state_only() {
         let listening = table([0, 0, 0, 0], 8080, LISTENING);
-        assert_eq!([Some(8080), None].map(|port| told_by(&listening, LISTENING, port)), [Progress::Ready; 2]);
-        assert_eq!(told_by(&listening, LISTENING, Some(80)), Progress::Nothing);
-        assert_eq!(told_by(&table([10, 77, 0, 2], 8080, "01"), LISTENING, Some(8080)), Progress::Nothing);
-        assert_eq!(told_by("  sl  local_address rem_address   st\n", LISTENING, None), Progress::Nothing);
+        assert_eq!([Some(8080), None].map(|port| progress_of(&listening, LISTENING, port)), [Progress::Ready; 2]);
+        assert_eq!(progress_of(&listening, LISTENING, Some(80)), Progress::Nothing);
+        assert_eq!(progress_of(&table([10, 77, 0, 2], 8080, "01"), LISTENING, Some(8080)), Progress::Nothing);
+        assert_eq!(progress_of("  sl  local_address rem_address   st\n", LISTENING, None), Progress::Nothing);
     }
 
     #[test]
-    fn loopback_alone_is_no_place_for_a_server() {
+    fn a_server_that_listens_on_loopback_only_is_not_ready() {
         let at = |address: &str| Progress::Loopback(address.parse().unwrap());
         let alone = table([127, 0, 0, 1], 1883, LISTENING);
-        assert_eq!(told_by(&alone, LISTENING, None), at("127.0.0.1:1883"));
-        assert_eq!(told_by(&alone, LISTENING, Some(8883)), Progress::Nothing);
+        assert_eq!(progress_of(&alone, LISTENING, None), at("127.0.0.1:1883"));
+        assert_eq!(progress_of(&alone, LISTENING, Some(8883)), Progress::Nothing);
         let too = format!("{alone}{}", table([0; 4], 8883, LISTENING).lines().nth(1).unwrap());
-        assert_eq!(told_by(&too, LISTENING, None), Progress::Ready);
+        assert_eq!(progress_of(&too, LISTENING, None), Progress::Ready);
         let v6 = Ipv6Addr::LOCALHOST.octets();
         let words = v6.chunks_exact(4).map(|part| format!("{:08X}", u32::from_ne_bytes(part.try_into().unwrap())));
         let line = format!("header\n 0: {}:075B 0:0 0A\n", words.collect::<String>());
-        assert_eq!(told_by(&line, LISTENING, None), at("[::1]:1883"));
+        assert_eq!(progress_of(&line, LISTENING, None), at("[::1]:1883"));
         let any = format!("header\n 0: {}:075B 0:0 0A\n", "0".repeat(32));
-        assert_eq!(told_by(&any, LISTENING, Some(1883)), Progress::Ready);
+        assert_eq!(progress_of(&any, LISTENING, Some(1883)), Progress::Ready);
     }
 
     #[test]

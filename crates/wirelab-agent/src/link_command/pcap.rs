@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_and_a_file_are_told_apart_at_the_first_equals_sign() {
+    fn the_first_equals_sign_separates_an_end_and_a_file() {
         let pcap = |text: &str| text.parse::<Pcap>().ok();
         assert_eq!(pcap("client=a=b.pcapng"), Some(Pcap { end: 0, file: "a=b.pcapng".into() }));
         assert_eq!(pcap("server=/tmp/s"), Some(Pcap { end: 1, file: "/tmp/s".into() }));

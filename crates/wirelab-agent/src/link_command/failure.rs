@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The link could not be made, or its server not be started; the code that `timeout(1)` and container runtimes use, too.
 const NO_LINK: u8 = 125;
-/// What was asked for cannot be.
+/// The request cannot be carried out.
 pub const USAGE: u8 = 2;
 /// The command was found and could not be started.
 pub const NOT_EXECUTABLE: u8 = 126;
@@ -27,12 +27,12 @@ impl Failure {
         Self { code: NO_LINK, message: Some(message.into()), hint: None }
     }
 
-    /// Ended by a signal before there was a command: nobody has to be told.
+    /// Ended by a signal before there was a command: no message is needed.
     pub fn signalled(number: i32) -> Self {
         Self { code: SIGNALLED + number as u8, message: None, hint: None }
     }
 
-    /// What was asked for cannot be.
+    /// The request cannot be carried out.
     pub fn usage(error: anyhow::Error) -> Self {
         Self::from(error).code(USAGE)
     }

@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 /// `si_code` of what the kernel sends, such as a terminal's Ctrl-C.
 const SI_KERNEL: i32 = 0x80;
-/// A terminal's, and those that stop us in the background, are blocked so that watching the command goes on.
+/// A terminal's, and those that stop us in the background, are blocked so that watching the command continues.
 const BLOCKED: [Signal; 9] = [
     Signal::SIGCHLD,
     Signal::SIGCONT,
@@ -72,7 +72,7 @@ impl Signals {
         Some(Received { signal, from_terminal: info.ssi_code == SI_KERNEL })
     }
 
-    /// Stop this process group as its terminal would; returns when it goes on. The kernel lets it go on at once if nobody could resume it.
+    /// Stop this process group as its terminal would; returns when it continues. The kernel resumes it immediately if no other process could.
     ///
     /// The SIGCONT that ends the stop is not received again: a second resumption of the command would undo a Ctrl-Z typed in between.
     pub fn stop_ourselves(&self) {

@@ -9,18 +9,18 @@ use wirelab_net::link::{Counters, Direction, Dropped, Impairment, Instant, Packe
 
 use super::signals::Signals;
 
-/// So long must nothing be on its way.
+/// For this long no packet may be inside the link.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// A link that tells what it does while it does it.
+/// A link that is counted while it runs.
 pub struct Observed {
     link: Box<dyn Impairment>,
-    told: Arc<Told>,
+    counts: Arc<RunningCounts>,
 }
 
-/// What a link has told so far, by direction.
+/// Counts of a running link, by direction.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct RunningCounts {
     delay_ns: [AtomicU64; 2],
     departed: [AtomicU64; 2],
     corrupted: [AtomicU64; 2],
@@ -30,10 +30,10 @@ pub struct Told {
     inside: [AtomicI64; 2],
 }
 
-/// What became of one direction's packets that have left, copies included.
+/// Delays and changes of one direction's packets that have left, copies included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Mean of what the link told them; `None` if there were none.
+    /// Mean of the delays that the link computed for them; `None` if there were none.
     pub mean_delay: Option<Duration>,
     /// Those of which a bit was inverted.
     pub corrupted: u64,
@@ -42,27 +42,27 @@ pub struct Account {
 }
 
 impl Account {
-    /// What is left of it where something behind the link delays packets further.
+    /// The account without its delay, for a link after which netem delays packets further.
     pub fn without_delay(self) -> Self {
         Self { mean_delay: None, ..self }
     }
 }
 
 impl Observed {
-    pub fn new(link: Box<dyn Impairment>, told: Arc<Told>) -> Self {
-        Self { link, told }
+    pub fn new(link: Box<dyn Impairment>, counts: Arc<RunningCounts>) -> Self {
+        Self { link, counts }
     }
 
     fn count(&self, packet: &Packet, change: i64) {
         // Copies come from nowhere.
         if !packet.copy {
-            self.told.inside[packet.port.direction().index()].fetch_add(change, Ordering::Relaxed);
+            self.counts.inside[packet.port.direction().index()].fetch_add(change, Ordering::Relaxed);
         }
     }
 }
 
-impl Told {
-    /// By direction. Ask before the link ends, for then it lets go of what is still inside.
+impl RunningCounts {
+    /// By direction. Call it before the link ends, since the link then discards what is still inside.
     pub fn account(&self) -> [Account; 2] {
         [0, 1].map(|index: usize| {
             let [sum, packets, corrupted, reordered] =
@@ -113,7 +113,7 @@ impl Impairment for Observed {
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         let (departure, packet) = self.link.poll_packet(now)?;
         self.count(&packet, -1);
-        self.told.left(&packet, departure);
+        self.counts.left(&packet, departure);
         Some((departure, packet))
     }
 
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_left_late_or_corrupted_is_counted_by_direction() {
-        let told = Told::default();
+        let counts = RunningCounts::default();
         let packet = |sequence, port, copy, corrupted_bit| Packet {
             copy,
             corrupted_bit,
@@ -164,12 +164,12 @@ mod tests {
             (5, 0, false, None),
             (2, 0, false, None),
         ] {
-            told.left(&packet(sequence, port, copy, bit), Instant::from_nanos(12));
+            counts.left(&packet(sequence, port, copy, bit), Instant::from_nanos(12));
         }
         let mean_delay = Some(Duration::from_nanos(12));
-        let [uplink, downlink] = told.account();
+        let [uplink, downlink] = counts.account();
         assert_eq!(uplink, Account { mean_delay, corrupted: 2, reordered: 2 });
         assert_eq!(downlink, Account { mean_delay, corrupted: 0, reordered: 0 });
-        assert_eq!(Told::default().account(), [Account::default(); 2]);
+        assert_eq!(RunningCounts::default().account(), [Account::default(); 2]);
     }
 }

@@ -6,29 +6,29 @@ use std::sync::Mutex;
 
 use wirelab_net::cpu_quota::CpuQuotas;
 use wirelab_net::namespace::NetNamespace;
-use wirelab_net::topology::{self, Addresses, IPV4, IPV6, LaneNamespaces, Numbers, Topology, least_mtu, try_netem};
-use wirelab_schema::{AddressFamily, LinkSpec, OpenLanes};
+use wirelab_net::topology::{self, Addresses, IPV4, IPV6, Numbers, SlotNamespaces, Topology, min_mtu, try_netem};
+use wirelab_schema::{AddressFamily, LinkSpec, OpenSlots};
 
 use super::link_client::LinkClient;
 use super::{Refusal, Running, lock, rehearse};
 use crate::link::At;
-use crate::{lane_shape, own_program};
+use crate::{own_program, slot_shape};
 
-/// The lanes of a campaign with their link process.
-pub struct Lanes {
+/// The slots of a campaign with their link process.
+pub struct Slots {
     topology: Topology,
     link: LinkClient,
     own_proc: bool,
-    /// Whether CPU time can be limited; none where nobody asked.
+    /// Whether CPU time can be limited; `None` if it was not requested.
     cpu_quotas: Option<Result<CpuQuotas, wirelab_net::Error>>,
     occupied: Mutex<HashSet<u32>>,
-    /// MTU with which the lanes were made.
+    /// MTU with which the slots were made.
     mtu: u32,
-    /// By place: lane, then link.
+    /// By place: slot, then link.
     setups: Mutex<Vec<Setup>>,
 }
 
-/// What the interfaces on a lane's link are like, as one trial may want it otherwise than the one before.
+/// Settings of the interfaces on a slot's link; each trial may need others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Setup {
     mtu: u32,
@@ -36,7 +36,7 @@ struct Setup {
     congestion_control: String,
 }
 
-/// What is told where a link asks for netem in vain.
+/// The error if a link needs netem and the kernel lacks it.
 pub const NO_NETEM: &str = "this kernel lacks netem or the token bucket filter";
 /// What to do about it.
 pub const NETEM_CURE: &str = "`sudo modprobe -a sch_netem sch_tbf`, which some distributions have in a package of extra modules; or leave the link to Wirelab's own emulator";
@@ -49,7 +49,7 @@ pub fn numbers(family: AddressFamily) -> Numbers {
     }
 }
 
-/// The addresses of a client and a server who are alone with a link.
+/// The addresses of a client and a server that are the only hosts on a link.
 pub fn addresses(family: AddressFamily) -> Addresses {
     match family {
         AddressFamily::Ipv4 => IPV4,
@@ -57,23 +57,23 @@ pub fn addresses(family: AddressFamily) -> Addresses {
     }
 }
 
-impl Lanes {
-    /// Make them. Call it from a thread that lives as long as the host.
-    pub fn open(open: &OpenLanes, running: &Running) -> Result<Self, Refusal> {
-        if open.lanes == 0 || open.lanes > u32::from(u16::MAX) {
-            return Err(Refusal::new(format!("{} lanes; there can be 1 to {}", open.lanes, u16::MAX)));
+impl Slots {
+    /// Make the slots. Call it from a thread that lives as long as the host.
+    pub fn open(open: &OpenSlots, running: &Running) -> Result<Self, Refusal> {
+        if open.slots == 0 || open.slots > u32::from(u16::MAX) {
+            return Err(Refusal::new(format!("`lanes`: {} is not from 1 to {}", open.slots, u16::MAX)));
         }
         if open.netem {
             require_netem()?;
         }
-        let shape = lane_shape::shape(&open.links).map_err(Refusal::new)?;
+        let shape = slot_shape::shape(&open.links).map_err(Refusal::new)?;
         let links = shape.links().len();
-        let topology = Topology::create(shape, open.lanes as usize, open.mtu, open.offloads)?;
+        let topology = Topology::create(shape, open.slots as usize, open.mtu, open.offloads)?;
         let link = LinkClient::start(&topology, open, running)?;
         let own_proc = rehearse()?;
         let cpu_quotas = open.cpu_quota.then(cpu_quotas);
         let setup = Setup { mtu: open.mtu, family: AddressFamily::default(), congestion_control: String::new() };
-        let setups = Mutex::new(vec![setup; open.lanes as usize * links]);
+        let setups = Mutex::new(vec![setup; open.slots as usize * links]);
         Ok(Self { topology, link, own_proc, cpu_quotas, occupied: Mutex::default(), mtu: open.mtu, setups })
     }
 
@@ -90,39 +90,39 @@ impl Lanes {
         self.own_proc
     }
 
-    /// Whether CPU time can be limited; none where nobody asked.
+    /// Whether CPU time can be limited; `None` if it was not requested.
     pub fn cpu_quotas(&self) -> Option<Result<&CpuQuotas, &wirelab_net::Error>> {
         self.cpu_quotas.as_ref().map(Result::as_ref)
     }
 
     /// How many there are.
     pub fn number(&self) -> u32 {
-        self.topology.lanes().len() as u32
+        self.topology.slots().len() as u32
     }
 
-    /// The namespaces of a lane that exists.
-    pub fn lane(&self, index: u32) -> &LaneNamespaces {
-        &self.topology.lanes()[index as usize]
+    /// The namespaces of a slot that exists.
+    pub fn slot(&self, index: u32) -> &SlotNamespaces {
+        &self.topology.slots()[index as usize]
     }
 
-    /// Take a lane for a trial.
+    /// Take a slot for a trial.
     pub fn occupy(&self, index: u32) -> Result<(), Refusal> {
-        let lanes = self.topology.lanes().len();
-        if index as usize >= lanes {
-            return Err(Refusal::new(format!("there is no lane {index}: {lanes} are open, from 0")));
+        let slots = self.topology.slots().len();
+        if index as usize >= slots {
+            return Err(Refusal::new(format!("lane: {index} does not exist; there are {slots}, counted from 0")));
         }
         if !lock(&self.occupied).insert(index) {
-            return Err(Refusal::new(format!("lane {index} is not free")));
+            return Err(Refusal::new(format!("lane: {index} is in use by another trial")));
         }
         Ok(())
     }
 
-    /// Give it back.
+    /// Free the slot again.
     pub fn vacate(&self, index: u32) {
         lock(&self.occupied).remove(&index);
     }
 
-    /// Give the interfaces on a link the MTU that it asks for, or else that of all lanes, and the addresses of its family; pin the congestion
+    /// Give the interfaces on a link the MTU that it asks for, or else that of all slots, and the addresses of its family; pin the congestion
     /// control of the routes between these.
     pub fn set_up(&self, at: At, link: &LinkSpec, congestion_control: &str) -> Result<(), Refusal> {
         let family = link.family.unwrap_or_default();
@@ -131,20 +131,20 @@ impl Lanes {
             return Err(Refusal::new(error));
         }
         if let (AddressFamily::Ipv6, Err(error)) = (family, self.topology.ipv6()) {
-            return Err(Refusal::new(format!("family: the lanes have no IPv6 addresses: {error}")));
+            return Err(Refusal::new(format!("family: IPv6 addresses are not available: {error}")));
         }
-        let place = at.lane * self.topology.shape().links().len() + at.link;
+        let place = at.slot * self.topology.shape().links().len() + at.link;
         let wanted = Setup { mtu, family, congestion_control: congestion_control.to_owned() };
         let current = lock(&self.setups)[place].clone();
         if current == wanted {
             return Ok(());
         }
-        let lane = &self.topology.lanes()[at.lane];
+        let slot = &self.topology.slots()[at.slot];
         if current.mtu != mtu {
-            lane.set_mtu(at.link, mtu)?;
+            slot.set_mtu(at.link, mtu)?;
             lock(&self.setups)[place].mtu = mtu;
         }
-        lane.set_addresses(at.link, numbers(family), Some(congestion_control)).map_err(|error| Refusal {
+        slot.set_addresses(at.link, numbers(family), Some(congestion_control)).map_err(|error| Refusal {
             message: error.to_string(),
             hint: Some(format!("a kernel module may be missing: `sudo modprobe tcp_{congestion_control}`")),
         })?;
@@ -172,14 +172,14 @@ fn require_netem() -> Result<(), Refusal> {
     tried.map_err(|error| Refusal { message: format!("backend: {NO_NETEM} ({error})"), hint: Some(NETEM_CURE.into()) })
 }
 
-/// Why a lane with this address, made for an MTU of `most`, cannot have this one.
-fn mtu_error(mtu: u32, most: u32, address: IpAddr) -> Option<String> {
-    let least = least_mtu(address);
+/// Why a slot with this address, made for an MTU of `maximum`, cannot have this one.
+fn mtu_error(mtu: u32, maximum: u32, address: IpAddr) -> Option<String> {
+    let minimum = min_mtu(address);
     let family = if address.is_ipv4() { "IPv4 (RFC 791 section 3.2)" } else { "IPv6 (RFC 8200 section 5)" };
-    if mtu < least {
-        return Some(format!("mtu: {mtu} is less than {least}, the least of {family}"));
+    if mtu < minimum {
+        return Some(format!("mtu: {mtu} is below {minimum}, the minimum of {family}"));
     }
-    (mtu > most).then(|| format!("mtu: {mtu} is more than {most}, for which the lanes were made"))
+    (mtu > maximum).then(|| format!("mtu: {mtu} is above {maximum}, the MTU of the campaign"))
 }
 
 #[cfg(test)]
@@ -189,12 +189,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_mtu_that_no_lane_can_have_is_refused_with_the_reason() {
+    fn an_mtu_out_of_range_is_refused_with_the_reason() {
         let (v4, v6) = (Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into());
         let error = |mtu, address| mtu_error(mtu, 1500, address).unwrap_or_default();
         assert_eq!([error(68, v4), error(1500, v4), error(1280, v6)], [const { String::new() }; 3]);
-        assert_eq!(error(67, v4), "mtu: 67 is less than 68, the least of IPv4 (RFC 791 section 3.2)");
-        assert_eq!(error(1279, v6), "mtu: 1279 is less than 1280, the least of IPv6 (RFC 8200 section 5)");
-        assert_eq!(error(1501, v6), "mtu: 1501 is more than 1500, for which the lanes were made");
+        assert_eq!(error(67, v4), "mtu: 67 is below 68, the minimum of IPv4 (RFC 791 section 3.2)");
+        assert_eq!(error(1279, v6), "mtu: 1279 is below 1280, the minimum of IPv6 (RFC 8200 section 5)");
+        assert_eq!(error(1501, v6), "mtu: 1501 is above 1500, the MTU of the campaign");
     }
 }
