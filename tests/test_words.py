@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.rust_texts import texts
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE, ENERGY = ROOT / "python" / "wirelab", ROOT / "python" / "wirelab_energy"
 TERMS = ROOT / "docs" / "concepts" / "terms.md"
@@ -50,6 +52,36 @@ def test_a_refused_word_is_found() -> None:
     page = "| term | meaning | instead of |\n|---|---|---|\n| fix | repair | `mend`, heal |\n"
     assert refused(page) == {"mend"}
     assert list(_strings('"""mend"""\nX = "mend it"\nY = f"to mend {X}"\n')) == [(2, "mend it"), (3, "to mend ")]
+
+
+def test_a_refused_word_is_found_in_rust() -> None:
+    source = """
+        /// Not a help text: mend.
+        const NAME: &str = "mend";
+        const QUOTE: char = '"';
+        /// What to mend.
+        #[derive(clap::Args)]
+        struct Options<'a> {
+            /// The file
+            /// to mend.
+            #[arg(help = "mend \\
+                     it")]
+            file: &'a str,
+        }
+        fn print() {
+            // mend {
+            println!(r#"mend "{mend:?}""#, '{');
+        }
+        #[cfg(test)]
+        mod tests {
+            const TEXT: &str = "mend";
+        }
+        const LAST: &str = "mend all";
+    """
+    assert list(texts(source)) == [
+        (3, "mend"), (5, "What to mend."), (10, "mend it"), (8, "The file to mend."), (16, 'mend "{}"'),
+        (22, "mend all"),
+    ]  # fmt: skip
 
 
 def test_readme_and_guides_have_few_long_sentences() -> None:
@@ -142,6 +174,17 @@ def _printed() -> Iterator[tuple[Path, int, str]]:
     for path in sorted((PACKAGE / "report" / "templates").rglob("*.j2")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             yield path, number, line
+    for path in _rust():
+        for number, text in texts(path.read_text(encoding="utf-8")):
+            yield path, number, text
+
+
+def _rust() -> Iterator[Path]:
+    """The files of the Rust programs, without their tests."""
+    for folder in (ROOT / "crates", ROOT / "bench" / "program"):
+        for path in sorted(folder.rglob("src/**/*.rs")):
+            if "tests" not in (*path.relative_to(ROOT).parts, path.stem):
+                yield path
 
 
 def _strings(source: str) -> Iterator[tuple[int, str]]:
