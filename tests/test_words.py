@@ -123,12 +123,14 @@ Code. Has none.
 
 | Tables. | Neither. |
     """
-    words = [(3, "First one."), (3, "The second has CODE, a link and 1.5 kB."), (4, "An item"), (5, "goes to its next line, of course."), (5, "Another?")]  # fmt: skip
-    assert list(_sentences(page)) == words
+    assert list(_sentences(page)) == [
+        (3, "First one."), (3, "The second has CODE, a link and 1.5 kB."), (4, "An item"),
+        (5, "goes to its next line, of course."), (5, "Another?"),
+    ]  # fmt: skip
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The sentences of a page with the numbers of their lines; code in a sentence is one word, and no sentence passes a line."""
+    """The sentences of a page with the numbers of their lines. Code in a sentence is one word; each line ends one."""
     for number, line in _prose(text):
         if line.startswith(("#", "<!--", "![")):
             continue
