@@ -73,18 +73,28 @@ class EntryStatus(StrEnum):
 
 
 class JournalEntry(Border):
-    """A line of the journal. The last entry of a trial holds."""
+    """A line of `journal.jsonl`. The last entry of a trial holds."""
 
     trial: str
+    """Name of the trial."""
     scenario: str
+    """Key of its scenario."""
     block: Unsigned
+    """Number of its block."""
     lane: Unsigned
+    """Number of the job that ran it, from 0."""
     lanes: Unsigned
+    """Parallel trials at that time."""
     status: EntryStatus
+    """How the attempt ended."""
     error: str | None = None
+    """Why it failed or was discarded; null if it is done."""
     attempt: Unsigned
+    """Number of the attempt, from 0."""
     agent: str
+    """SHA-256 of the agent that measured."""
     written: str
+    """RFC 3339."""
 
 
 def read_plan(campaign: Path) -> Plan:

@@ -18,6 +18,7 @@ class ChoiceValues(Received):
 
     type: Literal["choice"] = "choice"
     choices: tuple[str, ...]
+    """The words that it may be."""
 
 
 class BooleanValues(Received):
@@ -31,9 +32,13 @@ class IntegerValues(Received):
 
     type: Literal["integer"] = "integer"
     minimum: int
+    """Smallest value."""
     maximum: int
+    """Largest value."""
     unit: str
+    """Unit of the number; null without one."""
     words: tuple[str, ...] = ()
+    """Words that it may be instead of a number."""
 
 
 class SettingDescription(Received):

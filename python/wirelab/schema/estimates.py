@@ -6,9 +6,9 @@ The types are those of the document itself, so that a number has one name from t
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, NotRequired, get_args
+from typing import Annotated, Literal, NotRequired, get_args
 
-from pydantic import ConfigDict, with_config
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from wirelab.launcher import launched
@@ -34,15 +34,17 @@ class EstimateRecord(TypedDict):
     """A number with its interval. Times are in seconds, sizes in bytes, rates in bit/s, energies in J."""
 
     point: float | None
-    """Null where it lies above the time-out or cannot be formed; `method` says why."""
+    """The estimate; null if it lies above the time-out or cannot be formed, and `method` says why."""
     low: float | None
-    """Null where no interval can be given; `method` says why."""
+    """Lower bound; null if no interval can be given, and `method` says why."""
     high: float | None
+    """Upper bound; null if no interval can be given."""
     level: float
-    """Confidence level."""
+    """Confidence level of the interval, as a fraction."""
     n: int
-    """Values that it rests on."""
+    """Number of values."""
     method: str
+    """How the estimate and its interval were made."""
 
 
 @document
@@ -50,8 +52,11 @@ class ModeRecord(TypedDict):
     """One mode of a distribution: its range, and its share of the values."""
 
     low: float
+    """Lower end of its range."""
     high: float
+    """Upper end of its range."""
     share: EstimateRecord
+    """Share of the values, as a fraction."""
 
 
 @document
@@ -59,13 +64,17 @@ class PublishedRuleRecord(TypedDict):
     """Values beyond three scaled median absolute deviations removed."""
 
     removed: int
+    """Values that were removed."""
     removed_retransmission_hit: int | None
     """Of the removed values those that a retransmission or loss touched; null where these were not seen."""
     retransmission_hit: int | None
+    """Values that a retransmission or loss touched; null if these were not seen."""
     mean: EstimateRecord
+    """Mean of the other values."""
     sd: EstimateRecord
+    """Standard deviation of the other values."""
     note: str | None
-    """A sentence where the median absolute deviation is 0."""
+    """A sentence if the median absolute deviation is 0, else null."""
 
 
 @document
@@ -73,31 +82,42 @@ class MetricRecord(TypedDict):
     """One metric of one scenario: completed exchanges, or whole trials of what endpoints used."""
 
     unit: str
+    """Unit of all its numbers."""
     n: int
-    """Of delays also those that timed out, as above the time-out."""
+    """Number of values. Of delays it counts those that timed out, as above the time-out."""
     mean: EstimateRecord
+    """Mean."""
     sd: EstimateRecord
+    """Standard deviation."""
     median: EstimateRecord
+    """Median."""
     quantiles: dict[str, EstimateRecord | None]
-    """By probability; null where there are too few values."""
+    """Quantiles by probability, such as `"0.95"`. Null where there are too few values: below 100 for 0.05 and 0.95,
+    below 1,000 for 0.99.
+    """
     modes: list[ModeRecord]
+    """Modes of the distribution."""
     published_rule: PublishedRuleRecord | None
-    """Null for what is not a time."""
+    """The same after the outlier rule of the papers; null for what is not a time."""
 
 
 Outcomes = TypedDict(
     "Outcomes",
     {
-        "exchanges": int,
-        "completed": int,
-        "failed": int,
-        "timed-out": int,
-        "unsupported": int,
-        "trials": int,
-        "failed_trials": int,
-        "unsupported_trials": int,
-        "exchanges_of_failed_trials": int,
-        "excluded_trials": int,
+        "exchanges": Annotated[int, Field(description="Exchanges of trials that count.")],
+        "completed": Annotated[int, Field(description="Exchanges that completed.")],
+        "failed": Annotated[int, Field(description="Exchanges that failed.")],
+        "timed-out": Annotated[int, Field(description="Exchanges that timed out.")],
+        "unsupported": Annotated[int, Field(description="Exchanges that the protocol or program does not do.")],
+        "trials": Annotated[int, Field(description="Trials, without the excluded ones.")],
+        "failed_trials": Annotated[int, Field(description="Of these, trials that are neither done nor unsupported.")],
+        "unsupported_trials": Annotated[
+            int, Field(description="Of these, trials of what a protocol or program does not do.")
+        ],
+        "exchanges_of_failed_trials": Annotated[
+            int, Field(description="Exchanges that failed trials recorded. They are in no other count.")
+        ],
+        "excluded_trials": Annotated[int, Field(description="Attempts that were discarded and run again.")],
     },
 )
 """How many exchanges ended how, in how many trials. Excluded trials, and exchanges of failed ones, are in no other
@@ -117,12 +137,22 @@ class Messages(TypedDict):
     """Messages that subscribers lost or received twice, over all trials that are done."""
 
     lost: int
+    """Messages that a subscriber never got."""
     duplicate: int
+    """Messages that a subscriber got again."""
     stalls: int | None
-    """Null without a player."""
+    """How often players had to stop; null without a player."""
 
 
-SizeOutcomes = TypedDict("SizeOutcomes", {"bytes": int, "exchanges": int, "completed": int, "timed-out": int})
+SizeOutcomes = TypedDict(
+    "SizeOutcomes",
+    {
+        "bytes": Annotated[int, Field(description="The size.")],
+        "exchanges": Annotated[int, Field(description="Exchanges with it.")],
+        "completed": Annotated[int, Field(description="Exchanges that completed.")],
+        "timed-out": Annotated[int, Field(description="Exchanges that timed out.")],
+    },
+)
 """Downloads of one size, and how they ended."""
 document(SizeOutcomes)
 
@@ -132,7 +162,9 @@ class Downloads(TypedDict):
     """Of downloads of several sizes the largest and the smallest."""
 
     largest: SizeOutcomes
+    """Downloads of the largest size."""
     smallest: SizeOutcomes
+    """Downloads of the smallest size."""
 
 
 @document
@@ -140,7 +172,9 @@ class Programs(TypedDict):
     """Who plays each role."""
 
     client: str
+    """Program of the client."""
     server: str
+    """Program of the server."""
 
 
 @document
@@ -148,15 +182,17 @@ class EndpointWaits(TypedDict):
     """What a scenario's endpoints waited for a CPU."""
 
     wait_s: float | None
-    """Of both endpoints, for each exchange."""
+    """Seconds for each exchange that both endpoints were ready to run and had no CPU; null if not counted."""
     share: float | None
-    """Of the exchange."""
+    """The same as a fraction of the exchange."""
     steal: float | None
-    """CPUs that a hypervisor gave to others."""
+    """CPUs that a hypervisor gave to others, on average."""
     flag: Grade
+    """Quality with regard to CPU contention."""
     why: str
+    """The reason, as a sentence."""
     cure: str | None
-    """What to do about it; null where the quality is good."""
+    """What to do about it; null if the quality is good."""
 
 
 @document
@@ -164,13 +200,13 @@ class CpuLimit(TypedDict):
     """What a limit on a host's CPU time did."""
 
     share: float
-    """Of one CPU."""
+    """The limit as a fraction of one CPU."""
     periods: int
-    """With work, in all trials."""
+    """Periods with work, in all trials."""
     throttled: int
-    """Of these periods."""
+    """Of these, periods in which the host used up its share."""
     throttled_s: float | None
-    """In a trial."""
+    """Seconds in a trial for which the host was held back."""
 
 
 @document
@@ -178,21 +214,27 @@ class SettingInForce(TypedDict):
     """A setting of one end: as configured, and as connections showed it."""
 
     setting: str
+    """Name of the setting."""
     configured: int
+    """The value that the experiment asks for."""
     unit: str | None
+    """Unit of the setting; null without one."""
     end: End | None
-    """Null where nothing is known."""
+    """The end whose setting it is; null if nothing is known."""
     announced: list[int] | None
-    """Least and most."""
+    """Least and most that it announced; null if nothing is known."""
     effective: list[int] | None
-    """Least and most."""
+    """Least and most that was in effect; null if nothing is known."""
     used: int | None
-    """The most that the other end used."""
+    """The most that the other end used; null if nothing is known."""
     source: str | None
+    """The end that recorded it; null if nothing is known."""
     trials: int
+    """Trials that were seen."""
     connections: int
+    """Connections that were seen."""
     in_force: bool | None
-    """Null where nothing is known."""
+    """Whether the configured value was in force; null if not known."""
     why: str | None
     """Why it was not in force, or why that is not known."""
 
@@ -202,22 +244,35 @@ class Spent(TypedDict):
     """Bytes of one direction, for one exchange."""
 
     packets: float
+    """Packets."""
     total: float
+    """IP bytes that reached the link."""
     ip: float
+    """IP headers."""
     transport: float
+    """Headers of TCP and UDP, and frames of QUIC."""
     connection: float
+    """TCP segments that open or close a connection."""
     acknowledgements: float
+    """TCP segments and QUIC datagrams that only acknowledge."""
     retransmitted: float
+    """Payload that TCP sent again."""
     handshake: float
+    """Handshakes, tickets and alerts of TLS, DTLS and QUIC."""
     protection: float
+    """Headers, nonces and tags that protect the application's bytes."""
     application: float
+    """What the application protocol made: headers and payload."""
     sealed: float
+    """Bytes that could not be opened without a secret."""
     other: float
+    """Packets that are neither TCP nor UDP, and fragments."""
     payload: float | None
+    """Bytes of messages in `application`; null if an exchange failed or something could not be opened."""
     headers: float | None
     """`application` without `payload`."""
     link_layer: float | None
-    """Beyond the total; null of a link without frames."""
+    """What the link's own frames add to `total`; null of a link without frames."""
 
 
 Part = Literal[
@@ -233,11 +288,15 @@ class Day(TypedDict):
     """Bytes of a day of messages, both directions."""
 
     interval_s: float
+    """Seconds between messages."""
     assumed: bool
-    """Whether nothing says how often a message is sent."""
+    """True if nothing says how often a message is sent."""
     messages: float
+    """Messages of a day."""
     one_connection: bool
+    """True if one connection carries them all."""
     parts: dict[str, float | None]
+    """Bytes of each part, both directions."""
 
 
 @document
@@ -245,14 +304,19 @@ class LedgerRecord(TypedDict):
     """What the bytes of a captured scenario were spent on."""
 
     exchanges: int
+    """Exchanges that were captured."""
     trials: int
+    """Trials that were captured."""
     total: EstimateRecord
-    """Of both directions for one exchange, over trials."""
+    """IP bytes of both directions for one exchange, over trials."""
     up: NotRequired[Spent]
+    """Uplink."""
     down: NotRequired[Spent]
+    """Downlink."""
     connections: int
-    """That its exchanges opened."""
+    """Connections that the exchanges opened."""
     day: NotRequired[Day]
+    """A day of such messages."""
 
 
 @document
@@ -260,8 +324,11 @@ class Bounds(TypedDict):
     """A figure of an energy model, with its constants typical and at their bounds."""
 
     low: float
+    """With all constants at their least."""
     typical: float
+    """With all constants typical."""
     high: float
+    """With all constants at their most."""
 
 
 @document
@@ -269,6 +336,7 @@ class StateEnergy(Bounds):
     """Time and joules in one state of the radio, for one exchange."""
 
     seconds: float
+    """Seconds in the state, for one exchange."""
 
 
 @document
@@ -276,7 +344,9 @@ class Counted(TypedDict):
     """How many exchanges of how many trials."""
 
     exchanges: int
+    """Number of exchanges."""
     trials: int
+    """Number of trials."""
 
 
 @document
@@ -284,18 +354,25 @@ class EnergyOfScenario(TypedDict):
     """What a message costs the client's radio and processor, and a day of them; null where it is not known."""
 
     exchanges: int
+    """Exchanges that the means are over."""
     trials: int
+    """Their trials."""
     with_cpu_time: Counted | None
     """Those whose CPU time is known; null unless it was measured on the device."""
     radio_j: Bounds | None
+    """Joules of the radio for one exchange."""
     message_j: Bounds | None
-    """Of radio and processor."""
+    """Joules of radio and processor for one exchange."""
     states: dict[str, StateEnergy]
+    """Joules and seconds by state of the radio."""
     days: int
     """Exchanges that have a day's energy."""
     day_j: Bounds | None
+    """Joules of a day."""
     day_states: dict[str, Bounds] | None
+    """Joules of a day by state."""
     battery_days: Bounds | None
+    """Life of the battery in days."""
 
 
 @document
@@ -303,18 +380,25 @@ class AnalysedScenario(TypedDict):
     """Everything estimated of one scenario."""
 
     key: str
+    """Key of the scenario in `plan.json`."""
     name: str
+    """Levels, joined for people."""
     levels: dict[str, Level]
+    """Level of each factor, as written."""
     protocol: str
+    """Name of the protocol."""
     implementation: Programs
+    """Program of each role."""
     denominators: Outcomes
+    """How many exchanges and trials ended how."""
     messages: NotRequired[Messages]
     """Of `pubsub` and `stream` only."""
     downloads: NotRequired[Downloads]
     """Only where downloads of several sizes take turns."""
     metrics: dict[str, MetricRecord]
+    """Metrics by name (`wirelab list metrics`)."""
     endpoints: EndpointWaits | None
-    """Null if no trial counts."""
+    """CPU contention of its endpoints; null if no trial counts."""
     cpu: NotRequired[dict[End, CpuLimit]]
     """Only of hosts with a limit."""
     ledger: NotRequired[LedgerRecord]
@@ -332,9 +416,13 @@ class Family(TypedDict):
     """The comparisons whose error rate is controlled together."""
 
     name: str
+    """Name of the family."""
     size: int
+    """Number of comparisons."""
     method: str
+    """How the error rate is controlled."""
     error_rate: float
+    """The error rate that is controlled."""
 
 
 @document
@@ -342,11 +430,15 @@ class Quality(TypedDict):
     """What a comparison is good for."""
 
     flag: Grade
+    """The worst quality of the link, of the endpoints (not for counts), and, of a delay, of the link's mean error
+    in relation to the difference.
+    """
     why: str
+    """The reason, as a sentence."""
     causes: list[str]
     """Which of `the link`, `the machine` and `the effect` make it worse than good."""
     error_s: float | None
-    """The link's mean error over a round trip."""
+    """The link's mean error over a round trip, in seconds; null if it does not apply."""
 
 
 @document
@@ -354,20 +446,27 @@ class ComparisonRecord(TypedDict):
     """Two scenarios in one metric: `a` over, and minus, `b`."""
 
     metric: str
+    """Name of the metric."""
     a: str
     """Key of a scenario."""
     b: str
-    """Key of a scenario."""
+    """Key of a scenario that differs in protocol or implementation alone."""
     ratio_of_means: EstimateRecord
+    """Mean of `a` over mean of `b`."""
     ratio_of_medians: EstimateRecord
+    """Median of `a` over median of `b`."""
     shift: EstimateRecord
-    """Hodges-Lehmann."""
+    """Hodges-Lehmann estimate of `a` minus `b`."""
     cliffs_delta: EstimateRecord
+    """Cliff's delta."""
     p: float
-    """Permutation of whole trials."""
+    """p-value of a permutation of whole trials."""
     p_adjusted: float
+    """The same, adjusted for the family."""
     family: Family
+    """The comparisons whose error rate is controlled together."""
     link: Quality
+    """Quality of the comparison."""
 
 
 @document
@@ -375,13 +474,17 @@ class LinkConfigured(TypedDict):
     """One direction of a link as configured."""
 
     delay_s: float
-    """Mean delay without queues."""
+    """Mean delay without queues, in seconds."""
     loss: float | None
-    """On purpose; null where it depends on when packets are sent."""
+    """Loss on purpose, as a fraction; null if it depends on when packets are sent."""
     rate_bps: int | None
+    """Rate that the link sustains; null without a limit."""
     duplicated: NotRequired[float | None]
+    """Fraction of packets that leave twice; null if it depends on when packets are sent. Absent without logs."""
     corrupted: NotRequired[float | None]
+    """Fraction of packets with an inverted bit; null and absent likewise."""
     reordered: NotRequired[float | None]
+    """Fraction of packets that are overtaken; null and absent likewise."""
 
 
 @document
@@ -389,8 +492,11 @@ class DelayErrors(TypedDict):
     """How late the emulator was; null of a link that netem ran."""
 
     p50: float | None
+    """Median in seconds."""
     p99: float | None
+    """99th percentile in seconds."""
     max: float | None
+    """Maximum in seconds."""
 
 
 @document
@@ -398,11 +504,17 @@ class LinkMeasured(TypedDict):
     """One direction of a link as measured."""
 
     delay_error_s: DelayErrors
+    """Timing error of the emulator."""
     loss: EstimateRecord
+    """Fraction of packets that were lost."""
     packets: int
+    """Packets that reached the link."""
     duplicated: NotRequired[EstimateRecord]
+    """Fraction of packets that left twice."""
     corrupted: NotRequired[EstimateRecord]
+    """Fraction of packets with an inverted bit."""
     reordered: NotRequired[EstimateRecord]
+    """Fraction of packets that were overtaken."""
 
 
 @document
@@ -410,12 +522,19 @@ class LinkRecord(TypedDict):
     """One direction of one distinct link, over the trials that count."""
 
     link_name: str
+    """Name of the link."""
     direction: Way
+    """Direction."""
     backend: str
+    """`wirelab` or `netem`."""
     configured: LinkConfigured
+    """As configured. Of a schedule it is over the time that its trials lasted."""
     measured: LinkMeasured
+    """As measured."""
     flag: Flag
+    """Quality of the emulation."""
     why: str
+    """The reason, as a sentence."""
 
 
 @document
@@ -423,11 +542,17 @@ class LaneLateness(TypedDict):
     """How late the emulator was in one lane, over all packets."""
 
     lane: int
+    """Number of the job, from 0."""
     packets: int
+    """Packets."""
     p50_s: float | None
+    """Median in seconds."""
     p99_s: float | None
+    """99th percentile in seconds."""
     p999_s: float | None
+    """99.9th percentile in seconds."""
     max_s: float
+    """Maximum in seconds."""
 
 
 @document
@@ -435,12 +560,15 @@ class Replay(TypedDict):
     """Trials whose packet log was run again through a fresh link."""
 
     trials: int
-    """That are done."""
+    """Trials that are done."""
     replayed: int
+    """Of these, trials whose packet log could be replayed."""
     reproduced: int
-    """Without a mismatch."""
+    """Of these, trials without a mismatch."""
     packets: int
+    """Packets that were replayed."""
     mismatches: int
+    """Packets that differ."""
 
 
 @document
@@ -448,16 +576,23 @@ class CertificateLine(TypedDict):
     """One property of one direction, or of both, as probes found it."""
 
     name: str
+    """Name of the property."""
     direction: Literal["uplink", "downlink", "both"]
+    """Direction."""
     unit: str
+    """`s`, `bit/s`, `share` or `packets`."""
     configured: float | None
+    """The configured value."""
     measured: EstimateRecord | None
-    """At the level of the whole family."""
+    """The measured value. The level of its interval is that of the whole family."""
     tolerance: float | None
+    """The tolerated difference."""
     verdict: Literal["in", "out", "open", "unjudged"]
-    """`open`: the probes do not show it as closely."""
+    """`in` or `out` of tolerance; `open` if the probes cannot tell; `unjudged`."""
     grade: Grade
+    """Quality by this property."""
     why: str | None
+    """The reason, as a sentence."""
 
 
 @document
@@ -465,17 +600,21 @@ class CertificateRecord(TypedDict):
     """What probes found of one link."""
 
     link_names: list[str]
-    """As the client's link."""
+    """Its names as the client's link."""
     topology_links: list[str]
-    """As another link of a topology."""
+    """Its names as another link of a topology."""
     flag: Grade
-    """By what is out of tolerance, but for how busy the machine was."""
+    """Quality by what is out of tolerance, without regard to how busy the machine was."""
     why: str
+    """The reason, as a sentence."""
     probes: str
-    """Their folder."""
+    """Folder of the probes."""
     backend: str
+    """`wirelab` or `netem`."""
     grade: Grade
+    """Quality."""
     lines: list[CertificateLine]
+    """One entry for each property."""
 
 
 @document
@@ -483,8 +622,11 @@ class Constant(TypedDict):
     """A constant of a radio's or device's model, and where it comes from."""
 
     constant: str
+    """Name of the constant."""
     value: str
+    """Its value with the unit."""
     source: str
+    """Where it comes from."""
 
 
 @document
@@ -492,9 +634,13 @@ class DeviceRecord(TypedDict):
     """A device."""
 
     name: str
+    """Name."""
     title: str
+    """Name for people."""
     validated: bool
+    """True if the model was compared with measured power."""
     sources: list[Constant]
+    """Its constants."""
 
 
 @document
@@ -502,6 +648,7 @@ class RadioRecord(DeviceRecord):
     """A radio."""
 
     inputs: dict[str, str | int | float]
+    """Inputs of the radio, as written."""
 
 
 @document
@@ -509,7 +656,9 @@ class Battery(TypedDict):
     """A battery."""
 
     capacity_mah: float
+    """Capacity in mAh."""
     voltage_v: float
+    """Mean voltage in V."""
 
 
 @document
@@ -517,33 +666,49 @@ class EnergyModel(TypedDict):
     """`energy.json`: the radio and the device that energies were computed for."""
 
     schema_version: int
+    """Version of the format."""
     radio: RadioRecord
+    """The radio."""
     device: DeviceRecord | None
+    """The device around it; null without one."""
     measured_on_device: bool
+    """The client's CPU time was measured on the device."""
     interval_s: float | None
+    """Seconds from one message to the next; null if not given."""
     battery: Battery | None
+    """The battery; null without one."""
     notes: list[str]
+    """Sentences that the reader must know."""
 
 
 @document
 class Estimates(TypedDict):
-    """The document."""
+    """`estimates.json`: estimates, comparisons, and links as configured and measured."""
 
     schema_version: int
+    """Version of the format."""
     level: float
+    """Confidence level of intervals, as a fraction."""
     metric: str
     """The headline metric."""
     seed: int
+    """Seed of the campaign."""
     scenarios: list[AnalysedScenario]
+    """One entry for each scenario."""
     comparisons: list[ComparisonRecord]
+    """Pairs of scenarios that differ in the protocol or implementation alone."""
     links: list[LinkRecord]
+    """One entry for each distinct link and direction, over the trials that count."""
     link_lateness: list[LaneLateness]
+    """Timing error of the emulator by parallel trial."""
     replay: Replay | None
+    """What the replay of packet logs showed; null without a log."""
     certificates: list[CertificateRecord]
+    """One entry for each link that was probed before the first block."""
     energy: NotRequired[EnergyModel]
-    """Only with a radio."""
+    """The contents of `energy.json`. Only with a radio."""
     notes: list[str]
-    """Sentences that the reader must know."""
+    """Sentences that the reader must know: few values, pooled seeds, exclusions by protocol."""
 
 
 def read_energy_model(path: Path) -> EnergyModel:

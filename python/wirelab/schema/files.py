@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from wirelab.schema.campaign import JournalEntry
+from wirelab.schema.documented import Documented
 from wirelab.schema.estimates import EnergyModel, Estimates
 from wirelab.schema.plan import Plan
 from wirelab.schema.record import CampaignRecord
@@ -32,7 +33,7 @@ FILES: Mapping[str, TypeAdapter[Any]] = {
 
 def text(name: str) -> str:
     """One of them."""
-    schema = FILES[name].json_schema(mode="serialization")
+    schema = FILES[name].json_schema(mode="serialization", schema_generator=Documented)
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**dialect, **schema}, indent=2, ensure_ascii=False) + "\n"
 

@@ -17,8 +17,11 @@ class LaneLink(Border):
     """Who is on a link: hosts where the uplink begins, and where it ends."""
 
     name: str
+    """Name of the link."""
     near: tuple[str, ...]
+    """Hosts where the uplink begins."""
     far: tuple[str, ...]
+    """Hosts where it ends."""
 
 
 class OpenLanes(Border):

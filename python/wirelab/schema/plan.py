@@ -22,22 +22,29 @@ class Interval(Border):
     """Stop when the interval's half-width is this share of the estimate."""
 
     relative: float
+    """Half-width as a fraction of the estimate."""
     of: str
+    """The estimate: `median`."""
 
 
 class Stop(Border):
     """When enough is measured."""
 
     replicates: tuple[Unsigned, Unsigned]
+    """Fewest and most trials of each scenario."""
     interval: Interval | None
+    """Null if the number of trials does not depend on it."""
     budget_ns: Unsigned | None
+    """After this time no block starts, except those of the fewest replicates; null without a budget."""
 
 
 class Preview(Border):
     """The plan was scaled down to fit a budget; its numbers are no result."""
 
     budget_ns: Unsigned
+    """Time of `--budget`."""
     replicates: tuple[Unsigned, Unsigned]
+    """From, to."""
     exchanges: tuple[Unsigned, Unsigned]
     """From, to; of the scenario with the most exchanges."""
 
@@ -48,74 +55,116 @@ class EnergyRecord(Border):
     """
 
     radio: str
+    """Name of a shipped radio, or of a file in the campaign."""
     inputs: dict[str, str | int | float] = Field(default_factory=dict)
+    """Inputs of the radio that differ from its defaults, as written."""
     device: str | None = None
+    """Name of a shipped device, or of a file in the campaign; null without one."""
     measured_on_device: bool = False
+    """The client's CPU time was measured on the device itself."""
     interval_ns: Unsigned | None = None
+    """Time from one message to the next; null if not given, and then no day has an energy."""
     battery_mah: float | None = None
+    """Capacity of the battery in mAh; null without a battery."""
     battery_v: float | None = None
+    """Mean voltage of the battery in V; null without a battery."""
 
 
 class ExperimentRecord(Border):
     """The resolved experiment. `claims` and `file` are names without a folder: a plan holds on any machine."""
 
     name: str
+    """Name of the experiment, and of the campaign's folder by default."""
     title: str
+    """One line for people."""
     metric: str
+    """The headline metric."""
     doi: str | None
+    """The paper that the experiment repeats; null without one."""
     claims: str | None
+    """Name of the file of claims in the campaign; null without one."""
     file: str
+    """Name of the experiment file."""
     factors: dict[str, tuple[Any, ...]]
+    """Path of each factor, with its list of levels as written."""
     choices: dict[str, tuple[Any, ...]]
+    """The same for what is varied one at a time."""
     sets: dict[str, tuple[Any, ...]]
+    """Levels of `--set` by path."""
     stop: Stop
+    """When enough is measured."""
     preview: Preview | None
+    """Null, or what `--budget` scaled down: the numbers of such a plan are not conclusive."""
     energy: EnergyRecord | None = None
-    """The client's radio; it changes no trial."""
+    """The client's radio; it changes no trial. Null without one."""
 
 
 class Implementations(Border):
     """Who plays each role."""
 
     client: str
+    """Program of the client, such as `builtin`."""
     server: str
+    """Program of the server, such as `nginx`."""
 
 
 class Scenario(Border):
     """One scenario; `points` are the places of the grid that it stands for."""
 
     key: str
-    """What its records are kept under: they count again only for a scenario of the same key."""
+    """SHA-256 of all that determines the scenario: its protocol, settings, programs and their versions, link,
+    workload, congestion control and seed. Records count again only for the same key.
+    """
     identity: str
-    """What its random numbers are drawn from: no name that is only for people is in it, and no version of a file."""
+    """SHA-256 of what random numbers are drawn from: as the key, without the seed, the programs and versions of
+    files.
+    """
     name: str
+    """Levels, joined for people."""
     levels: dict[str, Level]
+    """Level of each factor that applies to the scenario, as written."""
     points: tuple[dict[str, Level], ...]
+    """All combinations of levels that the scenario stands for. There are several where a level changes nothing,
+    such as a setting of another protocol.
+    """
     protocol: str
+    """Name of the protocol."""
     settings: dict[str, SettingValue]
+    """All settings of the protocol, those with their defaults too."""
     implementation: Implementations
+    """Program of each role."""
     link: LinkSpec
+    """The client's link."""
     link_name: str
+    """Name of the link."""
     workload: WorkloadSpec
+    """What the endpoints do."""
     congestion_control: str
+    """Congestion control of TCP."""
     capture: bool = False
+    """Whether packets of both ends are kept. It is part of the key only if true."""
     offloads: bool = False
-    """Whether segmentation and checksums of its endpoints are left to their interfaces."""
+    """Whether segmentation and checksums of its endpoints are left to their interfaces. It is part of the key only
+    if true.
+    """
     topology: tuple[TopologyLink, ...] = ()
-    """The client's link first; none where a client and a server are alone."""
+    """Links and their hosts, the client's link first. Absent if a client and a server are alone."""
     traffic: tuple[Traffic, ...] = ()
+    """Background traffic. Absent without any."""
     origin: Origin | None = None
-    """The server that a proxy asks; without a proxy none."""
+    """The server behind a proxy. Absent without a proxy."""
     cpu: dict[str, float] = Field(default_factory=dict)
-    """Share of one CPU that a role's host has, where it has less than the machine."""
+    """Share of one CPU of each role's host, as a fraction. Absent without a limit."""
     program_settings: dict[str, dict[str, SettingValue]] = Field(default_factory=dict)
-    """What the programs that play take beside the settings of the protocol."""
+    """Settings that a program gets in addition to `settings`. Absent without any."""
     background_packets_per_s: float = 0.0
-    """Of its traffic over all links, both ways."""
+    """Packets a second of background traffic, over all links, both ways."""
     expected_exchange_ns: Unsigned
+    """Rough guess of an exchange's time, for the minutes of a plan."""
     expected_trial_ns: Unsigned
+    """Rough guess of a trial's time, for the minutes of a plan."""
     server_starts_in_ns: Unsigned = 0
-    """Until a foreign server is ready, before the trial's time begins; 0 for those that take no time worth counting."""
+    """Known time until a third-party server is ready, for the minutes of a plan. Absent if 0."""
 
     @property
     def expected_lane_ns(self) -> int:
@@ -132,35 +181,53 @@ class Trial(Border):
     """One execution of one scenario."""
 
     trial: str
+    """Name of the trial, and of its folder."""
     scenario: str
+    """Key of the scenario."""
     replicate: Unsigned
+    """Number of the trial among those of its scenario, from 0."""
     link_seed: Unsigned
+    """Seed of the link. It is drawn from `identity_version`, the campaign's seed, the link and the replicate:
+    protocols on one link share it.
+    """
     endpoint_seed: Unsigned
+    """Seed of the endpoints, drawn from the same."""
 
 
 class Block(Border):
     """One trial of every scenario, in random order."""
 
     block: Unsigned
+    """Number of the block, from 0."""
     trials: tuple[Trial, ...]
+    """In random order."""
 
 
 class Plan(Border):
     """What is to run: `plan.json`."""
 
     schema_version: int = SCHEMA_VERSION
+    """Version of the format."""
     experiment: ExperimentRecord
+    """The experiment, resolved."""
     identity_version: Unsigned
-    """Of the scenarios' identities."""
+    """Version of the scenarios' identities."""
     seed: Unsigned
+    """Seed of the campaign."""
     protocols: tuple[ProtocolDescription, ...] = ()
-    """Those of the user's own."""
+    """Protocols of the user's own, as `implementations.toml` in the folder of the experiment describes them."""
     programs: dict[str, str] = Field(default_factory=dict)
-    """SHA-256 of each foreign program that plays a role: of its entry, and of the files that the entry names."""
+    """SHA-256 of each third-party program that plays a role: of its entry in `implementations.toml` without texts
+    and known times, and of the files and Python modules that the entry names.
+    """
     link_facts: dict[str, LinkFacts] = Field(default_factory=dict)
-    """What is known of each link without running it, by `link_key`: asked of the agent when the plan was made."""
+    """What the agent knew of each link when the plan was made. The key is the first 16 digits of the SHA-256 of the
+    link's canonical JSON. Later steps read it and ask no agent.
+    """
     scenarios: tuple[Scenario, ...]
+    """What is compared."""
     blocks: tuple[Block, ...]
+    """What is run, in this order."""
 
     @property
     def known(self) -> Description:

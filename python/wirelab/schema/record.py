@@ -16,15 +16,20 @@ class AgentVersion(Border):
     """The agent that measured."""
 
     version: str
+    """Version of the agent."""
     sha256: str
+    """Digest of its file."""
 
 
 class ProgramVersion(Border):
     """A third-party program that plays a role."""
 
     title: str
+    """Name for people."""
     homepage: str | None
+    """Where it comes from; null if not known."""
     version: str | None
+    """What the program says of its version; null if it says nothing."""
 
 
 class RunRecord(Border):
@@ -33,19 +38,25 @@ class RunRecord(Border):
     began: str
     """RFC 3339, as all times."""
     ended: str | None
-    """Null if it was stopped."""
+    """RFC 3339; null if the run was stopped."""
     claims_sha256: str | None
-    """Of the claims as they stood then."""
+    """Digest of the claims at that time; null without claims."""
     total: Unsigned | None = None
+    """Trials of the plan."""
     run: Unsigned | None = None
+    """Trials that this command ran."""
     reused: Unsigned | None = None
     """Trials that an earlier run finished."""
     failed: Unsigned | None = None
+    """Trials that failed."""
     discarded: Unsigned | None = None
+    """Attempts that were discarded and run again."""
     flagged_blocks: Unsigned | None = None
+    """Blocks that were kept although the emulator was late."""
     lanes: Unsigned | None = None
-    """At the end."""
+    """Parallel trials at the end."""
     elapsed_s: float | None = None
+    """Duration of the run in seconds."""
     cut_after_blocks: Unsigned | None = None
     """Blocks that had begun when the budget ended the run with trials left; null if it did not."""
     cut_scenarios: Unsigned = 0
@@ -53,22 +64,32 @@ class RunRecord(Border):
 
 
 class CampaignRecord(Border):
-    """Versions, machine, kernel settings, command line, and a record of each run."""
+    """`campaign.json`: versions, machine, kernel settings, command line, and a record of each run."""
 
     schema_version: int = SCHEMA_VERSION
+    """Version of the format."""
     wirelab: str
+    """Version of Wirelab."""
     agent: AgentVersion
+    """The agent that measured."""
     python: str
+    """Version of Python."""
     libraries: dict[str, str]
-    """Of each Python library that takes part in a number."""
+    """Version of each Python library that takes part in a number."""
     uv_lock_sha256: str | None
-    """Null of an installed wheel."""
+    """Digest of `uv.lock` in a checkout; null of an installed wheel."""
     os: str
+    """Name and version of the operating system."""
     host: HostFacts
+    """The machine: kernel, CPU, memory, kernel settings read back, scheduling of the link process, and addresses of
+    every host.
+    """
     implementations: dict[str, ProgramVersion]
+    """Each third-party program that plays a role."""
     command: tuple[str, ...]
-    """Of the last run; the home folder is `~`."""
+    """Command line of the last run; the home folder is `~`."""
     runs: tuple[RunRecord, ...] = ()
+    """One entry for each run."""
 
 
 def read_record(campaign: Path) -> CampaignRecord | None:

@@ -17,13 +17,16 @@ class TopologyLink(LaneLink):
     """A link of the lanes. `link` is what it is like; none of the first one, which is the scenario's own."""
 
     link: LinkSpec | None = None
+    """What the link is like. Absent from the first one, which is the scenario's own."""
 
 
 class Origin(Border):
     """The server behind a proxy, which speaks a protocol of its own."""
 
     protocol: str
+    """Protocol between the proxy and the server."""
     settings: dict[str, SettingValue]
+    """All settings of that protocol."""
 
 
 class BulkTraffic(Border):
@@ -31,12 +34,17 @@ class BulkTraffic(Border):
 
     kind: Literal["bulk"] = "bulk"
     name: str
+    """Name of the traffic."""
     source: str
+    """Host that begins it."""
     to: str
+    """Host at the other end."""
     flows: Unsigned
+    """Transfers at the same time."""
     direction: Literal["upload", "download"]
+    """Which way the data goes, seen from `source`."""
     stagger_ns: Unsigned
-    """Each transfer begins at an instant drawn from this."""
+    """Each transfer begins at a random instant within this time."""
 
 
 class PingTraffic(Border):
@@ -44,11 +52,17 @@ class PingTraffic(Border):
 
     kind: Literal["ping"] = "ping"
     name: str
+    """Name of the traffic."""
     source: str
+    """Host that begins it."""
     to: str
+    """Host at the other end."""
     flows: Unsigned
+    """Floods at the same time."""
     payload_bytes: Unsigned
+    """Payload of an echo request."""
     interval_ns: Unsigned
+    """Time between the requests of one flood."""
 
 
 Traffic = Annotated[BulkTraffic | PingTraffic, Field(discriminator="kind")]

@@ -23,10 +23,13 @@ class ClaimFamily(TypedDict):
     """The claims whose error rate is controlled together."""
 
     error_rate: float
+    """Error rate that is controlled over all these claims."""
     claims: int
+    """Number of claims."""
     method: str
+    """How it is controlled."""
     published_level: float | None
-    """The confidence level that the paper asked for."""
+    """Confidence level that the paper asked for; null if the claims name none."""
 
 
 @document
@@ -34,7 +37,7 @@ class Deciding(EstimateRecord):
     """An estimate with the interval that decided, at its own level."""
 
     of: str
-    """What it is of; empty where that is `ours`."""
+    """What the estimate is of; empty where that is `ours`."""
 
 
 @document
@@ -42,7 +45,9 @@ class PublishedVerdict(TypedDict):
     """The same judgement on the paper's own printed numbers."""
 
     verdict: Verdict
+    """The verdict on the paper's own printed numbers."""
     why: str
+    """A sentence."""
 
 
 @document
@@ -50,7 +55,9 @@ class VerdictQuality(TypedDict):
     """What a verdict is good for: the worst of the comparisons, links and endpoints that it rests on."""
 
     flag: Grade
+    """The worst quality of the comparisons, links and endpoints that the verdict rests on."""
     why: str
+    """The reason, as a sentence."""
 
 
 @document
@@ -58,22 +65,33 @@ class PartRecord(TypedDict):
     """A part of a claim."""
 
     id: NotRequired[str]
-    """Absent of a part's own parts."""
+    """Name of the part. Absent from a part's own parts."""
     form: str
+    """Form of the part, such as `order` or `ratio`."""
     text: str
+    """The part as a sentence."""
     verdict: Verdict
+    """The verdict."""
     why: str
+    """The reason, as a sentence."""
     paper: float | str | None
+    """What the paper says: a number or a text."""
     ours: EstimateRecord | None
-    """A count is an estimate too."""
+    """Our estimate; null if there is none. A count is an estimate too."""
     judged: list[Deciding]
-    """Of what is inconclusive the widest interval that was tried; none where no interval decides."""
+    """The estimates whose intervals decided, each at its own level. If the verdict is inconclusive it is the widest
+    interval that was tried; empty if no interval decides.
+    """
     n: int
+    """Number of values."""
     parts: list[PartRecord]
+    """Parts of this part."""
     published: NotRequired[PublishedVerdict]
+    """The same judgement on the paper's own printed numbers."""
     contradiction: NotRequired[str | None]
-    """A sentence if the paper's own numbers contradict it."""
+    """A sentence if the paper's own numbers contradict it; else null."""
     link: NotRequired[VerdictQuality | None]
+    """Quality of what the verdict rests on; null if nothing of it was graded."""
 
 
 @document
@@ -81,36 +99,57 @@ class ChoiceVerdict(TypedDict):
     """The verdict at one combination of the levels that the paper leaves open."""
 
     levels: dict[str, Level]
+    """Level of each choice. The key `response-time` names the definition of response time if the claim uses one."""
     verdict: Verdict
+    """The verdict at these levels."""
     missing: bool
     """Inconclusive because a scenario was not run with these levels, or with a setting that was not in force."""
     link: VerdictQuality | None
+    """Quality of what the verdict rests on."""
 
 
 @document
 class ClaimRecord(TypedDict):
-    """A claim."""
+    """A claim and its verdict."""
 
     id: str
+    """Name of the claim."""
     form: str
-    """`composite` for parts of several forms."""
+    """Form of the claim, such as `order` or `ratio`; `composite` for parts of several forms."""
     text: str
+    """The claim as a sentence."""
     verdict: Verdict
+    """The verdict."""
     why: str
+    """The reason, as a sentence."""
     paper: float | str | None
+    """What the paper says: a number or a text."""
     ours: EstimateRecord | None
+    """Our estimate; null if there is none. A count is an estimate too."""
     judged: list[Deciding]
+    """The estimates whose intervals decided, each at its own level. If the verdict is inconclusive it is the widest
+    interval that was tried; empty for a claim in parts, or if no interval decides.
+    """
     n: int
+    """Number of values."""
     parts: list[PartRecord]
+    """Parts of a claim that is made of several."""
     published: PublishedVerdict
+    """The same judgement on the paper's own printed numbers."""
     contradiction: str | None
+    """A sentence if the paper's own numbers contradict it; else null."""
     under_published_rule: Verdict | None
-    """After the paper's outlier removal; null if the claims name none."""
+    """The verdict after the paper's outlier removal; null if the claims name no `outlier_rule`."""
     at_published_level: Verdict | None
-    """On the claim alone, at the confidence level that the paper asked for; null if the claims name none."""
+    """The verdict on the claim alone, at the confidence level that the paper asked for; null if the claims name
+    none.
+    """
     choices: list[ChoiceVerdict]
-    """The first is the one judged."""
+    """One entry for each combination of levels that the paper leaves open. The first is the one judged."""
     link: VerdictQuality | None
+    """Quality of what the verdict rests on: the worst of the comparisons between its scenarios. If none is
+    compared, the worst of their links and endpoints; null if nothing was graded.
+    """
 
 
 @document
@@ -118,21 +157,31 @@ class PublishedNumber(TypedDict):
     """A number that the paper printed, in base units."""
 
     metric: str
+    """Name of the metric, as in `estimates.json`."""
     levels: dict[str, str]
+    """Levels of the factors that the paper varied, the protocol included."""
     statistic: str
+    """Which statistic, such as `mean`."""
     value: float
+    """The number in base units, such as seconds."""
 
 
 @document
 class Verdicts(TypedDict):
-    """The document."""
+    """`verdicts.json`: verdicts on the claims of an experiment."""
 
     schema_version: int
+    """Version of the format."""
     claims_file: str
+    """Name of the file of claims."""
     claims_sha256: str
+    """Its digest."""
     family: ClaimFamily
+    """The error rate that is controlled."""
     claims: list[ClaimRecord]
+    """One entry for each claim."""
     published_numbers: list[PublishedNumber]
+    """The paper's own numbers as data."""
 
 
 def read_verdicts(campaign: Path) -> Verdicts | None:

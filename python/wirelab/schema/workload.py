@@ -175,8 +175,11 @@ class PageLoads(Border):
 
     kind: Literal["page"] = "page"
     loads: Unsigned
+    """Loads in a trial."""
     timeout_ns: Unsigned
+    """A load that takes longer has timed out."""
     page: PageIdentity
+    """Which page."""
 
     @property
     def rows(self) -> int:

@@ -22,17 +22,26 @@ Voltage = Annotated[float, *quantity(voltage_v, "3.7 V"), AfterValidator(positiv
 class EnergyTable(Table):
     """The client's radio, its device, and how often it sends."""
 
-    radio: str = Field(description="A shipped radio, or a radio's file next to this file.")
+    radio: str = Field(description="A shipped radio (`wirelab list radios`), or a file in the folder of this file.")
     inputs: dict[str, str | int | float] = Field(
-        default_factory=dict, description="What of the radio is set otherwise, such as inactivity or coverage."
+        default_factory=dict,
+        description="Inputs of the radio that differ from its defaults (`wirelab describe radio NAME`).",
+        examples=[{"inactivity": "5 s"}],
     )
-    device: str | None = Field(default=None, description="The device around the radio, which sleeps between messages.")
+    device: str | None = Field(
+        default=None, description="The device around the radio, which sleeps between messages (`wirelab list devices`)."
+    )
     measured_on_device: bool = Field(
-        default=False, description="Whether the experiment runs on that device, so that its CPU time counts as energy."
+        default=False,
+        description="Wirelab runs on that device, so the CPU time of its client counts as energy of its processor.",
     )
-    interval: PositiveDuration | None = Field(default=None, description="Time from one message to the next.")
-    battery: Charge | None = Field(default=None, description="Capacity of the battery that is to last.")
-    voltage: Voltage | None = Field(default=None, description="Mean voltage of that battery.")
+    interval: PositiveDuration | None = Field(
+        default=None, description="Time from one message to the next, for the energy of a day."
+    )
+    battery: Charge | None = Field(
+        default=None, description="Capacity of the battery, for its life. Needs `voltage` and `interval`."
+    )
+    voltage: Voltage | None = Field(default=None, description="Mean voltage of the battery. Needs `battery`.")
 
     def record(self) -> EnergyRecord:
         """As a plan has it: files of the user's own by their names, for a plan holds on any machine."""

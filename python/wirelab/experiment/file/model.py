@@ -64,28 +64,45 @@ class StopTable(Table):
                 ]
             }
         ),
-    ] = Field(default=(5, 20), description="Trials of each scenario: fixed, or at least and at most.")
+    ] = Field(
+        default=(5, 20),
+        description="Trials of each scenario: `30` is fixed, `[5, 20]` is at least and at most.",
+        examples=[30, [5, 20]],
+    )
     interval: Annotated[
         Interval | None,
         BeforeValidator(read_interval),
         WithJsonSchema({"type": "string", "examples": ["10 % of median"]}),
-    ] = Field(default=None, description="A scenario is done when its interval is this narrow.")
-    budget: PositiveDuration | None = Field(default=None, description="No block starts after this long.")
+    ] = Field(
+        default=None, description="A scenario is done when the half-width of its interval is this share of the median."
+    )
+    budget: PositiveDuration | None = Field(
+        default=None, description="After this time no block starts, except those of the fewest replicates."
+    )
 
 
 class EndpointTable(Table):
     """What plays a role."""
 
-    implementation: str = Field(default=BUILTIN, description="Code that provides the protocol.")
-    cpu: CpuShare = Field(default=None, description="Share of one CPU that its host may use; none is no limit.")
+    implementation: str = Field(
+        default=BUILTIN,
+        description="Program that plays the role: `builtin`, or a name of `wirelab list implementations`.",
+        examples=["curl"],
+    )
+    cpu: CpuShare = Field(
+        default=None,
+        description="Share of one CPU that all processes of its host may use together, from 0.1 % to 100 %. "
+        '`"none"` is no limit.',
+        json_schema_extra={"default": "none"},
+    )
 
 
 class EndpointsTable(Table):
     """Who takes part."""
 
-    client: EndpointTable = EndpointTable()
-    server: EndpointTable = EndpointTable()
-    proxy: ProxyTable | None = None
+    client: EndpointTable = Field(default=EndpointTable(), description="Who plays the client.")
+    server: EndpointTable = Field(default=EndpointTable(), description="Who plays the server.")
+    proxy: ProxyTable | None = Field(default=None, description="A proxy between the client and the server.")
 
 
 Levels = Annotated[list[Any], Field(min_length=1)]
@@ -94,43 +111,64 @@ Levels = Annotated[list[Any], Field(min_length=1)]
 class ExperimentFile(Table):
     """A Wirelab experiment. A factor's key is the path that it varies."""
 
-    title: str = Field(description="One line for people.")
-    metric: str = Field(default="end-to-end-delay", description="The headline metric.")
-    doi: str | None = Field(default=None, description="The paper that this experiment re-runs.")
-    claims: str | None = Field(default=None, description="File of claims to judge, next to this file.")
+    title: str = Field(description="One line for people.", examples=["HTTP/1.1 and CoAP over NB-IoT"])
+    metric: str = Field(default="end-to-end-delay", description="The headline metric (`wirelab list metrics`).")
+    doi: str | None = Field(default=None, description="The paper that this experiment repeats.")
+    claims: str | None = Field(default=None, description="File of claims to judge, in the folder of this file.")
     seed: int = Field(default=1, ge=0, le=MAX_SEED, description="Seed of everything random.")
-    congestion_control: str = Field(default="cubic", min_length=1, description="TCP congestion control.")
-    capture: bool = Field(default=False, description="Capture every packet at both ends, with the TLS secrets.")
+    congestion_control: str = Field(default="cubic", min_length=1, description="Congestion control of TCP.")
+    capture: bool = Field(
+        default=False,
+        description="Keep every packet of both ends, the TLS secrets and qlog (docs/guide/captures.md). "
+        "`run --capture` does the same.",
+    )
     offloads: bool = Field(
         default=False,
-        description="Endpoints hand over segments of up to 64 KiB (segmentation and checksum offload).",
+        description="Endpoints leave segmentation and checksums to their interfaces, as with a network card that does "
+        'them. Packets of up to 64 KiB then reach the link. It is for CPU times, and excludes `backend = "netem"`, '
+        "`corrupt`, `mtu`, `burst` and a shared medium.",
     )
     factors: dict[str, Levels] = Field(
-        default_factory=dict, description="Varied together: every combination is a scenario."
+        default_factory=dict,
+        description="Varied together: every combination is a scenario. A key is the path of what it varies. The factor "
+        "`protocol` is required.",
     )
     choices: dict[str, Levels] = Field(
-        default_factory=dict, description="Varied one at a time, each level against the grid of factors."
+        default_factory=dict,
+        description="Varied one at a time: each level is combined with the whole grid of factors.",
     )
     link: LinkTable = Field(default=LinkTable(), description="Defaults of every link.")
-    links: dict[str, LinkTable] = Field(default_factory=dict, description="Links by name.")
+    links: dict[str, LinkTable] = Field(default_factory=dict, description="Links by name, for the factor `link`.")
     topology: dict[str, TopologyTable] = Field(
-        default_factory=dict, description="Who is on which link; without it a client and a server are on one."
+        default_factory=dict,
+        description="Links of more than two hosts, by name (docs/guide/hosts.md). Without it a client and a server "
+        "share one link.",
     )
-    traffic: dict[str, TrafficTable] = Field(default_factory=dict, description="Background traffic by name.")
+    traffic: dict[str, TrafficTable] = Field(
+        default_factory=dict, description="Background traffic by name (docs/guide/hosts.md)."
+    )
     protocol: dict[str, Any] = Field(default_factory=dict, description="Settings of every protocol that has them.")
     protocols: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Settings of one protocol, and who plays it."
+        default_factory=dict,
+        description="Settings of one protocol (`wirelab describe protocol NAME`). `implementation`, "
+        "`client.implementation` and `server.implementation` say which program plays it.",
     )
     programs: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Settings that one program has in addition to those of a protocol."
+        default_factory=dict,
+        description="Settings that one program has in addition to those of the protocol "
+        "(`wirelab describe implementation NAME`).",
     )
-    endpoints: EndpointsTable = EndpointsTable()
+    endpoints: EndpointsTable = Field(default=EndpointsTable(), description="Who plays each role of every protocol.")
     workload: WorkloadTable = Field(default=WorkloadTable(), description="Defaults of every workload.")
-    workloads: dict[str, WorkloadTable] = Field(default_factory=dict, description="Workloads by name.")
-    energy: EnergyTable | None = Field(
-        default=None, description="The client's radio. Its energy is computed from the packets that flowed."
+    workloads: dict[str, WorkloadTable] = Field(
+        default_factory=dict, description="Workloads by name. With several, the factor `workload` chooses among them."
     )
-    stop: StopTable = StopTable()
+    energy: EnergyTable | None = Field(
+        default=None,
+        description="The client's radio. Its energy is computed from the packets that flowed, and it changes no trial "
+        "(docs/guide/energy-measured.md).",
+    )
+    stop: StopTable = Field(default=StopTable(), description="How many trials each scenario gets.")
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -31,17 +31,19 @@ def _is_an_image(size_bytes: int) -> int:
 class ImagesTable(Table):
     """A document that names images which are all alike."""
 
-    objects: int = Field(default=20, ge=1, le=MOST_IMAGES, description="How many images.")
+    objects: int = Field(default=20, ge=1, le=MOST_IMAGES, description="How many images the document names.")
     object_size: Annotated[Size, AfterValidator(_is_an_image)] = Field(
-        default=10_000, description="Of each.", json_schema_extra={"default": "10 kB"}
+        default=10_000,
+        description="Size of each image. All images together have at most 60 MB.",
+        json_schema_extra={"default": "10 kB"},
     )
 
 
 class FolderTable(Table):
     """A folder of the user's own."""
 
-    site: str = Field(min_length=1, description="The folder, next to the experiment file.")
-    document: str = Field(default="index.html", min_length=1, description="Its document.")
+    site: str = Field(min_length=1, description="The folder, relative to the experiment file; `~` is the home folder.")
+    document: str = Field(default="index.html", min_length=1, description="The document in the folder.")
 
 
 class PageParts(ImagesTable, FolderTable):

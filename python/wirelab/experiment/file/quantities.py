@@ -136,6 +136,10 @@ BitRateOrZero = Annotated[int, *quantity(rate_bps, "250 kbit/s")]
 Share = Annotated[float, *quantity(share, "10 %")]
 Correlation = Annotated[float, *quantity(share, "25 %"), AfterValidator(below_100_percent)]
 PositiveShare = Annotated[float, *quantity(share, "1 %"), AfterValidator(positive)]
-CpuShare = Annotated[float | None, *quantity(cpu_share, "10 %")]
+CpuShare = Annotated[
+    float | None,
+    PlainValidator(cpu_share),
+    WithJsonSchema({"type": "string", "pattern": r"^\s*([0-9.]|none$)", "examples": ["10 %"]}),
+]
 """None: no limit."""
 SignalLevel = Annotated[float, *signed(level_dbm, "-85 dBm")]

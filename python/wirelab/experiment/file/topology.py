@@ -58,29 +58,41 @@ Hosts = Annotated[list[Name], Field(min_length=1, max_length=MOST_HOSTS)]
 class TopologyTable(Table):
     """Who is on a link: packets go between its two sides."""
 
-    near: Hosts = Field(description="Hosts where the uplink begins: stations that share the link's air.")
-    far: Hosts = Field(description="Hosts where it ends, behind one access point.")
+    near: Hosts = Field(
+        description="Hosts where the uplink begins: stations that share the link's air.",
+        examples=[["client", "camera"]],
+    )
+    far: Hosts = Field(description="Hosts where the uplink ends, behind one access point.", examples=[["server"]])
     link: str | None = Field(
-        default=None, description="What it is like: an entry of [links] or a profile. Otherwise what `link` chooses."
+        default=None,
+        description="An entry of `[links]` or a profile. By default the entry of `[links]` with this link's name, else "
+        "what the factor `link` chooses.",
     )
 
 
 class TrafficTable(Table):
     """Background traffic between two hosts: it begins before the client and ends with the trial."""
 
-    kind: Literal["bulk", "ping"] = Field(description="Transfers over TCP, or floods of ICMP echo requests.")
-    source: str | None = Field(default=None, alias="from", description="The host that begins it; the table's name.")
+    kind: Literal["bulk", "ping"] = Field(
+        description="`bulk` is transfers over TCP; `ping` is floods of ICMP echo requests."
+    )
+    source: str | None = Field(
+        default=None, alias="from", description="The host that begins it. By default the host with the table's name."
+    )
     to: str = Field(default=SERVER, description="The host at the other end.")
-    flows: int = Field(default=1, ge=0, le=MOST_FLOWS, description="How many side by side; 0 is none.")
-    direction: Literal["upload", "download"] = Field(default="upload", description="Which way bulk goes.")
+    flows: int = Field(
+        default=1, ge=0, le=MOST_FLOWS, description="How many transfers or floods run at the same time; 0 is none."
+    )
+    direction: Literal["upload", "download"] = Field(default="upload", description="Which way the data of `bulk` goes.")
     stagger: Annotated[Duration, within(0, 60 * SECOND, "at most 60 s")] = Field(
-        default=SECOND, description="Each transfer begins at an instant drawn from this."
+        default=SECOND,
+        description="Of `bulk`: each transfer begins at a random instant within this time. At most 60 s.",
     )
     payload: Annotated[Size, within(0, 65_000, "at most 65000 B")] = Field(
-        default=56, description="Payload of an echo request, as ping's -s has it."
+        default=56, description="Of `ping`: payload of an echo request, as with ping's option -s. At most 65000 B."
     )
     interval: Annotated[Duration, within(10 * US, 3600 * SECOND, "from 10 us to 1 h")] = Field(
-        default=10 * MS, description="Time between the requests of one flood."
+        default=10 * MS, description="Of `ping`: time between the requests of one flood, from 10 us to 1 h."
     )
 
     def traffic(self, name: str) -> Traffic:
@@ -100,8 +112,10 @@ class TrafficTable(Table):
 class ProxyTable(Table):
     """A proxy between the client and the server."""
 
-    protocols: Annotated[list[str], Field(min_length=1)] = Field(description="Protocols of the clients that ask it.")
-    origin: str = Field(default=ORIGIN, description="The protocol that it speaks to the server.")
+    protocols: Annotated[list[str], Field(min_length=1)] = Field(
+        description="Protocols whose clients send their requests to the proxy.", examples=[["coap"]]
+    )
+    origin: str = Field(default=ORIGIN, description="The protocol between the proxy and the server.")
 
 
 Topology = Mapping[str, TopologyTable]

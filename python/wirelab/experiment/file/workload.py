@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from wirelab.experiment.file.pages import DEFAULT, Pages, WrittenPage, check_size
 from wirelab.experiment.file.quantities import PositiveDuration, Size, Table, positive, quantity
@@ -45,14 +45,14 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """What belongs to each kind of workload, besides `kind`."""
 ABOUT: Mapping[str, str] = {
     "request-response": "A client sends requests, a server answers each: an upload and a download of given sizes.",
-    "telemetry": "A client hands readings over; each exchange ends when the client knows that the server's application "
-    "has the reading. What acknowledges it is the protocol's (docs/concepts/equal-work.md).",
-    "pubsub": "The changes of a state reach each client that waits for them: from the publisher's application to the "
+    "telemetry": "A client sends readings. Each exchange ends when the client knows that the server's application has "
+    "the reading. The protocol decides what acknowledges it (docs/concepts/equal-work.md).",
+    "pubsub": "State changes reach each client that waits for them: from the publisher's application to the "
     "subscriber's, on one clock.",
-    "stream": "Messages at a steady rate reach each client that waits, as of a medium that a player buffers: how late "
-    "they come, and how often it stalls.",
-    "page": "A client loads a page as a browser does: the document, and what it names as its bytes arrive. Each load "
-    "begins without connections and with an empty cache, one after another (docs/guide/pages.md).",
+    "stream": "Messages at a steady rate reach each client that waits, as media for a player with a buffer. Measured "
+    "are how late they come, and how often the player stalls.",
+    "page": "A client loads a page as a browser does: the document, then what it names as its bytes arrive. Each load "
+    "begins without connections and with an empty cache (docs/guide/pages.md).",
 }
 """Each kind in words."""
 
@@ -159,63 +159,84 @@ class WorkloadKeyError(UnitError):
         self.key = key
 
 
+def _with_kinds(schema: dict[str, Any]) -> None:
+    """Begin the description of each key with the kinds of workload that have it."""
+    for key, each in schema["properties"].items():
+        kinds = [kind for kind, keys in KEYS.items() if key in keys]
+        if kinds and len(kinds) < len(KEYS):
+            each["description"] = f"{', '.join(kinds)}: {each['description']}"
+
+
 class WorkloadTable(Table):
     """What the endpoints do. Which keys belong to which kind is in `KEYS`; a key of another kind says nothing."""
 
+    model_config = ConfigDict(json_schema_extra=_with_kinds)
+
     kind: Literal["request-response", "telemetry", "pubsub", "stream", "page"] = Field(
         default="request-response",
-        description="request-response, deliver (readings to the server), notify (changes to clients that wait), "
-        "stream (messages at a steady rate to clients that wait) or page (a page with all that it names).",
+        description="What the endpoints do.",
     )
     upload: Size = Field(
         default=0,
-        description="request-response: request body; more than 0 makes it a POST.",
+        description="Size of the request body. More than 0 makes the request a POST.",
         json_schema_extra={"default": "0 B"},
     )
     download: Download = Field(
         default=0,
-        description="request-response: response body; of several sizes the exchanges of a client take turns.",
+        description="Size of the response body. Of a list, the exchanges of each client ask for the sizes in turn, "
+        "without an upload. Each size then has delays of its own.",
         json_schema_extra={"default": "0 B"},
     )
     message: Size = Field(
         default=100,
-        description="deliver, notify, stream: size of a message.",
+        description="Size of a message.",
         json_schema_extra={"default": "100 B"},
     )
     connection: Connection = Field(
         default=NewConnection(),
-        description="request-response, deliver: a new connection for each exchange, one that resumes the session "
-        "before, or persistent ones.",
+        description="`new`: a connection for each exchange. `resumed`: the same, and it resumes the session of the one "
+        "before. `persistent`: one connection for all; `{ persistent = 4 }`: four.",
+        examples=[{"persistent": 4}],
         validate_default=False,
         json_schema_extra={"default": "new"},
     )
-    exchanges: int = Field(default=10, ge=1, le=2**32 - 1, description="Exchanges of a trial, of each client.")
+    exchanges: int = Field(default=10, ge=1, le=2**32 - 1, description="Exchanges of each client in a trial.")
     clients: int = Field(
-        default=1, ge=1, le=MAX_CLIENTS, description="request-response, deliver: independent clients in one process."
+        default=1,
+        ge=1,
+        le=MAX_CLIENTS,
+        description="Independent clients. Each has connections, sessions and arrivals of its own.",
     )
-    messages: int = Field(default=10, ge=1, le=2**32 - 1, description="notify, stream: messages of a trial.")
+    messages: int = Field(default=10, ge=1, le=2**32 - 1, description="Messages of a trial.")
     subscribers: int = Field(
-        default=1, ge=1, le=MAX_CLIENTS, description="notify, stream: clients that wait, each sent every message."
+        default=1, ge=1, le=MAX_CLIENTS, description="Clients that wait for messages. Each is sent every message."
     )
-    concurrency: int = Field(default=1, ge=1, le=10_000, description="Concurrent exchanges of each client.")
+    concurrency: int = Field(
+        default=1, ge=1, le=10_000, description="Exchanges of a client that may run at the same time."
+    )
     arrival: Arrival | None = Field(
         default=None,
-        description="When exchanges are meant to start (closed), or messages to be published (10 /s, fixed).",
+        description="When exchanges start, or messages are published. `closed`: when the one before has ended. `fixed` "
+        'and `poisson`: at this mean rate. By default `closed`. `pubsub` cannot be closed: `{ fixed = "10 /s" }`.',
+        examples=["closed", {"fixed": "10 /s"}, {"poisson": "10 /s"}],
     )
-    rate: Rate = Field(default=25.0, description="stream: messages per second.", json_schema_extra={"default": "25 /s"})
+    rate: Rate = Field(default=25.0, description="Messages per second.", json_schema_extra={"default": "25 /s"})
     playout_delay: PositiveDuration = Field(
         default=2 * 10**8,
-        description="stream: what the player buffers before it plays the first message.",
+        description="What the player buffers before it plays the first message.",
         json_schema_extra={"default": "200 ms"},
     )
     page: WrittenPage = Field(
         default=DEFAULT,
-        description="page: a built-in page, a document that names so many images, or a folder of your own.",
+        description="A built-in page (`wirelab list pages`), a document that names images of the same size, or a "
+        "folder of your own (docs/guide/pages.md).",
+        examples=["fischer2021", {"objects": 20, "object-size": "10 kB"}, {"site": "DIR"}],
     )
-    loads: int = Field(default=10, ge=1, le=2**32 - 1, description="page: loads of a trial.")
+    loads: int = Field(default=10, ge=1, le=2**32 - 1, description="Loads in a trial, one after another.")
     timeout: Annotated[int | None, *quantity(duration_ns, "10 s"), AfterValidator(positive)] = Field(
         default=None,
-        description="An exchange, or a message, times out after this long; a page's load after 60 s by default.",
+        description="An exchange or a message that takes longer has timed out. Of a page it is the time of a whole "
+        "load, by default 60 s.",
         json_schema_extra={"default": "10 s"},
     )
 
@@ -254,7 +275,7 @@ class WorkloadTable(Table):
                 )
             case "pubsub":
                 if isinstance(self.arrival, Closed):
-                    what = "notify has no answer that the next message could wait for"
+                    what = "pubsub has no answer that the next message could wait for"
                     raise WorkloadKeyError("arrival", what, hint='such as arrival = { fixed = "10 /s" }')
                 return PubSub(
                     message_bytes=self.message,

@@ -39,14 +39,14 @@ class UniformTable(Table):
     """Uniform jitter."""
 
     distribution: Literal["uniform"]
-    half_width: Duration
+    half_width: Duration = Field(description="Half of the width: the delay is at most so far from its mean.")
 
     def spec(self) -> JitterSpec:
         return UniformJitter(half_width_ns=self.half_width)
 
 
 class ParetoTable(Table):
-    """netem's `pareto`."""
+    """Pareto jitter, as netem's `pareto`."""
 
     distribution: Literal["pareto"]
     sigma: Duration = Field(description="netem's jitter.")
@@ -56,7 +56,7 @@ class ParetoTable(Table):
 
 
 class ParetoNormalTable(Table):
-    """netem's `paretonormal`."""
+    """A mixture of normal and Pareto jitter, as netem's `paretonormal`."""
 
     distribution: Literal["pareto-normal"]
     sigma: Duration = Field(description="netem's jitter.")
@@ -80,10 +80,14 @@ class OffsetsTable(Table):
     distribution: Literal["table"]
     offsets: Annotated[list[Offset], Field(max_length=MAX_QUANTILES)] | None = Field(
         default=None,
-        description="Offsets from the mean at equally spaced probabilities from 0 to 1, ascending.",
+        description="Ascending quantiles at equally spaced probabilities from 0 to 1. They are added to the delay "
+        "unchanged, so their mean moves it.",
+        examples=[["-1 ms", "0 ms", "5 ms"]],
     )
     file: Annotated[tuple[int, ...], PlainValidator(read_delays, json_schema_input_type=str)] | None = Field(
-        default=None, description="File with a delay on each line. Their offsets from their mean are used."
+        default=None,
+        description="File with a delay on each line. Their offsets from their mean are used.",
+        examples=["delays.txt"],
     )
 
     @model_validator(mode="after")
@@ -154,7 +158,7 @@ class ReorderTable(Table):
     """Reordering: some packets are held back."""
 
     probability: Share = Field(description="Share of packets that are held back.")
-    by: PositiveDuration = Field(description="For how long.")
+    by: PositiveDuration = Field(description="How long such a packet is held back.")
     correlation: Correlation = Field(default=0.0, description="netem's correlation of successive draws.")
 
     def spec(self) -> Reorder | None:
@@ -167,7 +171,7 @@ class ReorderTable(Table):
 class ChanceTable(Table):
     """What happens to each packet with a probability."""
 
-    probability: Share
+    probability: Share = Field(description="Probability for each packet.")
     correlation: Correlation = Field(default=0.0, description="netem's correlation of successive draws.")
 
 

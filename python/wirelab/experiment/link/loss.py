@@ -23,20 +23,20 @@ class GilbertElliottTable(Table):
 
     p: Share = Field(description="Probability per packet of moving from the good to the bad state.")
     r: Share = Field(description="Probability per packet of moving from the bad to the good state.")
-    bad_loss: Share = Field(alias="1-h", description="Loss in the bad state.")
-    good_loss: Share = Field(alias="1-k", description="Loss in the good state.")
+    bad_loss: Share = Field(alias="1-h", description="Loss probability in the bad state.")
+    good_loss: Share = Field(alias="1-k", description="Loss probability in the good state.")
 
     def spec(self) -> GilbertElliott:
         return GilbertElliott(p=self.p, r=self.r, bad_loss=self.bad_loss, good_loss=self.good_loss)
 
 
 class GilbertElliottTimeTable(Table):
-    """Gilbert-Elliott loss whose state evolves in time."""
+    """Gilbert-Elliott loss whose state changes with time, not with packets."""
 
-    good: PositiveDuration = Field(description="Mean sojourn in the good state.")
-    bad: PositiveDuration = Field(description="Mean sojourn in the bad state.")
-    bad_loss: Share = Field(description="Loss in the bad state.")
-    good_loss: Share = Field(default=0.0, description="Loss in the good state.")
+    good: PositiveDuration = Field(description="Mean time in the good state.")
+    bad: PositiveDuration = Field(description="Mean time in the bad state.")
+    bad_loss: Share = Field(description="Loss probability in the bad state.")
+    good_loss: Share = Field(default=0.0, description="Loss probability in the good state.")
 
     @model_validator(mode="after")
     def _lasts(self) -> GilbertElliottTimeTable:
@@ -51,11 +51,11 @@ class GilbertElliottTimeTable(Table):
 class FourStateTable(Table):
     """netem's `loss state`: 1 received, 2 received within a burst, 3 lost within a burst, 4 lost alone."""
 
-    p13: Share = Field(description="From received to lost within a burst.")
-    p31: Share = Field(description="From lost within a burst to received.")
-    p32: Share = Field(description="From lost within a burst to received within a burst.")
-    p23: Share = Field(description="From received within a burst to lost within a burst.")
-    p14: Share = Field(description="From received to lost alone.")
+    p13: Share = Field(description="Probability of moving from received to lost within a burst.")
+    p31: Share = Field(description="Probability of moving from lost within a burst to received.")
+    p32: Share = Field(description="Probability of moving from lost within a burst to received within a burst.")
+    p23: Share = Field(description="Probability of moving from received within a burst to lost within a burst.")
+    p14: Share = Field(description="Probability of moving from received to lost alone.")
 
     @model_validator(mode="after")
     def _sums(self) -> FourStateTable:
@@ -75,9 +75,12 @@ class MarkovTable(Table):
     """Loss by a Markov chain of any number of states that moves with each packet."""
 
     transitions: list[list[Share]] = Field(
-        min_length=1, max_length=MAX_STATES, description="Row by row, the probability of moving to each state."
+        min_length=1,
+        max_length=MAX_STATES,
+        description="A row for each state: the probabilities of moving to each state. A row sums to 100 %.",
+        examples=[[["99 %", "1 %"], ["10 %", "90 %"]]],
     )
-    loss: list[Share] = Field(description="Loss in each state.")
+    loss: list[Share] = Field(description="Loss probability in each state.", examples=[["0 %", "70 %"]])
 
     @model_validator(mode="after")
     def _is_a_chain(self) -> MarkovTable:
@@ -106,20 +109,23 @@ def read_losses(value: object, info: ValidationInfo) -> str:
 
 
 class LossPatternTable(Table):
-    """Losses that are known beforehand, by one of three sources."""
+    """Losses at known positions: one of `every`, `pattern` and `file`."""
 
     every: Annotated[int, Field(ge=1, le=MAX_ENTRIES)] | None = Field(
-        default=None, description="Each packet of this number is lost."
+        default=None, description="Every n-th packet is lost.", examples=[10]
     )
     pattern: str | None = Field(
         default=None,
-        description="For each packet a sign: 0 passes, 1 is lost.",
+        description="A digit for each packet: 0 passes, 1 is lost.",
+        examples=["0001"],
         json_schema_extra={"pattern": "^[01]+$"},
     )
     file: Annotated[str, PlainValidator(read_losses, json_schema_input_type=str)] | None = Field(
-        default=None, description="File of such signs."
+        default=None, description="File of such digits; white space is skipped.", examples=["losses.txt"]
     )
-    repeat: bool = Field(default=True, description="Begin again at its end; else all packets after it pass.")
+    repeat: bool = Field(
+        default=True, description="The pattern begins again at its end. If false, all later packets pass."
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> LossPatternTable:

@@ -53,12 +53,16 @@ class CodelTable(Table):
 
     discipline: Literal["codel"]
     target: PositiveDuration = Field(
-        default=TARGET_NS, description="Acceptable standing delay.", json_schema_extra={"default": "5 ms"}
+        default=TARGET_NS,
+        description="Acceptable delay of a standing queue (TARGET).",
+        json_schema_extra={"default": "5 ms"},
     )
     interval: PositiveDuration = Field(
-        default=INTERVAL_NS, description="About the longest round trip.", json_schema_extra={"default": "100 ms"}
+        default=INTERVAL_NS,
+        description="About the longest round trip (INTERVAL).",
+        json_schema_extra={"default": "100 ms"},
     )
-    limit: PositiveSize = Field(description="Bytes that may wait.")
+    limit: PositiveSize = Field(description="Bytes that may wait; more are dropped.")
 
     def spec(self) -> Codel:
         return Codel(target_ns=self.target, interval_ns=self.interval, bytes=self.limit)
@@ -69,12 +73,16 @@ class FqCodelTable(Table):
 
     discipline: Literal["fq-codel"]
     target: PositiveDuration = Field(
-        default=TARGET_NS, description="Acceptable standing delay.", json_schema_extra={"default": "5 ms"}
+        default=TARGET_NS,
+        description="Acceptable delay of a standing queue (TARGET).",
+        json_schema_extra={"default": "5 ms"},
     )
     interval: PositiveDuration = Field(
-        default=INTERVAL_NS, description="About the longest round trip.", json_schema_extra={"default": "100 ms"}
+        default=INTERVAL_NS,
+        description="About the longest round trip (INTERVAL).",
+        json_schema_extra={"default": "100 ms"},
     )
-    flows: int = Field(default=1024, ge=1, le=65536, description="Queues that flows are hashed to.")
+    flows: int = Field(default=1024, ge=1, le=65536, description="Number of queues that flows are hashed to.")
     quantum: Annotated[Overhead, AfterValidator(positive)] = Field(
         default=1514, description="Bytes that a queue may send in its turn.", json_schema_extra={"default": "1514 B"}
     )
@@ -136,12 +144,12 @@ Trace = Annotated[
 
 
 class PointTable(Table):
-    """What holds from an instant on; what is left out is none (no delay, no limit, no loss)."""
+    """What holds from an instant on. A key that is left out means no delay, no limit or no loss."""
 
-    at: Duration = Field(description="From when, counted from the link's first packet.")
+    at: Duration = Field(description="Time from which the point holds, counted from the link's first packet.")
     delay: Duration | None = Field(default=None, description="One-way delay.")
     rate: BitRateOrZero | None = Field(default=None, description="Rate; 0 sends nothing until the next point.")
-    loss: Share | None = Field(default=None, description="Loss per packet.")
+    loss: Share | None = Field(default=None, description="Probability that a packet is lost.")
 
 
 def read_replay(value: object, info: ValidationInfo) -> tuple[SchedulePoint, ...]:
@@ -150,16 +158,21 @@ def read_replay(value: object, info: ValidationInfo) -> tuple[SchedulePoint, ...
 
 
 class ScheduleTable(Table):
-    """Delay, rate and loss that change at given instants."""
+    """Delay, rate and loss that change at given times: one of `points` and `file`."""
 
     points: Annotated[list[PointTable], Field(max_length=MAX_POINTS)] | None = Field(
-        default=None, description="In order; first at 0 s."
+        default=None,
+        description="Points in order of time, the first at 0 s.",
+        examples=[[{"at": "0 s", "rate": "1 Mbit/s", "delay": "20 ms", "loss": "1 %"}, {"at": "30 s"}]],
     )
     file: Annotated[tuple[SchedulePoint, ...], PlainValidator(read_replay, json_schema_input_type=str)] | None = Field(
-        default=None, description="CSV with a header such as time_s,delay_ms,rate_kbps,loss."
+        default=None,
+        description="CSV file with a header such as `time_s,delay_ms,rate_kbps,loss`.",
+        examples=["replay.csv"],
     )
     repeat: PositiveDuration | None = Field(
-        default=None, description="Begin again after this; without it the last point holds for ever."
+        default=None,
+        description="Length after which the schedule begins again. Without it the last point holds to the end.",
     )
 
     @model_validator(mode="after")
@@ -191,13 +204,14 @@ class ScheduleTable(Table):
 class OutageTable(Table):
     """Times without a link; with `hold` a handover."""
 
-    start: Duration = Field(description="When the first begins, counted from the link's first packet.")
-    duration: PositiveDuration = Field(description="How long each lasts.")
+    start: Duration = Field(description="Start of the first outage, counted from the link's first packet.")
+    duration: PositiveDuration = Field(description="How long each outage lasts.")
     every: PositiveDuration | None = Field(
-        default=None, description="From the beginning of one to that of the next; without it there is one."
+        default=None, description="Time from the start of one outage to the start of the next. Without it there is one."
     )
     hold: Size | None = Field(
-        default=None, description="Bytes that are kept meanwhile and leave at its end; without it all are dropped."
+        default=None,
+        description="Bytes that are kept during an outage and leave at its end. Without it all are dropped.",
     )
 
     @model_validator(mode="after")

@@ -37,10 +37,10 @@ TCP_TIMEOUT_NS = 7440 * 10**9
 
 
 class SerialiserTable(PartTable):
-    """A serialiser that both directions use in turn, such as a gateway's bottleneck."""
+    """A link rate that both directions share, such as a gateway's bottleneck: one packet at a time."""
 
     kind: Literal["serialiser"] = "serialiser"
-    rate: BitRate
+    rate: BitRate = Field(description="Rate that both directions share.")
     queue: Limit = Field(description="Bytes or packets that may wait at each station.")
     overhead: Overhead = Field(default=0, description="Bytes added to each packet's IP length.")
 
@@ -54,8 +54,10 @@ class SerialiserTable(PartTable):
 
 
 class WifiTable(PartTable):
-    """Air shared by CSMA/CA. Defaults are those of the OFDM PHY at 20 MHz (IEEE 802.11-2020, table 17-21), a header
-    without QoS and ACKs at 24 Mbit/s.
+    """Wi-Fi: air shared by CSMA/CA.
+
+    Defaults are those of the OFDM PHY at 20 MHz (IEEE 802.11-2020, table 17-21), a header without QoS and ACKs at
+    24 Mbit/s.
     """
 
     kind: Literal["wifi"]
@@ -71,10 +73,14 @@ class WifiTable(PartTable):
         default=28 * US, description="Duration of an ACK with its preamble.", json_schema_extra={"default": "28 us"}
     )
     slot: PositiveDuration = Field(default=9 * US, description="Slot time.", json_schema_extra={"default": "9 us"})
-    sifs: Duration = Field(default=16 * US, description="SIFS.", json_schema_extra={"default": "16 us"})
-    difs: Duration = Field(default=34 * US, description="DIFS.", json_schema_extra={"default": "34 us"})
-    cw_min: int = Field(default=15, ge=0, le=65535, description="CWmin, slots.")
-    cw_max: int = Field(default=1023, ge=0, le=65535, description="CWmax, slots.")
+    sifs: Duration = Field(
+        default=16 * US, description="Short interframe space (SIFS).", json_schema_extra={"default": "16 us"}
+    )
+    difs: Duration = Field(
+        default=34 * US, description="DCF interframe space (DIFS).", json_schema_extra={"default": "34 us"}
+    )
+    cw_min: int = Field(default=15, ge=0, le=65535, description="Smallest contention window (CWmin), in slots.")
+    cw_max: int = Field(default=1023, ge=0, le=65535, description="Largest contention window (CWmax), in slots.")
     retries: int = Field(
         default=6, ge=0, le=255, description="How often a frame is retransmitted; dot11ShortRetryLimit is one more."
     )
@@ -126,10 +132,12 @@ class Ieee802154Table(PartTable):
         json_schema_extra={"default": "23 B"},
     )
     frame_error: Share = Field(default=0.0, description="Probability that a data frame is not received.")
-    retries: int = Field(default=3, ge=0, le=7, description="macMaxFrameRetries.")
-    max_backoffs: int = Field(default=4, ge=0, le=5, description="macMaxCsmaBackoffs.")
-    min_be: int = Field(default=3, ge=0, le=8, description="macMinBe.")
-    max_be: int = Field(default=5, ge=3, le=8, description="macMaxBe.")
+    retries: int = Field(default=3, ge=0, le=7, description="How often a frame is retransmitted (macMaxFrameRetries).")
+    max_backoffs: int = Field(
+        default=4, ge=0, le=5, description="How often busy air is tried again (macMaxCsmaBackoffs)."
+    )
+    min_be: int = Field(default=3, ge=0, le=8, description="Smallest backoff exponent (macMinBe).")
+    max_be: int = Field(default=5, ge=3, le=8, description="Largest backoff exponent (macMaxBe).")
 
     @model_validator(mode="after")
     def _fits(self) -> Ieee802154Table:
@@ -173,11 +181,14 @@ def read_medium(value: object, info: ValidationInfo) -> MediumSpec | None:
 class SleepTable(Table):
     """One depth of sleep."""
 
-    after: Duration = Field(description="How long no packet has passed when it begins.")
-    cycle: PositiveDuration | None = Field(
-        default=None, description="How often the client listens; without it never, and downlink waits for uplink."
+    after: Duration = Field(
+        description="Time without a packet after which this sleep begins. Each sleep has a longer one."
     )
-    wake: Duration = Field(description="How long waking takes.")
+    cycle: PositiveDuration | None = Field(
+        default=None,
+        description="How often the client listens. Without it never: downlink packets wait for an uplink packet.",
+    )
+    wake: Duration = Field(description="How long waking up takes.")
 
     def spec(self) -> SleepSpec:
         return SleepSpec(after_ns=self.after, cycle_ns=self.cycle, wake_ns=self.wake)
@@ -186,8 +197,14 @@ class SleepTable(Table):
 class RadioTable(PartTable):
     """How the client's radio goes to sleep while no packet passes, and what waking takes."""
 
-    sleeps: list[SleepTable] = Field(min_length=1, max_length=MAX_SLEEPS, description="From light to deep.")
-    buffer: Size = Field(description="Bytes that the network keeps for a sleeping client.")
+    sleeps: list[SleepTable] = Field(
+        min_length=1,
+        max_length=MAX_SLEEPS,
+        description="Depths of sleep, from light to deep. A trial begins in the deepest.",
+    )
+    buffer: Size = Field(
+        description="Bytes that the network keeps for a sleeping client, and the client while it wakes up."
+    )
 
     @model_validator(mode="after")
     def _deepens(self) -> RadioTable:
@@ -201,13 +218,21 @@ class RadioTable(PartTable):
 
 
 class NatTable(PartTable):
-    """Address translation whose mappings end after an idle time."""
+    """Address translation whose mappings end after an idle time.
+
+    Ports stay the same. A client that sends after its mapping ended continues as before, also on a persistent
+    connection. Only what the server sends first is lost until then.
+    """
 
     udp: PositiveDuration = Field(
-        default=UDP_TIMEOUT_NS, description="Of UDP (RFC 4787, REQ-5).", json_schema_extra={"default": "2 min"}
+        default=UDP_TIMEOUT_NS,
+        description="Idle time after which a mapping of UDP ends (RFC 4787, REQ-5).",
+        json_schema_extra={"default": "2 min"},
     )
     tcp: PositiveDuration = Field(
-        default=TCP_TIMEOUT_NS, description="Of TCP (RFC 5382, REQ-5).", json_schema_extra={"default": "124 min"}
+        default=TCP_TIMEOUT_NS,
+        description="Idle time after which a mapping of TCP ends (RFC 5382, REQ-5).",
+        json_schema_extra={"default": "124 min"},
     )
 
     def spec(self) -> NatSpec:

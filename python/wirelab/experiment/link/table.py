@@ -78,65 +78,133 @@ Stage = Annotated[str, WithJsonSchema({"enum": list(STAGES)})]
 
 
 class DirectionTable(_PlainKeys):
-    """What one direction has; each key overrides the link's own."""
+    """Keys of one direction. In `uplink` or `downlink` they override those of the link."""
 
-    delay: Duration | None = Field(default=None, description="One-way delay.")
-    jitter: Jitter = Field(default=None, description="Spread of the one-way delay.")
-    jitter_correlation: Correlation = Field(default=0.0, description="netem's correlation of successive delays.")
-    overtaking: bool = Field(default=False, description="Packets leave by their own delay, also before earlier ones.")
-    loss: Share | None = Field(default=None, description="Loss per packet.")
-    loss_correlation: Correlation = Field(default=0.0, description="netem's correlation of successive losses.")
-    gilbert_elliott: GilbertElliottTable | None = None
-    gilbert_elliott_time: GilbertElliottTimeTable | None = None
-    four_state: FourStateTable | None = None
-    markov: MarkovTable | None = None
-    loss_pattern: LossPatternTable | None = None
+    delay: Duration | None = Field(default=None, description="Mean one-way delay.")
+    jitter: Jitter = Field(
+        default=None,
+        description="Spread of the one-way delay: a distribution and its standard deviation, or the half-width of "
+        "`uniform`. A delay below 0 counts as 0. Packets keep their order unless `overtaking` is true.",
+        examples=["normal 5 ms", "uniform 5 ms", "pareto 5 ms", "pareto-normal 5 ms", "none"],
+    )
+    jitter_correlation: Correlation = Field(
+        default=0.0, description="netem's correlation of successive delays. Below 100 %."
+    )
+    overtaking: bool = Field(
+        default=False, description="Each packet leaves by its own delay, also before earlier packets."
+    )
+    loss: Share | None = Field(default=None, description="Probability that a packet is lost, independent of others.")
+    loss_correlation: Correlation = Field(
+        default=0.0,
+        description="netem's correlation of successive draws. It makes a loss below 50 % smaller; the report shows the "
+        "resulting loss.",
+    )
+    gilbert_elliott: GilbertElliottTable | None = Field(
+        default=None, description="Loss in bursts whose length is counted in packets, with netem's parameters."
+    )
+    gilbert_elliott_time: GilbertElliottTimeTable | None = Field(
+        default=None, description="Loss in bursts whose length is a time."
+    )
+    four_state: FourStateTable | None = Field(default=None, description="netem's `loss state` with four states.")
+    markov: MarkovTable | None = Field(
+        default=None, description="Loss by a Markov chain of up to 64 states that moves with each packet."
+    )
+    loss_pattern: LossPatternTable | None = Field(
+        default=None, description="Losses at fixed positions: every n-th packet, a pattern or a file."
+    )
     reorder: Annotated[
         ReorderTable | None, BeforeValidator(none, json_schema_input_type=ReorderTable | Literal["none"])
-    ] = None
+    ] = Field(default=None, description="Packets that are held back, so that later ones overtake them.")
     duplicate: Chance | None = Field(default=None, description="Share of packets that leave twice.")
-    corrupt: Chance | None = Field(default=None, description="Share of packets of which one bit is inverted.")
-    rate: BitRate | None = Field(default=None, description="Rate at which packets are serialised.")
-    burst: PositiveSize | None = Field(default=None, description="Makes the rate a token bucket of this size.")
-    duty_cycle: PositiveShare | None = Field(default=None, description="Share of the time that may be used to send.")
-    trace: Trace | None = Field(default=None, description="File of delivery opportunities, as mahimahi has it.")
-    schedule: ScheduleTable | None = None
-    queue: Queue | None = Field(default=None, description="What may wait behind the packet being sent.")
+    corrupt: Chance | None = Field(default=None, description="Share of packets in which one bit is inverted.")
+    rate: BitRate | None = Field(
+        default=None, description="Link rate: the serialisation delay of packets follows from it."
+    )
+    burst: PositiveSize | None = Field(
+        default=None, description="Makes `rate` a token bucket of this size.", examples=["15 kB"]
+    )
+    duty_cycle: PositiveShare | None = Field(
+        default=None, description="Share of the time in which the sender may send at `rate`; it rests in between."
+    )
+    trace: Trace | None = Field(default=None, description="File of delivery opportunities in mahimahi's format.")
+    schedule: ScheduleTable | None = Field(
+        default=None,
+        description="Delay, rate and loss that change at given times, in addition to `delay` or `rtt` and to `loss`. "
+        "A later `rtt`, `delay` or `loss` does not remove those of the schedule.",
+    )
+    queue: Queue | None = Field(
+        default=None,
+        description="Bytes or packets that may wait behind the packet being sent. A trace or a schedule with rates "
+        "needs it. For a `rate` the default is one bandwidth-delay product, at least 10 full packets.",
+    )
     overhead: Overhead = Field(
-        default=0, description="Bytes that the rate counts for each packet in addition to its IP length."
+        default=0, description="Bytes that the rate counts for each packet in addition to its IP length. Needs a rate."
     )
     outage: Annotated[
         OutageTable | None, BeforeValidator(none, json_schema_input_type=OutageTable | Literal["none"])
-    ] = None
+    ] = Field(default=None, description="Times without a link; with `hold` a handover that keeps packets.")
     order: Annotated[list[Stage], Field(min_length=1), AfterValidator(read_order)] | None = Field(
-        default=None, description=f"Order of the stages; by default {', '.join(STAGES)}."
+        default=None,
+        description="Order in which packets pass the stages. `rate` stands for every kind of rate, `loss` for every "
+        "kind of loss. Every stage of the link must be named.",
+        json_schema_extra={"default": list(STAGES)},
     )
 
 
 class LinkTable(DirectionTable):
-    """A link; what a direction can have acts on both directions unless said otherwise."""
+    """Keys of a link. The keys of a direction stand here for both directions."""
 
-    rtt: Duration | None = Field(default=None, description="Round-trip time, split equally between the directions.")
-    direction: Literal["both", "uplink", "downlink"] = Field(default="both", description="Which way loss acts.")
-    uplink: DirectionTable | None = Field(default=None, description="From client to server.")
-    downlink: DirectionTable | None = Field(default=None, description="From server to client.")
-    medium: Medium = Field(default=None, description="What both directions share, such as half-duplex air.")
-    radio: Annotated[RadioTable | None, BeforeValidator(none, json_schema_input_type=RadioTable | Literal["none"])] = (
-        None
+    rtt: Duration | None = Field(
+        default=None, description="Round-trip time without queues, split equally between the directions."
     )
-    nat: Annotated[NatTable | None, BeforeValidator(none, json_schema_input_type=NatTable | Literal["none"])] = None
+    direction: Literal["both", "uplink", "downlink"] = Field(
+        default="both", description="Direction in which loss acts. All else acts both ways."
+    )
+    uplink: DirectionTable | None = Field(
+        default=None, description="Keys for the direction from client to server alone."
+    )
+    downlink: DirectionTable | None = Field(
+        default=None, description="Keys for the direction from server to client alone."
+    )
+    medium: Medium = Field(
+        default=None, description="What both directions share, behind their own stages: one frame at a time."
+    )
+    radio: Annotated[RadioTable | None, BeforeValidator(none, json_schema_input_type=RadioTable | Literal["none"])] = (
+        Field(default=None, description="The client's radio sleeps while no packet passes, and takes time to wake.")
+    )
+    nat: Annotated[NatTable | None, BeforeValidator(none, json_schema_input_type=NatTable | Literal["none"])] = Field(
+        default=None, description="Address translation whose mappings end some time after the last packet."
+    )
     mtu: Annotated[Size, AfterValidator(read_mtu)] | None = Field(
-        default=None, description="MTU of the endpoints' interfaces, IP bytes."
+        default=None,
+        description=f"MTU of the endpoints' interfaces in IP bytes, {LEAST_MTU} B to {LANE_MTU} B.",
+        examples=["1280 B"],
+        json_schema_extra={"default": f"{LANE_MTU} B"},
     )
     family: Literal["ipv4", "ipv6"] | None = Field(
         default=None,
-        description="IP of the endpoints' addresses, by default ipv4; ipv6 needs an MTU of 1280 B or more.",
+        description="IP version of the endpoints' addresses. IPv6 needs an MTU of 1280 B or more, and makes each "
+        "header 20 B longer.",
+        json_schema_extra={"default": "ipv4"},
     )
     backend: Literal["wirelab", "netem"] | None = Field(
-        default=None, description="What runs the link, by default wirelab; netem where the kernel has it."
+        default=None,
+        description="What runs the link: Wirelab's emulator, or the kernel's netem if it is available "
+        "(docs/guide/links.md).",
+        json_schema_extra={"default": "wirelab"},
     )
     signal: SignalLevel | None = Field(
-        default=None, description="Received level, from which the technology's keys follow."
+        default=None,
+        description="Received signal level. With `technology` it sets rate, ACK and frame error of the Wi-Fi medium "
+        "(docs/guide/links.md).",
     )
-    technology: str | None = Field(default=None, description="What the signal level belongs to, such as 802.11n.")
-    profile: str | None = Field(default=None, description="A shipped link to start from; see `wirelab list links`.")
+    technology: str | None = Field(
+        default=None,
+        description="Technology whose map from signal to rate applies. Needs a Wi-Fi medium.",
+        examples=["802.11n"],
+    )
+    profile: str | None = Field(
+        default=None,
+        description="Link to start from: a shipped one (`wirelab list links`), or a file of your own.",
+        examples=["wifi-n", "./mine.toml"],
+    )
