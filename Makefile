@@ -35,3 +35,4 @@ generate:
 	scripts/uv run --locked python -m wirelab.metrics.described > schema/metrics.json
 	scripts/uv run --locked python -m wirelab.schema.files schema
 	scripts/uv run --locked python -m wirelab.site.drawn > python/wirelab/data/pages.json
+	scripts/uv run --locked python -m scripts.reference

@@ -5,12 +5,15 @@ Offsets become whole nanoseconds, shares fractions, frequencies Hz, signals dBm,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from wirelab_energy.units import (
+    CHARGES,
     DURATIONS,
     RATES,
     SIZES,
+    VOLTAGES,
     UnitError,
     charge_mah,
     current_a,
@@ -30,7 +33,7 @@ from wirelab_energy.units import (
 )  # fmt: skip
 
 __all__ = [
-    "SIZE_UNITS", "UnitError", "charge_mah", "current_a", "duration_ns", "energy_j", "format_duration",
+    "QUANTITIES", "SIZE_UNITS", "UnitError", "charge_mah", "current_a", "duration_ns", "energy_j", "format_duration",
     "format_energy", "format_power", "format_rate", "format_share", "format_size", "frequency_hz", "level_dbm",
     "offset_ns", "packet_count", "power_w", "rate_bps", "share", "size_bytes", "size_or_packets", "voltage_v",
     "with_bounds",
@@ -41,6 +44,12 @@ _PACKETS = {"packets": Fraction(1), "packet": Fraction(1)}
 _LEVELS = {"dBm": Fraction(1)}
 _FREQUENCIES = {"/s": Fraction(1), "/min": Fraction(1, 60), "/h": Fraction(1, 3600), "Hz": Fraction(1)}
 SIZE_UNITS = tuple(SIZES)
+QUANTITIES: Mapping[str, tuple[str, ...]] = {
+    "duration": tuple(DURATIONS), "size": SIZE_UNITS, "rate": tuple(RATES), "share": tuple(_SHARES),
+    "frequency": tuple(_FREQUENCIES), "packets": tuple(_PACKETS), "signal level": tuple(_LEVELS),
+    "voltage": tuple(VOLTAGES), "charge": tuple(CHARGES),
+}  # fmt: skip
+"""Quantities of an experiment file, each with its units."""
 
 
 def offset_ns(value: object) -> int:

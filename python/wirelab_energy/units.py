@@ -29,11 +29,11 @@ SIZES = {
     "GiB": Fraction(2**30),
 }
 RATES = {"bit/s": Fraction(1), "kbit/s": Fraction(10**3), "Mbit/s": Fraction(10**6), "Gbit/s": Fraction(10**9)}
-_VOLTAGES = {"V": Fraction(1), "mV": Fraction(1, 10**3)}
+VOLTAGES = {"V": Fraction(1), "mV": Fraction(1, 10**3)}
 _CURRENTS = {"A": Fraction(1), "mA": Fraction(1, 10**3), "uA": Fraction(1, 10**6), "nA": Fraction(1, 10**9)}
 _POWERS = {"W": Fraction(1), "mW": Fraction(1, 10**3), "uW": Fraction(1, 10**6), "nW": Fraction(1, 10**9)}
 _ENERGIES = {"kJ": Fraction(10**3), "J": Fraction(1), "mJ": Fraction(1, 10**3), "uJ": Fraction(1, 10**6)}
-_CHARGES = {"Ah": Fraction(10**3), "mAh": Fraction(1)}
+CHARGES = {"Ah": Fraction(10**3), "mAh": Fraction(1)}
 
 _AMBIGUOUS = {
     "KB": "write 'kB' for 1000 bytes or 'KiB' for 1024",
@@ -88,7 +88,7 @@ def rate_bps(value: object) -> int:
 
 def voltage_v(value: object) -> float:
     """`"3.7 V"` as volts."""
-    return float(quantity(value, "a voltage", _VOLTAGES, "V"))
+    return float(quantity(value, "a voltage", VOLTAGES, "V"))
 
 
 def current_a(value: object) -> float:
@@ -108,7 +108,7 @@ def energy_j(value: object) -> float:
 
 def charge_mah(value: object) -> float:
     """`"2400 mAh"` as milliampere-hours."""
-    return float(quantity(value, "a charge", _CHARGES, "mAh"))
+    return float(quantity(value, "a charge", CHARGES, "mAh"))
 
 
 def format_duration(nanoseconds: float) -> str:

@@ -1,4 +1,4 @@
-"""A campaign and its file of claims to `verdicts.json` (`docs/reference/files.md`)."""
+"""A campaign and its file of claims to `verdicts.json` (`docs/reference/verdicts.md`)."""
 
 from __future__ import annotations
 

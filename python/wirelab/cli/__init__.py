@@ -20,25 +20,30 @@ from wirelab.launcher import LAUNCHER, launched, program
 
 
 class Verb(NamedTuple):
-    """Where a verb lives (`module:attribute`), its line in `wirelab --help`, and arguments that its own help shows."""
+    """Where a verb lives (`module:attribute`), its line in `wirelab --help`, and arguments that its own help shows.
+
+    `fails_if` says when it exits with 1 although it did all that was asked for; empty if it never does.
+    """
 
     target: str
     summary: str
     example: str
+    fails_if: str = ""
 
 
 GROUPS = {
     "Measure": {
         "run": Verb(
             "wirelab.cli.run:command", "Run an experiment, measure, analyze and report it.",
-            "quickstart --set link.rtt=20ms,200ms",
+            "quickstart --set link.rtt=20ms,200ms", "a trial failed, or every exchange did",
         ),
         "link": Verb(
             "wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement.",
             "wifi-poor -- ./my-client",
         ),
         "interop": Verb(
-            "wirelab.cli.interop:command", "Try every client with every server of each protocol.", "--protocol coap"
+            "wirelab.cli.interop:command", "Try every client with every server of each protocol.", "--protocol coap",
+            "a pair failed",
         ),
     },
     "Look": {
@@ -67,10 +72,12 @@ GROUPS = {
             "quickstart --link nb-iot",
         ),
         "doctor": Verb(
-            "wirelab.cli.doctor:command", "Check what this computer allows, and say how to fix what it does not.", ""
+            "wirelab.cli.doctor:command", "Check what this computer allows, and say how to fix what it does not.", "",
+            "something that is needed is missing",
         ),
         "calibrate": Verb(
-            "wirelab.cli.calibrate:command", "Send probes over a link and certify what it does.", "4g-medium"
+            "wirelab.cli.calibrate:command", "Send probes over a link and certify what it does.", "4g-medium",
+            "the quality of the link is unusable",
         ),
     },
     "Data": {
@@ -87,12 +94,19 @@ GROUPS = {
         ),
         "check-implementation": Verb(
             "wirelab.cli.check_implementation:command",
-            "Try a program of implementations.toml on the endpoint contract.", "curl",
+            "Try a program of implementations.toml on the endpoint contract.", "curl", "the program broke the contract",
         ),
     },
 }  # fmt: skip
 """Verbs by what a user wants to do."""
 VERBS = {name: verb for verbs in GROUPS.values() for name, verb in verbs.items()}
+EXIT_CODES = {
+    0: "Everything was done.",
+    1: "Something failed while it was done. stderr says what.",
+    2: "The input or an option is wrong, and nothing was started. stderr says what, where and how to fix it.",
+    130: "The user cancelled the command (Ctrl-C).",
+}
+"""What each exit code means, of every verb; `wirelab link LINK -- COMMAND` exits as COMMAND does."""
 
 
 class LazyGroup(click.Group):

@@ -1,4 +1,4 @@
-"""A campaign's raw records as two tables, `exchanges.parquet` and `trials.parquet` (`docs/reference/files.md`).
+"""A campaign's raw records as two tables, `exchanges.parquet` and `trials.parquet` (`docs/reference/tables.md`).
 
 Exchanges of trials that are done count; those of trials that failed or were discarded stay in their folders, and their
 trials in `trials.parquet`.

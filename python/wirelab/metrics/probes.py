@@ -24,7 +24,7 @@ ENDS = ("client", "server")
 PACKETS, REPLAY = "packets.parquet", "replay.json"
 PATIENCE_S = 120.0
 """How long the agent may take to read, or to replay, the log of one probing."""
-_PACKETS = {
+PACKET_TYPES = {
     "sequence": pl.Int64, "uplink": pl.Boolean, "size_bytes": pl.Int64, "arrival_ns": pl.Int64,
     "departure_ns": pl.Int64, "lateness_ns": pl.Int64, "fate": pl.String, "copy": pl.Boolean, "corrupted": pl.Boolean,
     "client_port": pl.Int64,
@@ -65,7 +65,7 @@ def measure_probes(folder: Path) -> None:
     """Turn the log of a folder of `wirelab.runner.probes` into a table and a report of its replay, beside it."""
     found, log = agent.find_agent(), str(folder / PACKET_LOG)
     lines = agent.ask(found, ["dissect", log], timeout_s=PATIENCE_S)
-    packets = pl.read_ndjson(lines.encode(), schema=_PACKETS) if lines else pl.DataFrame(schema=_PACKETS)
+    packets = pl.read_ndjson(lines.encode(), schema=PACKET_TYPES) if lines else pl.DataFrame(schema=PACKET_TYPES)
     write_table(packets, folder / PACKETS)
     if not is_netem(json.loads((folder / REQUEST).read_text(encoding="utf-8"))["link"]):
         replayed = agent.ask(found, ["replay", log], frozenset({0, 1}), PATIENCE_S)
@@ -92,7 +92,7 @@ def read_probes(folder: Path) -> Probes:
     request = read_document(folder / REQUEST, _Request, None, hint)
     plan = read_document(folder / PROBE_PLAN, ProbePlan, None, hint)
     result = read_document(folder / RESULT, TrialResult, None, hint)
-    packets = read_table(folder / PACKETS, folder.parents[1], types=_PACKETS)
+    packets = read_table(folder / PACKETS, folder.parents[1], types=PACKET_TYPES)
     sent: Counter[tuple[bool, int]] = Counter()
     rows: list[tuple[bool, int, int, int, int]] = []
     for end in ENDS:

@@ -42,6 +42,11 @@ _KEYS = {"trial": pl.String, "client": pl.Int64, "index": pl.Int64}
 _PACKETS: dict[str, pl.DataType | type[pl.DataType]] = {
     "log": pl.String, "at_ns": pl.Int64, "uplink": pl.Boolean, "size_bytes": pl.Int64, "client_port": pl.Int64,
 }  # fmt: skip
+STATE_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
+    "trial": pl.String, "scenario": pl.String, "state": pl.String, "exchanges": pl.Int64, "days": pl.Int64,
+    **dict.fromkeys(("seconds", *columns(RADIO, MESSAGE, DAY)), pl.Float64),
+}  # fmt: skip
+"""Columns of `energy.parquet`."""
 _LOGS_AT_ONCE = 100
 
 
@@ -118,14 +123,10 @@ def _spent(
     exchanges: Sequence[Mapping[str, Any]], trials: Sequence[Mapping[str, Any]], states: Sequence[Mapping[str, Any]]
 ) -> Spent:
     message, whole = (dict.fromkeys(columns(*whats), pl.Float64) for whats in ((RADIO, MESSAGE, DAY), (TRIAL,)))
-    by_state: dict[str, Any] = {
-        "trial": pl.String, "scenario": pl.String, "state": pl.String, "exchanges": pl.Int64, "days": pl.Int64,
-        **dict.fromkeys(("seconds", *columns(RADIO, MESSAGE, DAY)), pl.Float64),
-    }  # fmt: skip
     return Spent(
         pl.DataFrame(exchanges, schema={**_KEYS, **message}),
         pl.DataFrame(trials, schema={"trial": pl.String, **whole}),
-        pl.DataFrame(states, schema=by_state),
+        pl.DataFrame(states, schema=STATE_TYPES),
     )
 
 

@@ -1,5 +1,5 @@
 """`resources.parquet`: a row for each resource of each load of a page, with what the manifest says of it and its phases
-(`docs/reference/files.md`).
+(`docs/reference/tables.md`).
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ of a push, to the first byte, or to the end if none came; from there to the last
 QUEUED = "phase_queued_ns"
 """What is left: it waited for a connection, or for its turn on one."""
 PHASE_COLUMNS = (QUEUED, *PHASES)
+COLUMNS = {**RESOURCE_TYPES, **_OF_MANIFEST, **dict.fromkeys(PHASE_COLUMNS, pl.Int64)}
+"""Columns of `resources.parquet` behind those of the trial."""
 
 
 def measure_resources(campaign: Path, plan: Plan, trials: pl.DataFrame) -> pl.DataFrame | None:
@@ -72,7 +74,7 @@ def measure_resources(campaign: Path, plan: Plan, trials: pl.DataFrame) -> pl.Da
         .with_columns(
             (pl.col("end_ns") - pl.col("discovered_ns") - pl.sum_horizontal(*PHASES)).alias(QUEUED),
         )
-        .select(*_TRIAL_KEYS, *RESOURCE_TYPES, *_OF_MANIFEST, *PHASE_COLUMNS)
+        .select(*_TRIAL_KEYS, *COLUMNS)
     )
     write_table(table, campaign / RESOURCES)
     return table

@@ -1,4 +1,4 @@
-"""`estimates.json`: what `analyze` writes and the report reads (`docs/reference/files.md`). Computes nothing.
+"""`estimates.json`: what `analyze` writes and the report reads (`docs/reference/estimates.md`). Computes nothing.
 
 The types are those of the document itself, so that a number has one name from the file to the page.
 """

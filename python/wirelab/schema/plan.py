@@ -1,4 +1,4 @@
-"""`plan.json`: what is to run (`docs/reference/files.md`)."""
+"""`plan.json`: what is to run (`docs/reference/plan.md`)."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ class Block(Border):
 
 
 class Plan(Border):
-    """What is to run: `plan.json`."""
+    """`plan.json`: what is to run."""
 
     schema_version: int = SCHEMA_VERSION
     """Version of the format."""
@@ -235,7 +235,7 @@ class Plan(Border):
         return registered().with_protocols(self.protocols)
 
     def to_json(self) -> dict[str, Any]:
-        """As `docs/reference/files.md` has it: absent values are null, except in a link."""
+        """As `docs/reference/plan.md` has it: absent values are null, except in a link."""
         return {**self.model_dump(mode="json"), "scenarios": [_scenario_json(each) for each in self.scenarios]}
 
     @property

@@ -1,4 +1,4 @@
-"""`campaign.json`: what ran a campaign (`docs/reference/files.md`)."""
+"""`campaign.json`: what ran a campaign (`docs/reference/campaign.md`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dataset to `estimates.json` (`docs/reference/files.md`), and the same as tables."""
+"""The dataset to `estimates.json` (`docs/reference/estimates.md`), and the same as tables."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ Levels = Annotated[list[Any], Field(min_length=1)]
 
 
 class ExperimentFile(Table):
-    """A Wirelab experiment. A factor's key is the path that it varies."""
+    """Keys of an experiment file. Tables have sections of their own."""
 
     title: str = Field(description="One line for people.", examples=["HTTP/1.1 and CoAP over NB-IoT"])
     metric: str = Field(default="end-to-end-delay", description="The headline metric (`wirelab list metrics`).")

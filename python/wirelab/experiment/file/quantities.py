@@ -39,10 +39,16 @@ class Table(BaseModel):
     )
 
 
+def _in_parts(schema: dict[str, Any]) -> None:
+    """Say what is required of all layers together where no editor asks one of them for it."""
+    if "required" in schema:
+        schema["x-required"] = schema.pop("required")
+
+
 class PartTable(Table):
     """A table of which a layer of a link may have a part: an editor cannot tell what is missing."""
 
-    model_config = ConfigDict(json_schema_extra=lambda schema: schema.pop("required", None))
+    model_config = ConfigDict(json_schema_extra=_in_parts)
 
 
 def quantity(read: Callable[[object], Any], example: str) -> tuple[PlainValidator, WithJsonSchema]:

@@ -168,7 +168,7 @@ def _with_kinds(schema: dict[str, Any]) -> None:
 
 
 class WorkloadTable(Table):
-    """What the endpoints do. Which keys belong to which kind is in `KEYS`; a key of another kind says nothing."""
+    """What the endpoints do. A key counts in the kinds that its description names, else in all."""
 
     model_config = ConfigDict(json_schema_extra=_with_kinds)
 

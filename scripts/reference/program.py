@@ -1,0 +1,133 @@
+"""What the program itself knows, as Markdown: tables of a dataset, metrics, protocols, verbs and exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from scripts.reference.markdown import code, sentences, table
+from wirelab.cli import EXIT_CODES, GROUPS, VERBS, main
+from wirelab.metrics.described import described
+from wirelab.metrics.documented import UNITS
+from wirelab.metrics.documented import tables as documented
+from wirelab.schema import registered
+from wirelab.schema.describe import SettingDescription
+
+
+def tables() -> str:
+    """A section for each table, with its columns."""
+    return "\n\n".join(
+        "\n".join([
+            f"## {each.file}", "", *sentences(each.about), "",
+            table(
+                ("column", "type", "unit", "meaning"),
+                [(code(column.name), column.kind, column.unit, column.about) for column in each.columns],
+            ),
+        ])
+        for each in documented()
+    )  # fmt: skip
+
+
+def metrics() -> str:
+    """A table of the metrics of exchanges, and one of those of trials."""
+    heads = {"exchange": "Metrics of an exchange", "trial": "Metrics of a trial"}
+    return "\n\n".join(
+        f"## {head}\n\n"
+        + table(
+            ("metric", "column", "unit", "definition"),
+            [
+                (code(each.name), code(each.column), UNITS.get(each.unit, each.unit), each.about)
+                for each in described()
+                if each.of == of
+            ],
+        )
+        for of, head in heads.items()
+    )
+
+
+def protocols() -> str:
+    """A section for each protocol, with its settings."""
+    parts = []
+    for each in registered().protocols:
+        facts = (
+            f"Transport {each.transport}, port {each.default_port}. "
+            f"Roles: {', '.join(map(str, each.roles))}. Workloads: {', '.join(map(str, each.workloads))}."
+        )
+        own = (
+            table(("setting", "values", "default", "meaning"), map(_setting, each.settings))
+            if each.settings
+            else "It has no settings."
+        )
+        parts.append("\n".join([f"## `{each.name}`: {each.title}", "", *sentences(f"{each.about} {facts}"), "", own]))
+    return "\n\n".join(parts)
+
+
+def _setting(setting: SettingDescription) -> tuple[str, ...]:
+    values = setting.values
+    match values.type:
+        case "choice":
+            words = ", ".join(code(f'"{choice}"') for choice in values.choices)
+        case "boolean":
+            words = "boolean"
+        case _:
+            bounds = f"{values.minimum} to {values.maximum}" + (f" {values.unit}" if values.unit else "")
+            words = ", ".join([f"integer, {bounds}", *(code(f'"{word}"') for word in values.words or ())])
+    default = setting.default
+    shown = (
+        str(default).lower() if isinstance(default, bool) else f'"{default}"' if isinstance(default, str) else default
+    )
+    return code(setting.name), words, code(str(shown)), setting.about
+
+
+def verbs() -> str:
+    """A section for each verb, by group, with its arguments and options."""
+    parts = []
+    for group, members in GROUPS.items():
+        parts.append(f"## {group}")
+        for name, verb in members.items():
+            command = main.get_command(click.Context(main), name)
+            assert command is not None
+            parts += _verb(f"wirelab {name}", command, verb.summary)
+    return "\n\n".join(parts)
+
+
+def _verb(path: str, command: click.Command, summary: str) -> Iterator[str]:
+    context = click.Context(command, info_name=path)
+    usage = " ".join([path, *command.collect_usage_pieces(context)])
+    yield f"### `{path}`\n\n" + "\n".join(sentences(summary)) + f"\n\n```\n{usage}\n```"
+    rows = [
+        (", ".join(map(code, option.opts)) + _value(option, context), _sentence(option.help or ""))
+        for option in command.params
+        if isinstance(option, click.Option) and not option.hidden and option.help
+    ]
+    if rows:
+        yield table(("option", "meaning"), rows)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            if (each := command.get_command(context, name)) is not None and not each.hidden:
+                yield from _verb(f"{path} {name}", each, each.get_short_help_str(200))
+
+
+def _value(option: click.Option, context: click.Context) -> str:
+    if option.is_flag:
+        return ""
+    words = option.make_metavar(context)
+    return f" {code('N' if words.startswith('INTEGER') else words)}"
+
+
+def _sentence(text: str) -> str:
+    words = " ".join(text.split())
+    return words if words.endswith((".", "]")) else f"{words}."
+
+
+def exit_codes() -> str:
+    """Every exit code, and what it says of which verb."""
+    rows = [(str(number), "every verb", about) for number, about in EXIT_CODES.items()]
+    rows += [
+        ("1", code(name), f"{verb.fails_if[0].upper()}{verb.fails_if[1:]}.")
+        for name, verb in VERBS.items()
+        if verb.fails_if
+    ]
+    rows.sort(key=lambda row: int(row[0]))
+    return table(("exit code", "verbs", "meaning"), rows)
