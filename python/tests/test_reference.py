@@ -11,9 +11,9 @@ from typing import get_type_hints
 import click
 import pytest
 from click.testing import CliRunner
-
 from scripts.reference import FOLDER, pages
 from scripts.reference.markdown import MOST, slug
+
 from wirelab.cli import VERBS, main
 from wirelab.experiment.schema import experiment_schema
 from wirelab.metrics import dataset
@@ -29,7 +29,7 @@ EXAMPLES = [
         re.findall(r"^```toml\n(.*?)^```$", path.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     )
 ]
-AROUND = 'title = "An example"\n[factors]\nprotocol = ["http1", "mqtt"]\n'
+AROUND = 'title = "An example"\nworkload = { kind = "telemetry" }\n[factors]\nprotocol = ["http1", "mqtt"]\n'
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from scripts.reference import program
 from scripts.reference.keys import Schema
 from scripts.reference.markdown import code, linked, table
+
 from wirelab.experiment.file.workload import ABOUT, KEYS
 from wirelab.units import QUANTITIES
 

@@ -7,12 +7,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scripts.reference.markdown import code, sentences, slug, table
+
 from wirelab.units import QUANTITIES
 
 Json = Mapping[str, Any]
 FEW = 3
 """A section is headed by so many places at most, else by its type's name."""
-_PLAIN = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean", "array": "list"}
+_PLAIN = {
+    "null": "null",
+    "string": "text",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+    "array": "list",
+}
 _LARGEST = 2**31
 """A bound above it says no more than that a number is whole."""
 
@@ -34,7 +42,8 @@ class Schema:
         self._without = without
         self._defaults = defaults
         self._places: dict[str, list[str]] = {}
-        self._start, self._part = "", None
+        self._start = ""
+        self._part: str | None = None
         self._quiet = False
 
     def text(self, start: str = "") -> str:
@@ -129,19 +138,24 @@ class Schema:
             if several in each:
                 kinds = [one for one in each[several] if not (self._defaults and one.get("type") == "null")]
                 return _either([self._words(one) for one in kinds])
-        if "prefixItems" in each:
-            return f"list of {' and '.join(self._words(one) for one in each['prefixItems'])}"
-        kind = each.get("type")
-        if kind == "array":
-            return f"list of {self._words(each.get('items', {}))}"
-        if kind == "object":
-            if each.get("properties"):
+        return self._of_kind(each, each.get("type"))
+
+    def _of_kind(self, each: Json, kind: str | None) -> str:
+        """The type of a value that is no alternative."""
+        match kind:
+            case "array" if "prefixItems" in each:
+                return f"list of {' and '.join(self._words(one) for one in each['prefixItems'])}"
+            case "array":
+                return f"list of {self._words(each.get('items', {}))}"
+            case "object" if each.get("properties"):
                 return f"table with {', '.join(code(key) for key in each['properties'])}"
-            values = each.get("additionalProperties")
-            return f"table of {self._words(values)} by name" if isinstance(values, dict) and values else "table"
-        if kind == "null":
-            return "null"
-        return _quantity(each, example=not self._quiet) or _bounded(each) if kind else "any value"
+            case "object":
+                values = each.get("additionalProperties")
+                what = "table" if self._defaults else "object"
+                return f"{what} of {self._words(values)} by name" if isinstance(values, dict) and values else what
+            case None:
+                return "any value"
+        return _quantity(each, example=not self._quiet) or _bounded(each)
 
     def _reference(self, name: str) -> str:
         if name in self._outside:
@@ -154,7 +168,8 @@ class Schema:
         if name not in self._places and name != self._part:
             return self._words(schema)
         tags = [each["const"] for each in schema.get("properties", {}).values() if "const" in each]
-        label = f"table {code(tags[0])}" if tags else "table" if self._defaults else code(name)
+        plain = "table" if self._defaults else code(name) if len(self._places.get(name, [])) > FEW else "object"
+        label = f"table {code(tags[0])}" if tags else plain
         return f"[{label}](#{slug(self._heading(name))})"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import click
-
 from scripts.reference.markdown import code, sentences, table
+
 from wirelab.cli import EXIT_CODES, GROUPS, VERBS, main
 from wirelab.metrics.described import described
 from wirelab.metrics.documented import UNITS

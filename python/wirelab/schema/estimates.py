@@ -256,7 +256,7 @@ class Spent(TypedDict):
     acknowledgements: float
     """TCP segments and QUIC datagrams that only acknowledge."""
     retransmitted: float
-    """Payload that TCP sent again."""
+    """Payload that TCP retransmitted."""
     handshake: float
     """Handshakes, tickets and alerts of TLS, DTLS and QUIC."""
     protection: float

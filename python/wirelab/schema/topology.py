@@ -14,7 +14,7 @@ from wirelab.schema.link_spec import LinkSpec
 
 
 class TopologyLink(LaneLink):
-    """A link of the lanes. `link` is what it is like; none of the first one, which is the scenario's own."""
+    """A link between hosts of the scenario."""
 
     link: LinkSpec | None = None
     """What the link is like. Absent from the first one, which is the scenario's own."""

@@ -1,4 +1,4 @@
-"""`verdicts.json`: what `analyze` writes of claims and the report reads (`docs/reference/verdicts.md`). Judges nothing."""
+"""`verdicts.json`: what `analyze` writes of claims (`docs/reference/verdicts.md`). Judges nothing."""
 
 from __future__ import annotations
 

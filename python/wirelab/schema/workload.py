@@ -85,6 +85,7 @@ class RequestResponse(RequestWorkload):
     kind: Literal["request-response"] = "request-response"
     upload_bytes: Unsigned
     download_bytes: Unsigned | tuple[Unsigned, ...]
+    """Response body size. Of several sizes, exchanges take turns."""
 
     @property
     def downloads(self) -> tuple[int, ...]:
