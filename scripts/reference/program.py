@@ -31,13 +31,19 @@ def tables() -> str:
 
 def metrics() -> str:
     """A table of the metrics of exchanges, and one of those of trials."""
+    columns = {column.name for each in documented() for column in each.columns}
     heads = {"exchange": "Metrics of an exchange", "trial": "Metrics of a trial"}
     return "\n\n".join(
         f"## {head}\n\n"
         + table(
             ("metric", "column", "unit", "definition"),
             [
-                (code(each.name), code(each.column), UNITS.get(each.unit, each.unit), each.about)
+                (
+                    code(each.name),
+                    code(each.column) if each.column in columns else "",
+                    UNITS.get(each.unit, each.unit),
+                    each.about,
+                )
                 for each in described()
                 if each.of == of
             ],

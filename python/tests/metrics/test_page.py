@@ -13,7 +13,8 @@ import pytest
 
 from tests.metrics.records import MS, START, Records, exchange, flow, resource
 from wirelab.errors import RunError
-from wirelab.metrics.dataset import Dataset, measure, values_so_far
+from wirelab.metrics.dataset import EXCHANGES, TRIAL_TABLE, Dataset, measure, values_so_far
+from wirelab.metrics.documented import tables
 from wirelab.metrics.ledger import LEDGER
 from wirelab.metrics.registry import EXCHANGE_METRICS
 from wirelab.metrics.resource_timings import PHASE_COLUMNS, RESOURCES
@@ -131,10 +132,9 @@ def test_columns_of_resources_are_the_documented_ones_in_order(records: Records,
     keys = ["trial", "scenario", "block", "replicate", "lane"]
     added = ["kind", "media_type", "parent", "blocking", *PHASE_COLUMNS]
     assert table(records).columns == [*keys, *RESOURCE_COLUMNS, *added]
-    documented = (Path(__file__).parents[3] / "docs" / "reference" / "files.md").read_text()
-    section = documented.split("## resources.parquet")[1].split("## trials.parquet")[0]
-    for name in (*keys, *added):
-        assert f"`{name}`" in section, name
+    described = {each.file: [column.name for column in each.columns] for each in tables()}
+    for name in (RESOURCES, EXCHANGES, TRIAL_TABLE):
+        assert pl.read_parquet(records.folder / name).columns == described[name]
 
 
 def test_resources_are_reported_with_what_the_manifest_says(records: Records, measured: Build) -> None:

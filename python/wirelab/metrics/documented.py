@@ -70,7 +70,8 @@ def _columns(file: str, types: Mapping[str, Any], metrics: tuple[Metric, ...]) -
         unit = UNITS.get(metric.unit if metric else name.rpartition("_")[2], "")
         yield Column(name, _kind(kind), unit if kind not in _WORDS or kind is pl.Float64 else "", about)
     for name, metric in by_column.items():
-        if name not in types:
+        # What is computed from other columns of a trial has none of its own.
+        if name not in types and metric.of == "exchange":
             yield Column(name, "number", UNITS.get(metric.unit, metric.unit), metric.about)
 
 

@@ -169,7 +169,7 @@ class Downloads(TypedDict):
 
 @document
 class Programs(TypedDict):
-    """Who plays each role."""
+    """The program of each role."""
 
     client: str
     """Program of the client."""

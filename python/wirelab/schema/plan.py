@@ -100,7 +100,7 @@ class ExperimentRecord(Border):
 
 
 class Implementations(Border):
-    """Who plays each role."""
+    """The program of each role."""
 
     client: str
     """Program of the client, such as `builtin`."""

@@ -100,8 +100,8 @@ class EndpointTable(Table):
 class EndpointsTable(Table):
     """Who takes part."""
 
-    client: EndpointTable = Field(default=EndpointTable(), description="Who plays the client.")
-    server: EndpointTable = Field(default=EndpointTable(), description="Who plays the server.")
+    client: EndpointTable = Field(default=EndpointTable(), description="Program of the client, and its CPU share.")
+    server: EndpointTable = Field(default=EndpointTable(), description="Program of the server, and its CPU share.")
     proxy: ProxyTable | None = Field(default=None, description="A proxy between the client and the server.")
 
 
@@ -158,7 +158,7 @@ class ExperimentFile(Table):
         description="Settings that one program has in addition to those of the protocol "
         "(`wirelab describe implementation NAME`).",
     )
-    endpoints: EndpointsTable = Field(default=EndpointsTable(), description="Who plays each role of every protocol.")
+    endpoints: EndpointsTable = Field(default=EndpointsTable(), description="Programs of the roles of all protocols.")
     workload: WorkloadTable = Field(default=WorkloadTable(), description="Defaults of every workload.")
     workloads: dict[str, WorkloadTable] = Field(
         default_factory=dict, description="Workloads by name. With several, the factor `workload` chooses among them."
