@@ -99,7 +99,8 @@ def verbs() -> str:
 
 
 def _verb(path: str, command: click.Command, summary: str) -> Iterator[str]:
-    context = click.Context(command, info_name=path)
+    # A command remembers its help option from the first context that it sees: this one names it as `main` does.
+    context = click.Context(command, info_name=path, **main.context_settings)
     usage = " ".join([path, *command.collect_usage_pieces(context)])
     yield f"### `{path}`\n\n" + "\n".join(sentences(summary)) + f"\n\n```\n{usage}\n```"
     rows = [
