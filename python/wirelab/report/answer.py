@@ -41,8 +41,9 @@ def answer(campaign: Campaign) -> list[Statement]:
 def _failures(campaign: Campaign) -> Iterator[Statement]:
     """What is not in the answer, because it never worked."""
     for series, why in campaign.failed.items():
-        first = why.splitlines()[0].rstrip(".")
-        reason = Statement(f"{first[:1].upper()}{first[1:]}.")
+        first, *more = why.splitlines()
+        first = first.rstrip(".")
+        reason = Statement(f"{first[:1].upper()}{first[1:]}.", [Statement(line.strip()) for line in more])
         yield Statement(f"No trial of {series.label} succeeded: nothing is said of it.", [reason], href="#outcomes")
     for series in campaign.series:
         mine = [scenario.key for scenario in campaign.scenarios if scenario.series == series]

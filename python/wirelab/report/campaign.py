@@ -113,6 +113,9 @@ class Campaign:
         planned = sum(map(len, self.trials.values()))
         runs = () if self.record is None else self.record.runs
         ended = bool(runs and runs[-1].ended)
+        if self._not_run:
+            reasons = "; ".join(dict.fromkeys(entry.error or "no reason was given" for entry in self._not_run))
+            return f"{len(self._not_run)} of {planned} planned trials were not started: {reasons}."
         if ended and runs[-1].cut_after_blocks is not None:
             return self._cut(runs[-1])
         if sum(done.values()) == planned or not (short or (runs and not ended)):
@@ -124,6 +127,13 @@ class Campaign:
         if ended:
             return f"The budget ended the run early: {fewer}; {counts}."
         return f"Not finished: {fewer if short else 'the last run did not end'}; {counts}. The numbers will change."
+
+    @property
+    def _not_run(self) -> list[JournalEntry]:
+        """Of the planned trials, those that were not started because a program did not become ready."""
+        planned = {(trial.name, key) for key, trials in self.trials.items() for trial in trials}
+        entries = [entry for entry in self.journal.values() if (entry.trial, entry.scenario) in planned]
+        return [entry for entry in entries if entry.status is EntryStatus.NOT_RUN]
 
     def _cut(self, run: RunRecord) -> str:
         """What a budget that ended the run left out."""

@@ -28,6 +28,8 @@ from wirelab.schema.plan import Plan, Trial
 
 ELSEWHERE = "name another folder with --out"
 _FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT})
+_NOT_COUNTED = frozenset({EntryStatus.CANCELLED, EntryStatus.NOT_RUN})
+"""Ends of what is no attempt."""
 
 
 @dataclass
@@ -56,7 +58,7 @@ class Campaign:
     def attempt(self, trial: Trial) -> int:
         """Number of the attempt that comes next, from 1."""
         ended = (e for e in self.journal.entries if e.trial == trial.trial and e.scenario == trial.scenario)
-        return 1 + sum(entry.status is not EntryStatus.CANCELLED for entry in ended)
+        return 1 + sum(entry.status not in _NOT_COUNTED for entry in ended)
 
     def discard(self, entries: list[JournalEntry], why: str) -> None:
         """Declare finished attempts discarded and set their records aside."""
@@ -113,7 +115,7 @@ def _opened(folder: Path, plan: Plan, agent_digest: str, *, retry_failed: bool) 
 
 def _has_begun(folder: Path) -> bool:
     """Whether a trial has been over."""
-    return any(entry.status is not EntryStatus.CANCELLED for entry in read_journal(folder / JOURNAL)[0])
+    return any(entry.status not in _NOT_COUNTED for entry in read_journal(folder / JOURNAL)[0])
 
 
 def require_makeable(folder: Path) -> None:

@@ -10,7 +10,8 @@ from typing import Protocol
 class Progress:
     """Where a run stands.
 
-    `over` counts trials that need no more, `reused` those among them that an earlier run finished.
+    `over` counts trials that need no more, `reused` those among them that an earlier run finished, `not_run` those that
+    are not started because a program did not become ready.
     """
 
     over: int
@@ -21,6 +22,7 @@ class Progress:
     lanes: int
     discarded: int
     elapsed_s: float
+    not_run: int = 0
 
     @property
     def rate_hz(self) -> float | None:
@@ -65,3 +67,5 @@ class Summary:
     """Where the budget ended the run with blocks left: how many had begun."""
     cut_scenarios: int = 0
     """How many scenarios that left with fewer trials than were asked for."""
+    not_run: int = 0
+    """Trials that were not started because a program did not become ready."""

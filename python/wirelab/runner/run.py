@@ -20,6 +20,7 @@ from wirelab.runner.host import Host, RefusedError
 from wirelab.runner.lateness import lateness, tolerance_ns
 from wirelab.runner.progress import Observer, Progress, Summary, lanes_words
 from wirelab.runner.schedule import Assignment, Fate, Schedule, Verdict
+from wirelab.runner.unready import Unready
 from wirelab.schema import LinkReport, TrialResult, TrialStatus
 from wirelab.schema.campaign import RESULT, EntryStatus, JournalEntry
 from wirelab.schema.plan import Scenario
@@ -62,6 +63,7 @@ class Runner:
         self._scenarios = {scenario.key: scenario for scenario in campaign.plan.scenarios}
         self._running: dict[str, _Running] = {}
         self._attempts: Counter[str] = Counter()
+        self._unready = Unready(endpoints.implementations)
         self._barriers = {key: endpoints.barrier(scenario) for key, scenario in self._scenarios.items()}
         earlier = campaign.finished()
         self.finished = frozenset(earlier)
@@ -95,7 +97,7 @@ class Runner:
             total=progress.total, run=self._run, reused=self._reused, failed=progress.failed, discarded=self._discarded,
             flagged_blocks=self._flagged, lanes=schedule.lanes, elapsed_s=progress.elapsed_s,
             cut_after_blocks=schedule.cut and schedule.cut.blocks,
-            cut_scenarios=schedule.cut.scenarios if schedule.cut else 0,
+            cut_scenarios=schedule.cut.scenarios if schedule.cut else 0, not_run=progress.not_run,
         )  # fmt: skip
 
     def _start_all(self) -> float | None:
@@ -114,6 +116,10 @@ class Runner:
         barrier = self._barriers[scenario.key]
         if barrier is not None:
             self._record(running, barrier.status, barrier.error)
+            self._judged(self._schedule.over(assignment, None))
+            return
+        if (why := self._unready.barrier(scenario)) is not None:
+            self._record(running, EntryStatus.NOT_RUN, why)
             self._judged(self._schedule.over(assignment, None))
             return
         require_space(self._campaign.folder)
@@ -147,6 +153,8 @@ class Runner:
         status, error = (EntryStatus.FAILED, why) if why is not None else (_status(over.status), over.error)
         if status is EntryStatus.DONE and (broken := self._endpoints.wrong_rows(scenario, path.parent, over)):
             status, error = EntryStatus.FAILED, broken
+        if why is None and (words := self._unready.hear(scenario, over, path.parent)) is not None:
+            error = words
         if status is EntryStatus.FAILED:
             # A client that could not write its exchanges fails: the disk is to blame, not its protocol.
             require_space(self._campaign.folder, error)
@@ -222,6 +230,7 @@ class Runner:
             lanes=self._schedule.lanes,
             discarded=self._discarded,
             elapsed_s=self.elapsed_s,
+            not_run=sum(status is EntryStatus.NOT_RUN for status in self._status.values()),
         )
 
 

@@ -57,7 +57,9 @@ def capture_name(end: str) -> str:
 
 
 class EntryStatus(StrEnum):
-    """How an attempt at a trial ended; a discarded one is run again and never counted."""
+    """How an attempt at a trial ended; a discarded one is run again and never counted. One that was not run was never
+    started, because a program that it needs did not become ready before; the next run starts it.
+    """
 
     DONE = "done"
     FAILED = "failed"
@@ -65,11 +67,12 @@ class EntryStatus(StrEnum):
     TIMED_OUT = "timed-out"
     CANCELLED = "cancelled"
     DISCARDED = "discarded"
+    NOT_RUN = "not-run"
 
     @property
     def final(self) -> bool:
         """The trial needs no further attempt."""
-        return self not in {EntryStatus.CANCELLED, EntryStatus.DISCARDED}
+        return self not in {EntryStatus.CANCELLED, EntryStatus.DISCARDED, EntryStatus.NOT_RUN}
 
 
 class JournalEntry(Border):

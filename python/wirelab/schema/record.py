@@ -61,6 +61,8 @@ class RunRecord(Border):
     """Blocks that had begun when the budget ended the run with trials left; null if it did not."""
     cut_scenarios: Unsigned = 0
     """How many scenarios that left with fewer trials than asked for."""
+    not_run: Unsigned = 0
+    """Trials that were not started because a program did not become ready."""
 
 
 class CampaignRecord(Border):
