@@ -30,11 +30,11 @@ class CombinedError(WirelabError):
         return "\n".join(str(error) for error in self.errors)
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], listing: str | None = None) -> str:
     """A hint that offers what is also called so, or the nearest of the known words; it names all of them if there is
-    neither, or if they are few.
+    neither, or if they are few. `listing` is a command that prints them, for when they are many.
     """
-    return errors.did_you_mean(word, known, _meant)
+    return errors.did_you_mean(word, known, _meant, listing)
 
 
 def offer(word: str, known: Iterable[str]) -> str | None:

@@ -53,13 +53,15 @@ class WirelabError(Exception):
         return f"{first}\nhint: {self.hint}" if self.hint else first
 
 
-def did_you_mean(word: str, known: Iterable[str], meant: Meant | None = None) -> str:
+def did_you_mean(word: str, known: Iterable[str], meant: Meant | None = None, listing: str | None = None) -> str:
     """A hint that offers what is also called so, or the nearest of the known words; it names all of them if there is
-    neither, or if they are few.
+    neither, or if they are few. `listing` is a command that prints them, for when they are many.
     """
     words = sorted(known)
     listed = [f"'{each}'" for each in words] if any("," in each for each in words) else words
     every = f"known: {', '.join(listed)}" if words else "there are none"
+    if listing is not None and len(words) > FEW:
+        every = f"{listing} names all {len(words)}"
     hint = offer(word, words, meant)
     if hint is None:
         return every

@@ -22,7 +22,7 @@ def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabE
     names = exchange_metrics()
     if file.metric not in names:
         what = f'unknown metric ("{file.metric}")'
-        yield WirelabError(what, source.where(("metric",)), did_you_mean(file.metric, names))
+        yield WirelabError(what, source.where(("metric",)), did_you_mean(file.metric, names, launched("list metrics")))
     yield from _energy(source, file)
     if file.claims is not None and (claims := source.folder / file.claims).is_file():
         from wirelab.claims.load import load as load_claims

@@ -48,10 +48,10 @@ GROUPS = {
     },
     "Look": {
         "report": Verb(
-            "wirelab.cli.report:command", "Write a campaign's report as one HTML file.", "results/quickstart"
+            "wirelab.cli.report:command", "Write the report of a run as one HTML file.", "results/quickstart"
         ),
         "show": Verb(
-            "wirelab.cli.show:command", "Show one trial as a packet diagram, or a packet log as a table.",
+            "wirelab.cli.show:command", "Show a request of a run as a packet diagram, or a packet log as a table.",
             "results/quickstart --protocol h2 --slowest",
         ),
         "list": Verb(
@@ -66,9 +66,9 @@ GROUPS = {
         "new": Verb(
             "wirelab.cli.new:command", "Start an experiment file of your own from a shipped one.", "mine.toml"
         ),
-        "check": Verb("wirelab.cli.check:command", "Say whether an experiment file is right.", "mine.toml"),
+        "check": Verb("wirelab.cli.check:command", "Check an experiment file; start nothing.", "mine.toml"),
         "plan": Verb(
-            "wirelab.cli.plan:command", "Print scenarios, trials and minutes of an experiment; run nothing.",
+            "wirelab.cli.plan:command", "Print what an experiment would run and how long it takes; start nothing.",
             "quickstart --link nb-iot",
         ),
         "doctor": Verb(
@@ -76,8 +76,8 @@ GROUPS = {
             "something that is needed is missing",
         ),
         "calibrate": Verb(
-            "wirelab.cli.calibrate:command", "Send probes over a link and certify what it does.", "4g-medium",
-            "the quality of the link is unusable",
+            "wirelab.cli.calibrate:command", "Send probes over a link and compare it with its configuration.",
+            "4g-medium", "the quality of the link is unusable",
         ),
     },
     "Data": {
@@ -86,10 +86,11 @@ GROUPS = {
             "up.pcap --radio nrf9160-nbiot --client 10.0.0.7",
         ),
         "measure": Verb(
-            "wirelab.cli.measure:command", "Turn a campaign's raw records into a dataset.", "results/quickstart"
+            "wirelab.cli.measure:command", "Measure again: turn the raw records of a run into a dataset.",
+            "results/quickstart",
         ),
         "analyze": Verb(
-            "wirelab.cli.analyze:command", "Turn a campaign's dataset into estimates and verdicts.",
+            "wirelab.cli.analyze:command", "Analyze again: turn the dataset of a run into estimates and verdicts.",
             "results/quickstart",
         ),
         "check-implementation": Verb(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MEASURED = "--measured-on-device"
 
 
-@click.command("analyze", short_help="Turn a campaign's dataset into estimates and verdicts.")
+@click.command("analyze", short_help="Analyze again: turn the dataset of a run into estimates and verdicts.")
 @click.argument("campaign", type=click.Path(path_type=Path))
 @radio_options
 @click.option("--set", "sets", multiple=True, metavar="INPUT=VALUE", help="Change an input of the radio. May repeat.")

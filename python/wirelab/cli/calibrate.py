@@ -35,7 +35,7 @@ def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
     return value
 
 
-@click.command("calibrate", short_help="Send probes over a link and certify what it does.")
+@click.command("calibrate", short_help="Send probes over a link and compare it with its configuration.")
 @click.argument("link")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change a value of the link. May be repeated.")
 @click.option(

@@ -17,16 +17,16 @@ from wirelab.cli.arguments import (
 from wirelab.cli.beforehand import tell_beforehand
 
 
-@click.command(short_help="Say whether an experiment file is right.")
+@click.command(short_help="Check an experiment file; start nothing.")
 @experiment_argument
 @set_option
 @site_option
 @link_option
 def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str | None) -> None:
-    """Say whether an experiment file is right.
+    """Check an experiment file; start nothing.
 
-    FILE is a path, or the name of a shipped experiment. Everything wrong is printed with its place, and which scenarios
-    would not run here, and why; nothing is started.
+    FILE is a path, or the name of a shipped experiment. Prints every error with its place, and which scenarios cannot
+    run on this machine and why.
     """
     from wirelab.plan import make_plan
     from wirelab.site import count

@@ -14,6 +14,7 @@ import click
 
 from wirelab.cli.interop import try_pairs
 from wirelab.errors import WirelabError, did_you_mean
+from wirelab.launcher import launched
 from wirelab.metrics.pairs import SUCCEEDED, UNSUPPORTED, Cell
 from wirelab.schema import Role
 
@@ -51,7 +52,9 @@ def command(name: str, keep: Path | None) -> int:
 
     programs = load(Path.cwd())
     if name not in programs:
-        raise WirelabError(f"unknown implementation '{name}'", hint=did_you_mean(name, programs))
+        raise WirelabError(
+            f"unknown implementation '{name}'", hint=did_you_mean(name, programs, launched("list implementations"))
+        )
     program = programs[name]
     if (why := missing(program)) is not None:
         raise WirelabError(why)

@@ -22,18 +22,26 @@ _MARKS = {SUCCEEDED: "ok", FAILED: "FAILED", UNSUPPORTED: "unsupported", ABSENT:
 
 
 @click.command("interop", short_help="Try every client with every server of each protocol.")
-@click.option("--protocol", "protocols", multiple=True, metavar="NAME", help="Only this protocol (may be given again).")
-@click.option("--client", "clients", multiple=True, metavar="NAME", help="Only this client.")
-@click.option("--server", "servers", multiple=True, metavar="NAME", help="Only this server.")
-@click.option("--workload", type=click.Choice(("telemetry", "pubsub")), default="telemetry", help="[telemetry]")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="[results/interop]")
+@click.option("--protocol", "protocols", multiple=True, metavar="NAME", help="Only this protocol. May be repeated.")
+@click.option("--client", "clients", multiple=True, metavar="NAME", help="Only this client. May be repeated.")
+@click.option("--server", "servers", multiple=True, metavar="NAME", help="Only this server. May be repeated.")
+@click.option(
+    "--workload", type=click.Choice(("telemetry", "pubsub")), default="telemetry", help="What they do.  [telemetry]"
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder for all records.  [results/interop]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(workload: str, out: Path | None, *, as_json: bool, **only: tuple[str, ...]) -> int:
     """Try every client with every server of each protocol, and print the matrix.
 
-    They deliver over new and over persistent connections, or (--workload pubsub) two subscribers receive changes.
-    Implementations are ours and those of implementations.toml, the shipped one and the one in this folder. A program
-    that is not installed is said to be so; what a program does not do is unsupported. Exits with 1 if anything failed.
+    Each client sends three messages over new connections and three over one persistent connection. With --workload
+    pubsub, two subscribers receive three messages instead. Implementations are Wirelab's own, the shipped third-party
+    ones, and those of implementations.toml in this folder. Results are ok, FAILED, unsupported (the program does not
+    do this) and not installed. Exits with 1 if anything failed.
     """
     from wirelab.experiment.interop import NAME, Only, interop_experiment
     from wirelab.link_facts import asking

@@ -70,9 +70,10 @@ def command() -> None:
     """Run a command behind a link; make a link profile from a measurement.
 
     \b
-    wirelab link nb-iot -- COMMAND   runs a command behind nb-iot
+    wirelab link nb-iot -- COMMAND   runs COMMAND behind the link nb-iot
     wirelab link nb-iot              runs a shell there
-    wirelab link nb-iot --help       tells the options
+    wirelab link nb-iot --help       prints the options
+    wirelab list links               prints the names of links
     """
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 
-@click.command("measure", short_help="Turn a campaign's raw records into a dataset.")
+@click.command("measure", short_help="Measure again: turn the raw records of a run into a dataset.")
 @click.argument("campaign", type=click.Path(path_type=Path))
 def command(campaign: Path) -> None:
     """Turn the raw records of CAMPAIGN, a folder or a name under results/, into two Parquet files."""

@@ -29,14 +29,19 @@ if TYPE_CHECKING:
 MOST_PAGES = 6
 
 
-@click.command(short_help="Print scenarios, trials and minutes of an experiment; run nothing.")
+@click.command(short_help="Print what an experiment would run and how long it takes; start nothing.")
 @experiment_argument
 @set_option
 @site_option
 @link_option
 @budget_option
 @click.option(
-    "--jobs", "-j", "lanes", type=click.IntRange(1, 256), help="Trials at a time.  [as the machine and the plan allow]"
+    "--jobs",
+    "-j",
+    "lanes",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Trials at a time.  [chosen for this machine]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print plan.json.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
@@ -49,9 +54,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     *,
     as_json: bool,
 ) -> None:
-    """Print scenarios, trials and minutes of an experiment; run nothing.
+    """Print what an experiment would run and how long it takes; start nothing.
 
-    FILE is a path, or the name of a shipped experiment. Minutes are a rough guess.
+    FILE is a path, or the name of a shipped experiment. Times are rough estimates.
     """
     from wirelab.plan import make_plan
     from wirelab.runner.lanes import Lanes

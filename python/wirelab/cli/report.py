@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 
-@click.command("report", short_help="Write a campaign's report as one HTML file.")
+@click.command("report", short_help="Write the report of a run as one HTML file.")
 @click.argument("campaign", type=click.Path(path_type=Path))
 @click.option(
     "--out",

@@ -38,18 +38,28 @@ if TYPE_CHECKING:
 @site_option
 @link_option
 @budget_option
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of everything random, instead of the experiment's.")
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Campaign's folder.  [results/NAME]"
+    "--seed", type=click.IntRange(min=0), metavar="N", help="Seed of everything random, instead of the experiment's."
 )
 @click.option(
-    "--jobs", "-j", "lanes", type=click.IntRange(1, 256), help="Trials at a time.  [as the machine and the plan allow]"
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder for all results.  [results/NAME]",
 )
-@click.option("--capture", is_flag=True, help="Capture every packet at both ends, with the TLS secrets.")
-@click.option("--fresh", is_flag=True, help="Set an earlier campaign in that folder aside and begin anew.")
-@click.option("--retry-failed", is_flag=True, help="Run failed trials of an earlier run again.")
-@click.option("--no-probes", is_flag=True, help="Do not probe each link for 2 s before the first block.")
-@click.option("--json", "as_json", is_flag=True, help="Print estimates.json.")
+@click.option(
+    "--jobs",
+    "-j",
+    "lanes",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Trials at a time.  [chosen for this machine]",
+)
+@click.option("--capture", is_flag=True, help="Keep a capture of every packet at both ends, with the TLS secrets.")
+@click.option("--fresh", is_flag=True, help="Archive earlier results in that folder and start again.")
+@click.option("--retry-failed", is_flag=True, help="Repeat trials that failed in an earlier run.")
+@click.option("--no-probes", is_flag=True, help="Skip the check of each link, 2 s long, before the first trial.")
+@click.option("--json", "as_json", is_flag=True, help="Print estimates.json instead of the summary.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     experiment: str,
     sets: tuple[str, ...],
@@ -68,8 +78,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 ) -> int:
     """Run an experiment, measure, analyze and report it.
 
-    FILE is a path, or the name of a shipped experiment. Given again, the same command goes on where it was stopped, and
-    runs only what has changed. Exits with 1 if no trial of a protocol succeeded.
+    FILE is a path, or the name of a shipped experiment. A trial runs one protocol over one link once. The same command
+    again continues where it stopped, and runs only what has changed. Exits with 1 if no trial of a protocol succeeded,
+    or if a program did not become ready.
     """
     from rich.console import Console
 
@@ -103,7 +114,10 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             f"{summary.failed} of {summary.total} trials failed; the same command with --retry-failed runs them again"
         )
         console.print(again, markup=False, soft_wrap=True)
-    return 1 if campaign.failed or summary.failed == summary.total else 0
+    if summary.not_run:
+        rest = f"{summary.not_run} of {summary.total} trials were not started; the same command starts them"
+        console.print(rest, markup=False, soft_wrap=True)
+    return 1 if campaign.failed or summary.not_run or summary.failed == summary.total else 0
 
 
 def _plan(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from wirelab.errors import WirelabError, did_you_mean
+from wirelab.launcher import launched
 
 WIDTH = 100
 
@@ -27,7 +28,7 @@ def columns(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> str:
 def find(name: str, known: Any, what: str) -> Any:
     """A thing by its name, or an error that offers the nearest."""
     if name not in known:
-        raise WirelabError(f"unknown {what} '{name}'", hint=did_you_mean(name, known))
+        raise WirelabError(f"unknown {what} '{name}'", hint=did_you_mean(name, known, launched(f"list {what}s")))
     return known[name]
 
 

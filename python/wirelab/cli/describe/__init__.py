@@ -26,15 +26,17 @@ BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every protocol"
 
 
 @click.command(short_help="Describe one thing that `list` names: settings, units, defaults, sources.")
-@click.argument("kind", metavar="[KIND]")
+@click.argument("kind", metavar="[KIND]", required=False)
 @click.argument("name", required=False, metavar="NAME")
-def command(kind: str, name: str | None) -> None:
+def command(kind: str | None, name: str | None) -> None:
     """Describe one thing that `wirelab list` names, with what the implementations.toml in this folder adds.
 
     KIND is experiment, link, protocol, workload, page, impairment, metric, radio, device or implementation; without it,
     the first of these that has NAME. An experiment or a link of your own is named by its file, a page by its folder
     or its document.
     """
+    if kind is None:
+        raise WirelabError("missing argument 'NAME'", hint=f"{launched('list')} names what there is")
     if name is None and kind not in KINDS:
         click.echo(_of_any_kind(kind))
         return
@@ -119,7 +121,7 @@ def _claims(experiment: Experiment) -> list[tuple[str, str]]:
 def _link(name: str) -> str:
     from wirelab.cli.describe.citations import Citations
     from wirelab.experiment.library import Profile, is_profile_file, profile_file, profiles
-    from wirelab.experiment.link.single import CLEAN, single_link
+    from wirelab.experiment.link.single import CLEAN, single_link, unknown_link
     from wirelab.link_facts import asking
 
     own = is_profile_file(name)
@@ -130,7 +132,7 @@ def _link(name: str) -> str:
     elif name in profiles():
         profile = profiles()[name]
     else:
-        raise WirelabError(f"unknown link '{name}'", hint=did_you_mean(name, [CLEAN, *profiles()]))
+        raise unknown_link(name, [CLEAN, *profiles()], "a file of your own: describe link FILE.toml")
     citations = Citations(profile.sources)
     rows = [(path, _value(value), *citations[path]) for path, value in profile.values()]
     use = [] if own or name == CLEAN else [("in a run", launched(f"run quickstart --set link={name}"))]
@@ -287,7 +289,8 @@ def _of_any_kind(name: str) -> str:
     known = {kind: [listed for listed, _ in LISTS[f"{kind}s"]()] for kind in KINDS}
     for kind, describe in KINDS.items():
         if name in known[kind]:
-            return describe(name)
+            links = [row for row in LISTS["links"]() if kind != "link" and name in row[0].split("-")]
+            return "\n\n".join([describe(name), *([section("links", links)] if links else [])])
     path = Path(name)
     if path.is_dir() or path.suffix in {".html", ".htm"}:
         return describe_page(name)

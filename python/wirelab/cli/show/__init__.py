@@ -31,7 +31,7 @@ class Place(NamedTuple):
     protocol: str | None
 
 
-@click.command("show", short_help="Show one trial as a packet diagram, or a packet log as a table.")
+@click.command("show", short_help="Show a request of a run as a packet diagram, or a packet log as a table.")
 @click.argument("what", metavar="CAMPAIGN|TRIAL|PROTOCOL|LOG")
 @click.argument("trial", required=False)
 @click.option("--protocol", help="An exchange of this protocol.")

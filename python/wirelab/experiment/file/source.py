@@ -51,7 +51,10 @@ class Source:
         if name not in self._profiles:
             path = self.folder / name
             if not library.is_profile_file(name) and name not in library.profiles():
-                raise WirelabError(f"unknown profile ({shown(name)})", hint=did_you_mean(name, library.profiles()))
+                raise WirelabError(
+                    f"unknown profile ({shown(name)})",
+                    hint=did_you_mean(name, library.profiles(), launched("list links")),
+                )
             if library.is_profile_file(name) and not path.exists():
                 near = nearest(path.name, _neighbours(path))
                 hint = "it is sought next to the experiment file" if near is None else f"did you mean '{near}'?"
@@ -93,7 +96,7 @@ def read_source(name: str) -> Source:
     if not shipped_name:
         raise WirelabError(
             f"no experiment '{name}': neither a file nor a shipped one",
-            hint=did_you_mean(name, library.experiment_names()),
+            hint=did_you_mean(name, library.experiment_names(), launched("list experiments")),
         )
     shipped = Path(str(library.experiment_file(name)))
     return source_of_text(_text(shipped), name, shipped.parent, shown=shipped.name)

@@ -24,8 +24,12 @@ from wirelab.experiment.library import BUILTIN, profiles, who_plays
 from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.programs.implementations import own_settings
 from wirelab.experiment.programs.settings import PLAYED_BY, ROLES, HasSettings, having, setting_error
+from wirelab.launcher import launched
 from wirelab.schema import Description, canonical_json
 
+_LISTED = frozenset({"link", "protocol", "implementation"})
+"""What `wirelab list` names."""
+_OWN_LINK = '[links] mine = { rtt = "50 ms", loss = "1 %" }'
 Point = dict[str, Any]
 """One place in the grid: factor path to level as written."""
 
@@ -196,7 +200,10 @@ class _LevelCheck:
             if not isinstance(level, str):
                 wrong.append(WirelabError(f"should be the name of a {what} ({shown(level)})", self._where(index)))
             elif words is not None and level not in words:
-                known = hint or did_you_mean(level, words)
+                listing = launched(f"list {what}s") if what in _LISTED else None
+                known = hint or did_you_mean(level, words, listing)
+                if what == "link" and listing is not None and listing in known:
+                    known += f"; a link of your own: {_OWN_LINK}"
                 wrong.append(WirelabError(f"unknown {what} ({shown(level)})", self._where(index), known))
         return wrong
 

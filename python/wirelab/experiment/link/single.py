@@ -18,11 +18,13 @@ from wirelab.experiment.grid.factors import nested
 from wirelab.experiment.library import is_profile_file, profile_file, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, default_queues, link_spec, merge
 from wirelab.experiment.link.files import Files
+from wirelab.launcher import launched
 from wirelab.schema import LinkSpec
 from wirelab.schema.link_answer import AskLink
 
 CLEAN = "clean"
 """The name of a link that does nothing."""
+_OWN = """'{ rtt = "50 ms", loss = "1 %" }'"""
 
 
 def single_link(
@@ -67,6 +69,13 @@ def single_link(
     return spec
 
 
+def unknown_link(name: str, known: Iterable[str], own: str) -> WirelabError:
+    """The error for a link that has no such name; `own` says how to make one."""
+    listing = launched("list links")
+    near = did_you_mean(name, known, listing)
+    return WirelabError(f"unknown link '{name}'", hint=f"{near}; {own}" if near.startswith(listing) else near)
+
+
 def _named(name: str, others: Iterable[str]) -> tuple[Mapping[str, Any], Path]:
     """A profile's table, and the folder that its files start from."""
     if name == CLEAN:
@@ -74,7 +83,7 @@ def _named(name: str, others: Iterable[str]) -> tuple[Mapping[str, Any], Path]:
     if is_profile_file(name):
         return profile_file(Path(name)).link, Path(name).parent
     if name not in profiles():
-        raise WirelabError(f"unknown link '{name}'", hint=did_you_mean(name, [CLEAN, *profiles(), *others]))
+        raise unknown_link(name, [CLEAN, *profiles(), *others], f"a link of your own: {_OWN}")
     return profiles()[name].link, Path()
 
 
