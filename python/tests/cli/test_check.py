@@ -107,7 +107,7 @@ def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_rep
         catalogue.write_text(entry.replace('["{{ python }}", "--version"]', '["no-such-program-here"]'))
         code, _, err = run(verb, str(file))
         why = "no-such-program-here is not installed; it lies beside the experiment"
-        assert (code, err) == (0, f"2 of 6 scenarios would fail (mine, clean; mine, lossy): {why}\n")
+        assert (code, err) == (2, f"2 of 6 scenarios would fail (mine, clean; mine, lossy): {why}\n")
         for wrong, words in (
             (("{{ port }}", "{{ prot }}"), "unknown variable 'prot'"),
             (("ready =", "readi ="), "readi: unknown key"),

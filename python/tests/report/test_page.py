@@ -16,7 +16,7 @@ from tests.report.campaigns import judge, read, store, write
 from tests.report.html_checks import Page
 from tests.snapshots import FOLDER, assert_golden
 from wirelab import __version__, report
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.report.campaign import load
 from wirelab.report.figures import svg
 from wirelab.report.page import header, options, render
@@ -240,7 +240,7 @@ def test_two_hundred_scenarios_are_grouped_by_choices(tmp_path: Path, monkeypatc
 
 
 def test_a_folder_that_is_no_campaign_is_refused_with_a_hint(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"no plan\.json") as none:
+    with pytest.raises(WirelabError, match=r"no plan\.json") as none:
         report.write(tmp_path)
     assert "wirelab run" in str(none.value)
     store(
@@ -255,17 +255,17 @@ def test_a_folder_that_is_no_campaign_is_refused_with_a_hint(tmp_path: Path) -> 
             "blocks": [],
         },
     )
-    with pytest.raises(RunError, match=r"no estimates\.json") as unread:
+    with pytest.raises(WirelabError, match=r"no estimates\.json") as unread:
         report.write(tmp_path)
     assert unread.value.hint == f"wirelab run a --out {tmp_path}"
     (tmp_path / "estimates.json").write_text("{")
-    with pytest.raises(RunError, match="not JSON"):
+    with pytest.raises(WirelabError, match="not JSON"):
         report.write(tmp_path)
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(campaign: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("old")
-    with pytest.raises(RunError, match="cannot write"):
+    with pytest.raises(WirelabError, match="cannot write"):
         report.write(campaign, tmp_path / "file" / "page.html")
     assert (tmp_path / "file").read_text() == "old"
 

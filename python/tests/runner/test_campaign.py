@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.fakes import make_plan
-from wirelab.errors import RunError, WirelabError
+from wirelab.errors import WirelabError
 from wirelab.runner.campaign import Campaign, open_campaign, require_makeable
 from wirelab.schema.campaign import EntryStatus, JournalEntry
 from wirelab.schema.plan import Plan
@@ -56,7 +56,7 @@ def test_a_discarded_attempt_keeps_its_records_under_its_number(tmp_path: Path) 
 
 def test_another_seed_is_another_campaign(tmp_path: Path) -> None:
     opened(tmp_path / "c", make_plan())
-    with pytest.raises(RunError, match="is a campaign with seed 1, not 2"):
+    with pytest.raises(WirelabError, match="is a campaign with seed 1, not 2"):
         opened(tmp_path / "c", make_plan().model_copy(update={"seed": 2}))
     assert json.loads((tmp_path / "c" / "plan.json").read_text())["seed"] == 1
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.runner.journal import Journal
 from wirelab.schema.campaign import EntryStatus, JournalEntry
 
@@ -50,5 +50,5 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
     with Journal(path) as journal:
         journal.append(entry("a"))
     path.write_bytes(b"not json\n" + path.read_bytes())
-    with pytest.raises(RunError, match=r"journal\.jsonl:1: not a journal entry"):
+    with pytest.raises(WirelabError, match=r"journal\.jsonl:1: not a journal entry"):
         Journal(path)

@@ -269,7 +269,7 @@ def test_a_failure_on_a_disk_that_is_full_is_the_disks(folder: Path, monkeypatch
 
 def test_another_experiments_folder_is_refused(folder: Path) -> None:
     run(make_plan(), folder)
-    with pytest.raises(RunError, match="is a campaign of 'fake', not of 'other'") as raised:
+    with pytest.raises(WirelabError, match="is a campaign of 'fake', not of 'other'") as raised:
         run(make_plan(name="other"), folder)
     assert "--out" in str(raised.value)
     assert "--fresh" in str(raised.value)
@@ -292,7 +292,7 @@ def test_a_folder_that_is_no_campaign_is_refused(folder: Path) -> None:
 def test_results_of_another_agent_are_not_mixed_in(folder: Path) -> None:
     run(make_plan(), folder)
     with (
-        pytest.raises(RunError, match="another build"),
+        pytest.raises(WirelabError, match="another build"),
         open_campaign(folder, make_plan(), "other", fresh=False, retry_failed=False),
     ):
         pass

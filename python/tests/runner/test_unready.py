@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.fakes import Behaviour, Ears, FakeHost, addresses, make_plan, result
+from tests.runner.fakes import Behaviour, Ears, FakeHost, addresses, link_report, make_plan, result
 from wirelab.experiment.programs.implementations import Implementation, Roles, ServerEntry, Words
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.endpoints import Endpoints
@@ -160,3 +160,17 @@ def test_an_entry_that_does_not_pass_address_and_port_is_said_so(command: str, r
     words = ready_words(server(command, ready), "[mine] in implementations.toml")
     assert words.endswith(ends)
     assert ("stdout" in words) == (ready == "event")
+
+
+def test_a_trial_that_was_not_ready_is_not_repeated_with_its_late_block(folder: Path) -> None:
+    late = link_report(late=50)
+
+    def behaves(request: TrialRequest, attempt: int) -> TrialResult:
+        over = not_ready(request) if request.trial.startswith("t0") else is_ready(request)
+        return over.model_copy(update={"link": late}) if request.trial.endswith("0000") and attempt == 1 else over
+
+    summary, _, _ = run(plan_of("mine", "builtin"), folder, behaves, lanes=2)
+    assert summary.discarded == 1
+    statuses = [entry.status for entry in last(folder).values() if entry.trial.startswith("t0")]
+    assert statuses.count(EntryStatus.FAILED) >= 1
+    assert {*statuses} == {EntryStatus.FAILED, EntryStatus.NOT_RUN}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.described import BASE, load
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.plan import make_plan
 from wirelab.schema.campaign import read_plan
 
@@ -55,7 +55,7 @@ def test_a_plan_of_another_build_is_refused_in_one_line_with_what_to_do(
     else:
         text = json.dumps(change) if change != "torn" else json.dumps(plan)[:-9]
     (tmp_path / "plan.json").write_text(text)
-    with pytest.raises(RunError) as caught:
+    with pytest.raises(WirelabError) as caught:
         read_plan(tmp_path)
     assert caught.value.what.startswith(
         f"{tmp_path / 'plan.json'} was written by another build, or damaged: {why or 'it has no blocks'}"
@@ -68,7 +68,7 @@ def test_a_link_that_this_build_does_not_know_is_named(tmp_path: Path, plan: dic
     plan["scenarios"][0]["link"]["uplink"][0]["jiter_ns"] = 1
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     with pytest.raises(
-        RunError, match=r"scenarios\.0\.link\.uplink\.0\.delay\.jiter_ns: extra inputs are not permitted"
+        WirelabError, match=r"scenarios\.0\.link\.uplink\.0\.delay\.jiter_ns: extra inputs are not permitted"
     ):
         read_plan(tmp_path)
 
@@ -96,7 +96,7 @@ def test_a_wrong_value_anywhere_in_a_plan_is_one_error_with_its_place(
         inner = inner[part]
     inner[path[-1]] = value
     (tmp_path / "plan.json").write_text(json.dumps(document))
-    with pytest.raises(RunError) as caught:
+    with pytest.raises(WirelabError) as caught:
         read_plan(tmp_path)
     # Where a value is one of several kinds, the place has the kind too.
     place = iter(re.split(r"[.: ]", caught.value.what.partition(" damaged: ")[2]))

@@ -22,7 +22,7 @@ from tests.documents import whole_record, whole_result
 from tests.synthetic import write_campaign
 from wirelab.claims.judge import judge_campaign
 from wirelab.cli import main
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
 from wirelab.metrics.tables import read_table
 from wirelab.schema.campaign import JournalEntry, read_journal, read_plan, read_result
@@ -122,7 +122,7 @@ def test_a_damaged_document_is_one_error_with_its_file_and_key(copy: Path, name:
         allowed = key is not None and schema.is_valid(json.loads(content))
         try:
             READERS[name](copy)
-        except RunError as error:
+        except WirelabError as error:
             refused += 1
             assert str(path) in error.what
             assert "\n" not in error.what
@@ -140,7 +140,7 @@ def test_a_folder_in_a_files_place_is_one_error(copy: Path, name: str) -> None:
     (copy / name).unlink()
     (copy / name).mkdir()
     read = READERS.get(name, lambda folder: read_journal(folder / "journal.jsonl"))
-    with pytest.raises(RunError, match="it cannot be read: Is a directory"):
+    with pytest.raises(WirelabError, match="it cannot be read: Is a directory"):
         read(copy)
 
 
@@ -154,7 +154,7 @@ def test_a_damaged_line_of_the_journal_is_named(copy: Path) -> None:
         path.write_bytes(content + b"\n" + "\n".join(rest).encode() + b"\n")
         try:
             read_journal(path)
-        except RunError as error:
+        except WirelabError as error:
             refused += 1
             assert error.what.startswith(f"{path}:1: not a journal entry: ")
             assert "\n" not in error.what
@@ -185,7 +185,7 @@ def test_a_damaged_table_is_one_error_with_its_column(copy: Path, name: str) -> 
                 path.unlink()
                 path.mkdir()
                 column = ""
-        with pytest.raises(RunError) as caught:
+        with pytest.raises(WirelabError) as caught:
             read_table(path, types=types)
         assert str(path) in str(caught.value)
         assert column in caught.value.what
@@ -197,7 +197,7 @@ def test_a_damaged_table_is_one_error_with_its_column(copy: Path, name: str) -> 
 def test_a_table_of_another_version_is_refused(copy: Path) -> None:
     path = copy / "trials.parquet"
     pl.read_parquet(path).write_parquet(path, metadata={"wirelab_schema_version": "2"})
-    with pytest.raises(RunError, match=r"its schema_version is 2, this build's is 1"):
+    with pytest.raises(WirelabError, match=r"its schema_version is 2, this build's is 1"):
         read_table(path)
 
 

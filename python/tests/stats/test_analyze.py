@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from tests.synthetic import write_campaign
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.stats.analyze import analyze
 
 
@@ -169,7 +169,7 @@ def test_another_scenario_changes_no_number_of_the_first(tmp_path: Path) -> None
 
 def test_a_campaign_that_was_not_measured_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text("{}")
-    with pytest.raises(RunError) as caught:
+    with pytest.raises(WirelabError) as caught:
         analyze(tmp_path)
     assert "exchanges.parquet" in str(caught.value)
     assert "wirelab run FILE" in str(caught.value)
@@ -179,7 +179,7 @@ def test_a_table_of_another_build_is_refused_with_what_to_do(tmp_path: Path) -> 
     folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=1)
     pl.read_parquet(folder / "trials.parquet").drop("uncounted").write_parquet(folder / "trials.parquet")
     with pytest.raises(
-        RunError, match=r"trials.parquet was written by another build, or damaged: it has no column uncounted"
+        WirelabError, match=r"trials.parquet was written by another build, or damaged: it has no column uncounted"
     ) as e:
         analyze(folder)
     assert e.value.hint == f"wirelab measure {folder}"

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tests.synthetic import write_campaign
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.stats.dataset import Dataset, Measured
 
 
@@ -100,7 +100,7 @@ def test_facts_of_another_version_are_one_error_with_the_file_and_the_key(tmp_pa
     for facts in plan["link_facts"].values():
         del facts[missing]
     (folder / "plan.json").write_text(json.dumps(plan))
-    with pytest.raises(RunError) as raised:
+    with pytest.raises(WirelabError) as raised:
         Dataset.read(folder)
     key = next(iter(plan["link_facts"]))
     assert raised.value.what.startswith(f"{folder / 'plan.json'} was written by another build, or damaged: ")

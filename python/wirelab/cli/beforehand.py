@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -18,12 +18,18 @@ NAMED = 3
 """So many scenarios are named in a line."""
 
 
-def tell_beforehand(plan: Plan, experiment: Experiment) -> Plan:
+class Beforehand(NamedTuple):
+    """A plan without what would be unsupported, which takes no time, and whether some of the rest would fail here."""
+
+    plan: Plan
+    fails: bool
+
+
+def tell_beforehand(plan: Plan, experiment: Experiment) -> Beforehand:
     """Say on stderr what was dropped or chosen without being asked, what keeps scenarios from being run here, what
     pages leave out, and which loads would time out.
 
-    Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything. The plan
-    without what would be unsupported: it takes no time.
+    Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything.
     """
     from wirelab.runner.entries import foreseen_failures
 
@@ -35,7 +41,7 @@ def tell_beforehand(plan: Plan, experiment: Experiment) -> Plan:
         raise WirelabError(
             "nothing is left to run: every scenario would be unsupported", hint="name other programs, or none"
         )
-    return left
+    return Beforehand(left, not foreseen.failing.isdisjoint(scenario.key for scenario in left.scenarios))
 
 
 def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, lanes: int) -> Plan:

@@ -22,16 +22,17 @@ from wirelab.cli.beforehand import tell_beforehand
 @set_option
 @site_option
 @link_option
-def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str | None) -> None:
+def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str | None) -> int:
     """Check an experiment file; start nothing.
 
     FILE is a path, or the name of a shipped experiment. Prints every error with its place, and which scenarios cannot
-    run on this machine and why.
+    run on this machine and why. Exits with 2 if there are any.
     """
     from wirelab.plan import make_plan
     from wirelab.site import count
 
     checked = load(experiment, with_page(sets, site, link))
-    plan = tell_beforehand(make_plan(checked), checked)
+    plan, fails = tell_beforehand(make_plan(checked), checked)
     scenarios, trials = count(len(plan.scenarios), "scenario"), count(plan.trials, "trial")
-    click.echo(f"{checked.file}: ok, {scenarios}, up to {trials}")
+    click.echo(f"{checked.file}: {'cannot all be run here' if fails else 'ok'}, {scenarios}, up to {trials}")
+    return 2 if fails else 0

@@ -243,7 +243,7 @@ def fit(file: Path, out: Path | None, synchronised_clocks: bool) -> None:
         try:
             out.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise RunError(f"cannot be written: {error.strerror}", Where(str(out))) from None
+            raise WirelabError(f"cannot be written: {error.strerror}", Where(str(out))) from None
         click.echo(str(out))
     _say(profile, out)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from wirelab.cli.arguments import site_option, site_table
-from wirelab.errors import RunError, Where, WirelabError
+from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 
 _NAME = re.compile(r"[a-z][a-z0-9]*")
@@ -55,7 +55,7 @@ def command(file: Path, origin: str | None, site: Path | None, protocol: str | N
         try:
             path.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise RunError(f"cannot be written: {error.strerror}", Where(str(path))) from None
+            raise WirelabError(f"cannot be written: {error.strerror}", Where(str(path))) from None
         click.echo(str(path))
     click.echo(f"Next    {launched(f'plan {file}')}", err=True)
 

@@ -53,10 +53,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     lanes: int | None,
     *,
     as_json: bool,
-) -> None:
+) -> int:
     """Print what an experiment would run and how long it takes; start nothing.
 
-    FILE is a path, or the name of a shipped experiment. Times are rough estimates.
+    FILE is a path, or the name of a shipped experiment. Times are rough estimates. Exits with 2 if a scenario cannot
+    run on this machine.
     """
     from wirelab.plan import make_plan
     from wirelab.runner.lanes import Lanes
@@ -67,8 +68,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     chosen = planned_lanes(plan) if lanes is None else Lanes(lanes, "as asked")
     if budget is not None:
         plan = within_budget(plan, loaded, budget, chosen.number)
-    left = tell_beforehand(plan, loaded)
+    left, fails = tell_beforehand(plan, loaded)
     click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(left, chosen))
+    return 2 if fails else 0
 
 
 def _pages(plan: Plan) -> list[str]:

@@ -90,7 +90,8 @@ def _only_protocol(condition: Condition) -> str | None:
 
 def next_commands(campaign: Campaign, folder: Path) -> str:
     """Where to go from here."""
-    one = f" --protocol {campaign.series[0].protocol}" if campaign.series else ""
+    shown = [each.series for each in campaign.scenarios if each.denominators and each.denominators["exchanges"]]
+    one = f" --protocol {shown[0].protocol}" if shown else ""
     name = campaign.experiment.name
     new = f" | {launched(f'new mine.toml --from {name}')}" if name in experiment_names() else ""
     return f"Next    {launched(f'show {folder}{one} --slowest')}{new}"

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 import polars as pl
 
 from wirelab import __version__
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.metrics.resource_timings import RESOURCES
 from wirelab.metrics.tables import read_table
@@ -77,18 +77,18 @@ def har(scenario: Scenario, server: Server, loads: Sequence[Json], resources: Se
 
 
 def archive(campaign: Path, plan: Plan, trial: str, loads: pl.DataFrame, server: str) -> Json:
-    """Of these loads of a campaign's trial, whose server has this name. Raises `RunError` if there is none, if the
+    """Of these loads of a campaign's trial, whose server has this name. Raises `WirelabError` if there is none, if the
     trial loads no page, or if the campaign was measured before resources were.
     """
     if loads.is_empty():
-        raise RunError(f"{campaign} has no load of {trial}", hint=f"its trials are in {campaign / TRIALS}")
+        raise WirelabError(f"{campaign} has no load of {trial}", hint=f"its trials are in {campaign / TRIALS}")
     scenario = plan.scenario_of(trial)
     assert scenario is not None, "a trial with exchanges is planned"
     if scenario.workload.kind != "page":
         what = f"{trial} loads no page, and an archive is of pages ({scenario.workload.kind})"
-        raise RunError(what, hint="--scenario or --protocol chooses another")
+        raise WirelabError(what, hint="--scenario or --protocol chooses another")
     if not (campaign / RESOURCES).exists():
-        raise RunError(f"{campaign} has no {RESOURCES}", hint=launched(f"measure {campaign}"))
+        raise WirelabError(f"{campaign} has no {RESOURCES}", hint=launched(f"measure {campaign}"))
     protocol = plan.known.protocol(scenario.protocol)
     assert protocol is not None, "the plan describes what is not built in"
     result = read_result(campaign / TRIALS / trial / RESULT)

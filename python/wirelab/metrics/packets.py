@@ -111,5 +111,5 @@ def remarks(packet: Packet) -> Iterator[tuple[str, str]]:
 
 def _of_trial(log: Path) -> list[dict[str, Any]]:
     if not log.exists():
-        raise RunError(f"{log.parent} has no {log.name}", hint="the trial never used its link")
+        raise WirelabError(f"{log.parent} has no {log.name}", hint="the trial never used its link")
     return dissected(log)

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from wirelab.errors import RunError, Where
+from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.schema.document import damaged
 
@@ -26,7 +26,8 @@ def read_table(
 ) -> pl.DataFrame:
     """A table of `campaign`, by default of the folder that it is in.
 
-    Raises `RunError` if the file is torn, is of another version, lacks a column of `types`, or has another type there.
+    Raises `WirelabError` if the file is torn, is of another version, lacks a column of `types`, or has another type in
+    one.
     """
     import polars as pl
 
@@ -54,7 +55,7 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
 
 
 def require_whole(*tables: Path) -> None:
-    """Raise `RunError` if one of these is there and ends too soon: what it holds is described at its end."""
+    """Raise `WirelabError` if one of these is there and ends too soon: what it holds is described at its end."""
     import polars as pl
 
     for path in tables:
@@ -66,7 +67,7 @@ def require_whole(*tables: Path) -> None:
 
 
 def _torn(path: Path, campaign: Path) -> NoReturn:
-    raise RunError("is torn, or no table", Where(str(path)), _again(campaign)) from None
+    raise WirelabError("is torn, or no table", Where(str(path)), _again(campaign)) from None
 
 
 def _again(campaign: Path) -> str:

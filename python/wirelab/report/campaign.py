@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.metrics.steps import next_command
 from wirelab.report.grid import Factors
@@ -178,12 +178,12 @@ class Campaign:
 
 
 def load(folder: Path, page_folder: Path) -> Campaign:
-    """Read a campaign. Raises `RunError` if it has no plan or no estimates."""
+    """Read a campaign. Raises `WirelabError` if it has no plan or no estimates."""
     if not (folder / PLAN).is_file():
-        raise RunError(f"'{folder}' is no campaign: it has no plan.json", hint=f"{launched('run FILE')} makes one")
+        raise WirelabError(f"'{folder}' is no campaign: it has no plan.json", hint=f"{launched('run FILE')} makes one")
     plan = read_plan(folder)
     if not (folder / ESTIMATES).exists():
-        raise RunError(f"'{folder}' has no {ESTIMATES}", hint=next_command(folder))
+        raise WirelabError(f"'{folder}' has no {ESTIMATES}", hint=next_command(folder))
     estimates, verdicts, record = read_estimates(folder), read_verdicts(folder), read_record(folder)
     analysed = {entry["key"]: entry for entry in estimates["scenarios"]}
     scenarios, series = _scenarios(plan, analysed, record)

@@ -30,7 +30,10 @@ STAMPED = {
 
 def why_missing(scenario: Scenario, metric: str, default: str = "not counted for this protocol") -> str:
     """Why there is no value; `default` where nothing known explains it."""
-    return NO_TRIAL if scenario.estimates is None else next(_reasons(scenario, metric), default)
+    counts = scenario.denominators
+    if scenario.estimates is None or (counts is not None and not counts["trials"]):
+        return NO_TRIAL
+    return next(_reasons(scenario, metric), default)
 
 
 def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:

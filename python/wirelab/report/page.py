@@ -11,7 +11,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from wirelab import __version__
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.report import palette
 from wirelab.report.answer import answer
@@ -55,9 +55,9 @@ class Header:
 
 
 def write_page(folder: Path, out: Path | None = None) -> Path:
-    """Write the page of a campaign directory. Raises `RunError` where that is not possible."""
+    """Write the page of a campaign directory. Raises `WirelabError` where that is not possible."""
     if not folder.is_dir():
-        raise RunError(f"'{folder}' is no campaign: not a directory", hint=f"{launched('run FILE')} makes one")
+        raise WirelabError(f"'{folder}' is no campaign: not a directory", hint=f"{launched('run FILE')} makes one")
     path = out if out is not None else folder / "report.html"
     campaign = load(folder, path.parent)
     html = render(campaign)
@@ -67,7 +67,7 @@ def write_page(folder: Path, out: Path | None = None) -> Path:
         partial.write_text(html, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror}") from error
+        raise WirelabError(f"cannot write {path}: {error.strerror}") from error
     return path
 
 

@@ -51,11 +51,12 @@ def program_barrier(
 
 class Foreseen(NamedTuple):
     """What is known of a plan on this machine: a line for each reason for which scenarios would not run, with their
-    names, and the keys of those that would be unsupported.
+    names, and the keys of those that would be unsupported, and of those that would fail.
     """
 
     words: list[str]
     unsupported: frozenset[str]
+    failing: frozenset[str]
 
 
 def foreseen(plan: Plan, implementations: Mapping[str, Implementation]) -> Foreseen:
@@ -65,8 +66,12 @@ def foreseen(plan: Plan, implementations: Mapping[str, Implementation]) -> Fores
         if (barrier := program_barrier(scenario, implementations, plan.known)) is not None:
             found.setdefault(barrier, []).append(scenario)
     words = [_line(why, [each.name for each in barred], len(plan.scenarios)) for why, barred in found.items()]
-    unsupported = (barred for why, barred in found.items() if why.status is EntryStatus.UNSUPPORTED)
-    return Foreseen(words, frozenset(each.key for barred in unsupported for each in barred))
+    keys = {why: frozenset(each.key for each in barred) for why, barred in found.items()}
+    unsupported, failing = (
+        frozenset[str]().union(*(barred for why, barred in keys.items() if why.status is status))
+        for status in (EntryStatus.UNSUPPORTED, EntryStatus.FAILED)
+    )
+    return Foreseen(words, unsupported, failing)
 
 
 def spoken_by(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, SettingValue]]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from wirelab.errors import RunError, Where, WirelabError
+from wirelab.errors import Where, WirelabError
 from wirelab.runner.disk import FULL, no_space_means_full, replace_file, require_writable
 from wirelab.runner.facts import now
 from wirelab.runner.journal import Journal
@@ -175,12 +175,12 @@ def _check_same(folder: Path, plan: Plan) -> None:
         what = f"{folder} is a campaign with seed {old.seed}, not {plan.seed}"
     else:
         return
-    raise RunError(what, hint="name another folder with --out, or set the old one aside with --fresh")
+    raise WirelabError(what, hint="name another folder with --out, or set the old one aside with --fresh")
 
 
 def _check_agent(folder: Path, journal: Journal, digest: str) -> None:
     if any(entry.agent != digest for entry in journal.entries):
-        raise RunError(
+        raise WirelabError(
             f"{folder} was measured with another build of wirelab-agent",
             hint="name another folder with --out, or set the old one aside with --fresh",
         )

@@ -153,13 +153,16 @@ class Runner:
         status, error = (EntryStatus.FAILED, why) if why is not None else (_status(over.status), over.error)
         if status is EntryStatus.DONE and (broken := self._endpoints.wrong_rows(scenario, path.parent, over)):
             status, error = EntryStatus.FAILED, broken
-        if why is None and (words := self._unready.hear(scenario, over, path.parent)) is not None:
-            error = words
+        unready = None if why is not None else self._unready.hear(scenario, over, path.parent)
+        if unready is not None:
+            error = unready
         if status is EntryStatus.FAILED:
             # A client that could not write its exchanges fails: the disk is to blame, not its protocol.
             require_space(self._campaign.folder, error)
         self._record(running, status, error)
-        self._judged(self._schedule.over(assignment, lateness(over.link, scenario.link)))
+        # What never became ready is not repeated with a late block: it would be late for nothing.
+        late = None if unready is not None else lateness(over.link, scenario.link)
+        self._judged(self._schedule.over(assignment, late))
 
     def _record(self, running: _Running, status: EntryStatus, error: str | None) -> None:
         entry = self._entry(running, status, error)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
 from wirelab.schema.document import damaged, read_document, wrong_value
@@ -101,7 +101,7 @@ class JournalEntry(Border):
 
 
 def read_plan(campaign: Path) -> Plan:
-    """A campaign's plan. Raises `RunError` for one that is damaged, or of another version."""
+    """A campaign's plan. Raises `WirelabError` for one that is damaged, or of another version."""
     hint = f"plan again: {launched(f'run FILE --out {campaign} --fresh')}"
     plan = read_document(campaign / PLAN, Plan, SCHEMA_VERSION, hint)
     known = {scenario.key for scenario in plan.scenarios}
@@ -112,7 +112,7 @@ def read_plan(campaign: Path) -> Plan:
 
 
 def read_result(path: Path) -> TrialResult:
-    """What the host said of a trial that ended. Raises `RunError` if the file is damaged."""
+    """What the host said of a trial that ended. Raises `WirelabError` if the file is damaged."""
     return read_document(path, TrialResult, None, "start the campaign anew with --fresh")
 
 
@@ -134,7 +134,7 @@ def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
             if number == len(lines):
                 break
             why = wrong_value(error.errors(include_url=False)[0])
-            raise RunError(f"{path}:{number}: not a journal entry: {why}", hint=hint) from None
+            raise WirelabError(f"{path}:{number}: not a journal entry: {why}", hint=hint) from None
         if not line.endswith(b"\n"):
             break
         entries.append(entry)

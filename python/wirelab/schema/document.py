@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -23,7 +23,7 @@ _ADAPTERS: dict[object, TypeAdapter[Any]] = {}
 def read_document(path: Path, model: type[T], version: int | None, hint: str) -> T:
     """A file whose `schema_version` is `version`, or one that has none of its own.
 
-    Raises `RunError` with the file, the key and `hint` if it cannot be read, is not JSON, is of another version, or
+    Raises `WirelabError` with the file, the key and `hint` if it cannot be read, is not JSON, is of another version, or
     holds what the model does not.
     """
     try:
@@ -45,9 +45,9 @@ def read_document(path: Path, model: type[T], version: int | None, hint: str) ->
     return value
 
 
-def damaged(path: Path, why: str, hint: str) -> RunError:
+def damaged(path: Path, why: str, hint: str) -> WirelabError:
     """The error for a file that this version cannot have written."""
-    return RunError(f"{path} was written by another build, or damaged: {why}", hint=hint)
+    return WirelabError(f"{path} was written by another build, or damaged: {why}", hint=hint)
 
 
 def wrong_value(detail: ErrorDetails) -> str:

@@ -712,12 +712,12 @@ class Estimates(TypedDict):
 
 
 def read_energy_model(path: Path) -> EnergyModel:
-    """`energy.json`. Raises `RunError` if it is damaged, or of another version."""
+    """`energy.json`. Raises `WirelabError` if it is damaged, or of another version."""
     hint = f"make it again: {launched(f'measure {path.parent}')}"
     return read_document(path, EnergyModel, ENERGY_VERSION, hint)
 
 
 def read_estimates(campaign: Path) -> Estimates:
-    """A campaign's estimates. Raises `RunError` if they are damaged, or of another version."""
+    """A campaign's estimates. Raises `WirelabError` if they are damaged, or of another version."""
     hint = f"make it again: {launched(f'analyze {campaign}')}"
     return read_document(campaign / ESTIMATES, Estimates, ESTIMATES_VERSION, hint)

@@ -95,7 +95,10 @@ class CampaignRecord(Border):
 
 
 def read_record(campaign: Path) -> CampaignRecord | None:
-    """What ran a campaign; None if nothing did yet. Raises `RunError` if the file is damaged, or of another version."""
+    """What ran a campaign; None if nothing did yet.
+
+    Raises `WirelabError` if the file is damaged, or of another version.
+    """
     path = campaign / FACTS
     if not path.exists():
         return None

@@ -185,7 +185,7 @@ class Verdicts(TypedDict):
 
 
 def read_verdicts(campaign: Path) -> Verdicts | None:
-    """A campaign's verdicts; None without any. Raises `RunError` if they are damaged, or of another version."""
+    """A campaign's verdicts; None without any. Raises `WirelabError` if they are damaged, or of another version."""
     path = campaign / VERDICTS
     if not path.exists():
         return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_KEYS, TRIAL_TYPES
 from wirelab.metrics.registry import EXCHANGE_METRICS, Metric
@@ -66,13 +66,13 @@ class Dataset:
 
     @classmethod
     def read(cls, campaign: Path) -> Dataset:
-        """Raises `RunError` if the campaign has not been measured, or a table is torn."""
+        """Raises `WirelabError` if the campaign has not been measured, or a table is torn."""
         import polars as pl
 
         for name in ("plan.json", "exchanges.parquet", "trials.parquet"):
             if not (campaign / name).exists():
                 hint = next_command(campaign) if name != "plan.json" else "name a campaign's folder"
-                raise RunError(f"{campaign} has no {name}", hint=hint)
+                raise WirelabError(f"{campaign} has no {name}", hint=hint)
         plan = read_plan(campaign)
         trials = read_table(campaign / "trials.parquet", types=TRIAL_TYPES)
         exchanges = read_table(campaign / "exchanges.parquet", types={**TRIAL_KEYS, **EXCHANGE_TYPES})
@@ -88,11 +88,11 @@ class Dataset:
         return {scenario.key: scenario.identity for scenario in self.scenarios}
 
     def link_facts(self, link: LinkSpec) -> LinkFacts:
-        """What the plan knows of a link. Raises `RunError` if it knows nothing: another version wrote it."""
+        """What the plan knows of a link. Raises `WirelabError` if it knows nothing: another version wrote it."""
         facts = self.plan.link_facts.get(link_key(link))
         if facts is None:
             what = f"{self.folder / PLAN} says nothing of link {link_key(link)}: another version wrote it"
-            raise RunError(what, hint=launched(f"run FILE --out {self.folder} --fresh"))
+            raise WirelabError(what, hint=launched(f"run FILE --out {self.folder} --fresh"))
         return facts
 
     def rng(self, *names: str) -> np.random.Generator:

@@ -11,7 +11,7 @@ import click
 from wirelab.cli.campaigns import RESULTS, existing
 from wirelab.cli.show.table import BY_NETEM, is_packet_log, packet_table
 from wirelab.cli.show.trial_words import energy_words, link_words, used_words
-from wirelab.errors import RunError, Where, WirelabError, did_you_mean, offer
+from wirelab.errors import Where, WirelabError, did_you_mean, offer
 from wirelab.launcher import launched
 from wirelab.metrics.packets import PROXY, SERVER, packets_behind_proxy, packets_of
 from wirelab.schema import is_netem
@@ -78,7 +78,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if slowest or (place.trial is None and exchange is None):
         rows = _one(rows, metric, slowest=slowest)
     if rows.is_empty() and (place.trial is None or slowest or exchange is not None):
-        raise RunError(f"{campaign} has no such exchange", hint=f"its trials are in {campaign / TRIALS}")
+        raise WirelabError(f"{campaign} has no such exchange", hint=f"its trials are in {campaign / TRIALS}")
     shown = place.trial if place.trial is not None else rows["trial"][0]
     if har is not None:
         _write_archive(campaign, plan, shown, rows, har)
@@ -113,7 +113,7 @@ def _exchanges(campaign: Path) -> pl.DataFrame:
     from wirelab.metrics.tables import read_table
 
     if not (campaign / EXCHANGES).exists():
-        raise RunError(f"{campaign} has no {EXCHANGES}", hint=next_command(campaign))
+        raise WirelabError(f"{campaign} has no {EXCHANGES}", hint=next_command(campaign))
     return read_table(campaign / EXCHANGES)
 
 
@@ -196,6 +196,6 @@ def _write_archive(campaign: Path, plan: Plan, trial: str, loads: pl.DataFrame, 
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise RunError(f"cannot be written: {error.strerror}", Where(str(file))) from None
+        raise WirelabError(f"cannot be written: {error.strerror}", Where(str(file))) from None
     pages, entries = (len(found["log"][what]) for what in ("pages", "entries"))
     click.echo(f"{pages} load{'s' * (pages != 1)}, {entries} resource{'s' * (entries != 1)}: {file}", err=True)

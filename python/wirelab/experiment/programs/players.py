@@ -86,7 +86,7 @@ class Players:
         named = point.get(own) or self.file.protocols.get(protocol.name, {}).get(IMPLEMENTATION)
         if named is not None and not self.roles(named, protocol.name):
             where = self.source.where(origin(own, ("protocols", protocol.name, IMPLEMENTATION)))
-            hint = who_plays(self.source.programs, "client", [protocol.name], self.file.kinds)
+            hint = "; ".join(who_plays(self.source.programs, role, [protocol.name], self.file.kinds) for role in ROLES)
             raise WirelabError(f"{named} has no role of {protocol.name}", where, hint)
 
     def _player(
