@@ -110,13 +110,13 @@ def test_of_a_link_that_netem_ran_no_delay_error_is_reported(tmp_path: Path) -> 
     assert row["measured"]["delay_error_s"] == {"p50": None, "p99": None, "max": None}
     assert row["measured"]["loss"]["point"] is not None
     assert estimates["replay"] is None
-    assert summary.link_line(load(tmp_path, tmp_path)) == "link   run by netem, which keeps no log  good"
+    assert summary.link_line(load(tmp_path, tmp_path)) == "link   run by netem, which keeps no log  quality good"
 
 
 def test_the_worst_link_direction_is_reported_with_the_grade_that_the_report_has(campaign: Path) -> None:
     line, *why = summary.link_line(load(campaign, campaign)).splitlines()
     assert line.startswith("link   configured 10 ms, measured 10.00")
-    assert line.endswith(f"  {graded(load(campaign, campaign))}")
+    assert line.endswith(f"  quality {graded(load(campaign, campaign))}")
     assert why == [f"       {reason}" for reason in reasons(load(campaign, campaign).estimates)]
 
 

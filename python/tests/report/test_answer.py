@@ -175,8 +175,8 @@ def test_waits_of_any_size_are_one_reason_and_steal_another(tmp_path: Path) -> N
     estimates = read(folder, "estimates.json")
     words = "endpoints waited {} for a CPU in each exchange, {}"
     whys = [
-        words.format("6 ms", "20.0% of it"), words.format("2.0 s", "1.6 times what it takes"),
-        words.format("800 us", "13.0% of it"), "a hypervisor gave 20% of a CPU to others",
+        words.format("6 ms", "20.0% of its duration"), words.format("2.0 s", "1.6 times its duration"),
+        words.format("800 us", "13.0% of its duration"), "a hypervisor gave 20% of a CPU to others",
     ]  # fmt: skip
     for scenario, why in zip(estimates["scenarios"], whys, strict=True):
         scenario["endpoints"] = {"flag": "unusable", "share": len(why), "why": why, "cure": "rest"}

@@ -12,7 +12,7 @@ import click
 
 from wirelab.cli.arguments import backend_option, with_backend
 from wirelab.errors import WirelabError
-from wirelab.units import duration_ns, format_duration
+from wirelab.units import UnitError, duration_ns, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +27,9 @@ LEAST_NS = 10**9
 
 def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
     try:
-        value = duration_ns(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{error} ({text})") from None
+        value = duration_ns(text, example="s")
+    except UnitError as error:
+        raise click.BadParameter(f"{text} {error}" + (f" ({error.hint})" if error.hint else "")) from None
     if value < LEAST_NS:
         raise click.BadParameter(f"{text} is less than 1 s")
     return value
@@ -44,7 +44,9 @@ def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
 )  # fmt: skip
 @backend_option
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of everything random.  [another each time]")
-@click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the probes' records there.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Keep the probes' records there."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     link: str,

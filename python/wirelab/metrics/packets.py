@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab import agent
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.schema.campaign import PACKET_LOG, packet_log
 from wirelab.schema.plan import Scenario
 

@@ -153,3 +153,17 @@ def test_every_metric_is_described_with_its_column(metric: Metric) -> None:
 )
 def test_a_metrics_unit_is_that_of_tables_and_reports(metric: str, unit: str) -> None:
     assert described("metric", metric).startswith(f"{metric} [{unit}], of each exchange\n")
+
+
+def test_a_name_that_is_part_of_links_is_described_with_them() -> None:
+    text = run("describe", "wifi")[1]
+    assert [line.split()[0] for line in text.partition("\nlinks\n")[2].splitlines()] == [
+        "wifi-g",
+        "wifi-good",
+        "wifi-n",
+        "wifi-poor",
+    ]
+
+
+def test_without_a_name_the_name_is_missing_and_not_its_kind() -> None:
+    assert run("describe") == (2, "", "error: missing argument 'NAME'\nhint: wirelab list names what there is\n")

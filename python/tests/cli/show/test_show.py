@@ -171,4 +171,4 @@ def test_background_traffic_is_left_out_of_a_trial(campaign: Path) -> None:
 
 
 def test_the_trial_s_own_lateness_is_reported(campaign: Path) -> None:
-    assert "uplink timing error p50 10, p99 3e+03, max 3e+03 µs" in show("mine", "--protocol", "h2").stdout
+    assert "emulator timing error, uplink: p50 10, p99 3e+03, max 3e+03 µs" in show("mine", "--protocol", "h2").stdout

@@ -40,12 +40,12 @@ def test_waiting_is_judged_as_a_share_of_the_exchanges(tmp_path: Path, wait_ms: 
 def test_the_reason_has_the_wait_and_its_share(tmp_path: Path) -> None:
     why = waits(tmp_path, client_run_delay_ns=40 * MS, server_run_delay_ns=20 * MS)["why"]
     assert why.startswith("endpoints waited 6 ms for a CPU in each exchange, 14.")
-    assert why.endswith("% of it")
+    assert why.endswith("% of its duration")
 
 
 def test_a_wait_longer_than_the_exchange_is_a_multiple_of_it(tmp_path: Path) -> None:
     found = waits(tmp_path, client_run_delay_ns=800 * MS, server_run_delay_ns=0)
-    assert found["why"].endswith(f" for a CPU in each exchange, {found['share']:.1f} times what it takes")
+    assert found["why"].endswith(f" for a CPU in each exchange, {found['share']:.1f} times its duration")
     assert found["share"] > 1
 
 

@@ -22,7 +22,7 @@ def link_words(folder: Path) -> Iterator[str]:
         p50, p99 = (lateness_quantile([direction.lateness], level) for level in (0.5, 0.99))
         if p50 is not None and p99 is not None:
             largest = direction.lateness.max_ns / 1e3
-            yield f"{name}link timing error p50 {p50 / 1e3:.3g}, p99 {p99 / 1e3:.3g}, max {largest:.3g} µs"
+            yield f"emulator timing error, {name}link: p50 {p50 / 1e3:.3g}, p99 {p99 / 1e3:.3g}, max {largest:.3g} µs"
 
 
 def used_words(folder: Path) -> Iterator[str]:
@@ -72,7 +72,7 @@ def _parts(endpoint: dict[str, Any]) -> Iterator[str]:
     yield f"{endpoint['peak_memory_bytes'] / 1e6:.3g} MB at its peak"
     if (shared := endpoint.get("proportional_memory_bytes")) is not None:
         samples = endpoint["memory_samples"]
-        yield f"{shared / 1e6:.3g} MB proportionally ({samples} sample{'s' * (samples != 1)})"
+        yield f"{shared / 1e6:.3g} MB with shared pages divided (PSS, {samples} sample{'s' * (samples != 1)})"
     if (waited := endpoint.get("voluntary_switches")) is not None:
         yield f"{waited} voluntary and {endpoint['involuntary_switches']} involuntary context switches"
     if (instructions := endpoint.get("instructions")) is not None:

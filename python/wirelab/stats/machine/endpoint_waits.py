@@ -122,7 +122,7 @@ def _was_counted() -> pl.Expr:
 
 
 def _waited(wait_s: float, share: float) -> tuple[Grade, str]:
-    part = f"{share:.1%} of it" if share <= 1 else f"{share:.1f} times what it takes"
+    part = f"{share:.1%} of its duration" if share <= 1 else f"{share:.1f} times its duration"
     words = f"endpoints waited {format_duration(round(wait_s * 1e9))} for a CPU in each exchange, {part}"
     if wait_s <= LATENESS_FLOOR_S or share <= LIMITED_SHARE:
         return "good", words
