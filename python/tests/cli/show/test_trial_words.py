@@ -73,5 +73,6 @@ def test_a_line_has_what_was_counted_and_no_more(tmp_path: Path) -> None:
     [line] = reported(tmp_path, **counted)
     assert "(3 user, 1.5 system, of which 2 before the first exchange)" in line
     assert line.endswith(
-        "2.5 MB with shared pages divided (PSS, 1 sample), 40 voluntary and 2 involuntary context switches, 9 million instructions"
+        "2.5 MB with shared pages divided (PSS, 1 sample), 40 voluntary and 2 involuntary context switches, "
+        "9 million instructions"
     )
