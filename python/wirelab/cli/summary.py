@@ -28,7 +28,7 @@ MOST_REASONS = 3
 
 
 def link_line(campaign: Campaign) -> str:
-    """`link   configured 10 ms, measured 10.006 ms (p99 +0.03 ms)  quality good`: the worst direction, and the grade with
+    """`link   configured 10 ms, measured 10.006 ms (p99 +0.03 ms)  quality good`: the worst direction, the grade and
     the reasons for it.
     """
     rows = [row for row in campaign.links if row["measured"]["delay_error_s"]["p50"] is not None]
