@@ -270,7 +270,7 @@ def test_out_lanes_and_seed_are_heeded(labs: list[Lab], tmp_path: Path) -> None:
     assert json.loads((tmp_path / "mine" / "plan.json").read_text())["seed"] == 99
     assert not (tmp_path / "results").exists()
     refused = run("fake.toml", "--out", "mine", "--set", "protocol=raw-tcp")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "mine is a campaign with seed 99, not 1" in refused.stderr
 
 

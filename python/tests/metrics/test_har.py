@@ -137,7 +137,7 @@ def test_a_file_is_written_and_counted(campaign: Path, tmp_path: Path) -> None:
     assert done.stderr == f"3 loads, {3 * len(pages.PAGE.site.resources)} resources: load.har\n"
     jsonschema.validate(json.loads((tmp_path / "load.har").read_text(encoding="utf-8")), SCHEMA)
     done = show("mine", "trial-1", "--har", "nowhere/load.har")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "nowhere/load.har: cannot be written: No such file or directory" in done.stderr
 
 
@@ -168,5 +168,5 @@ def test_what_is_no_page_has_no_archive(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("WIRELAB_AGENT", str(records.finish().resolve()))
     measure(records.folder)
     done = show("other", "--har", "-")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "trial-0 loads no page, and an archive is of pages (request-response)" in done.stderr

@@ -56,15 +56,15 @@ set_option = click.option(
     "sets",
     multiple=True,
     metavar="PATH=VALUE[,VALUE...]",
-    help="Change a value; several values make a factor. May be repeated.",
+    help="Change a value of the experiment. With several values, each is run. May be repeated.",
 )
 site_option = click.option(
     "--site",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="DIR",
-    help="Load the page of this folder: short for --set of workload.page.",
+    help="Load the web page of this folder. Short for --set workload.page=...",
 )
-link_option = click.option("--link", metavar="NAME", help="Run over this link alone: short for --set link=NAME.")
+link_option = click.option("--link", metavar="NAME", help="Run over this link only. Short for --set link=NAME.")
 budget_option = click.option(
     "--budget",
     type=DurationType("min"),
