@@ -139,7 +139,7 @@ impl Pair {
     /// Answers what is asked and takes out what is to be sent.
     fn settle(&mut self) {
         while let Some(event) = self.server.poll_event() {
-            let ServerEvent::Asked(id, asked) = event else { continue };
+            let ServerEvent::IncomingRequest(id, asked) = event else { continue };
             let payload = vec![1; 10 * asked.payload.len()].into();
             let response = Response::new(0x45.into(), payload);
             if asked.observe {

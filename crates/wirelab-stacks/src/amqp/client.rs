@@ -1,4 +1,4 @@
-//! The client of `telemetry` over AMQP.
+//! The client of `telemetry` over AMQP. The queue that it sends to is the server's.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use super::message::{bytes_before, of_bytes};
 use super::options::{Delivery, Options};
 use super::stamps::AmqpStamps;
 use super::{DELIVER_ADDRESS, LINK_NAME};
-use crate::attempt::{Attempt, ExchangeError};
+use crate::base::attempt::{Attempt, ExchangeError};
 use crate::workload::Client;
 
 /// Hands readings over to `deliver`, one in each exchange.

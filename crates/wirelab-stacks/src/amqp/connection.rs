@@ -1,4 +1,4 @@
-//! An AMQP connection over TCP or TLS: opening, credit, closing.
+//! An AMQP connection over TCP or TLS: opening, credit, closing. It knows no workload.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,14 +8,14 @@ use fe2o3_amqp::session::{Session, SessionHandle};
 use fe2o3_amqp::types::messaging::Data;
 use fe2o3_amqp::{Sendable, Sender};
 
-use super::leash::Leash;
+use super::closing::Closer;
 use super::options::Options;
 use super::stamps::AmqpStamps;
 use crate::Clock;
-use crate::attempt::{Attempt, ExchangeError};
-use crate::socket::Socket;
-use crate::stream::{Dialer, Stream};
-use crate::tap::Tap;
+use crate::base::attempt::{Attempt, ExchangeError};
+use crate::transport::socket::Socket;
+use crate::transport::stream::{Dialer, Stream};
+use crate::wire::tap::Tap;
 
 /// How long the socket of a connection that was closed waits for what the peer still says.
 const ANSWER_WAIT: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ pub struct Opener {
     pub options: Options,
     /// Name of the server, for `open` and SASL.
     pub server_name: String,
-    /// Names the connections' container; each has a number of its own besides.
+    /// Names the connections' container; each has its own number in addition.
     pub container: String,
     pub clock: Arc<dyn Clock>,
 }
@@ -55,7 +55,7 @@ pub async fn open(
     container: String,
 ) -> Result<Opened, ExchangeError> {
     let stamps = Arc::new(Mutex::new(stamps));
-    let (leash, stream) = Leash::new(Tap::new(stream, stamps.clone(), clock));
+    let (closer, stream) = Closer::new(Tap::new(stream, stamps.clone(), clock));
     let mut builder = Connection::builder()
         .container_id(container)
         .hostname(server_name)
@@ -74,13 +74,13 @@ pub async fn open(
         .outgoing_window(options.outgoing_window)
         .begin(&mut connection)
         .await?;
-    Ok(Opened { leash, socket, connection, session, stamps })
+    Ok(Opened { closer, socket, connection, session, stamps })
 }
 
 /// An open connection with its session. Dropped, it is cut off without any good-bye.
 pub struct Opened {
     // First, so that what the library says in dropping the others is not sent.
-    leash: Leash,
+    closer: Closer,
     socket: Option<Socket>,
     connection: ConnectionHandle<()>,
     pub session: SessionHandle<()>,
@@ -119,12 +119,12 @@ impl Opened {
     pub async fn close(self, link: impl Send + 'static) {
         let said = async {
             until(&self.stamps, AmqpStamps::is_even).await;
-            self.leash.close();
+            self.closer.close();
             until(&self.stamps, AmqpStamps::is_closed).await;
         };
         let _ = tokio::time::timeout(CLOSE_WAIT, said).await;
-        let Opened { leash, socket, connection, session, .. } = self;
-        drop((leash, link, session, connection));
+        let Opened { closer, socket, connection, session, .. } = self;
+        drop((closer, link, session, connection));
         if let Some(socket) = socket {
             // Closed at once, it would answer the peer's `close` with a reset.
             tokio::spawn(tokio::time::timeout(ANSWER_WAIT, socket.drain()));

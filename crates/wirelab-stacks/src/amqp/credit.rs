@@ -1,12 +1,12 @@
-//! The credit that the peer's receivers granted, read from the wire.
+//! The credit that the peer's receivers granted, read from the wire. It grants none.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
-use super::frames::{Fields, Frames, Seen, code};
-use crate::tap::Observer;
+use super::frames::{Fields, Frames, Part, code};
+use crate::wire::tap::Observer;
 
 /// The credit that receivers at the other end have granted, link by link, as the wire shows it. The protocol library does not tell, and a message
 /// must not be taken from a queue for a receiver that cannot have it while another one can.
@@ -48,8 +48,8 @@ impl Observer for Credits {
 
     fn read(&mut self, bytes: &[u8], _now_ns: u64) {
         let mut frames = std::mem::take(&mut self.received);
-        frames.take(bytes, |seen| {
-            if let Seen::Performative { channel, code, fields } = seen {
+        frames.take(bytes, |found| {
+            if let Part::Performative { channel, code, fields } = found {
                 self.see(channel, code, &fields);
             }
         });

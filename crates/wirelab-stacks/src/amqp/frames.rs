@@ -16,7 +16,7 @@ pub mod code {
 const LONGEST_PERFORMATIVE: usize = 4096;
 
 /// What passed.
-pub enum Seen<'a> {
+pub enum Part<'a> {
     /// A protocol header, of AMQP (section 2.2) or SASL (part 5, section 5.3.1).
     Header,
     /// The performative of a frame, of AMQP or SASL, which its code tells apart.
@@ -37,14 +37,14 @@ pub struct Frames {
 
 impl Frames {
     /// The next bytes.
-    pub fn take(&mut self, mut bytes: &[u8], mut see: impl FnMut(Seen)) {
+    pub fn take(&mut self, mut bytes: &[u8], mut see: impl FnMut(Part)) {
         while !bytes.is_empty() && !self.lost {
             if self.passing > 0 {
                 let length = self.passing.min(bytes.len() as u64) as usize;
                 self.passing -= length as u64;
                 bytes = &bytes[length..];
                 if self.passing_payload {
-                    see(Seen::Payload(length));
+                    see(Part::Payload(length));
                 }
                 continue;
             }
@@ -66,14 +66,14 @@ impl Frames {
     }
 
     /// A whole head is there.
-    fn finish(&mut self, step: Step, see: &mut impl FnMut(Seen)) {
+    fn finish(&mut self, step: Step, see: &mut impl FnMut(Part)) {
         match step {
             Step::More(_) => return,
-            Step::Header => see(Seen::Header),
+            Step::Header => see(Part::Header),
             Step::Pass(length) => (self.passing, self.passing_payload) = (length, false),
             Step::Performative { code, fields, left } => {
                 let channel = u16::from_be_bytes([self.head[6], self.head[7]]);
-                see(Seen::Performative { channel, code, fields: Fields(&self.head[fields]) });
+                see(Part::Performative { channel, code, fields: Fields(&self.head[fields]) });
                 (self.passing, self.passing_payload) = (left, code == code::TRANSFER);
             }
             Step::Lost => self.lost = true,
@@ -251,15 +251,15 @@ mod tests {
         let mut words: Vec<String> = Vec::new();
         let mut payload = 0;
         for part in bytes.chunks(piece) {
-            frames.take(part, |seen| match seen {
-                Seen::Header => words.push("header".to_owned()),
-                Seen::Performative { channel, code, fields } => words.push(format!(
+            frames.take(part, |found| match found {
+                Part::Header => words.push("header".to_owned()),
+                Part::Performative { channel, code, fields } => words.push(format!(
                     "{code:#x} on {channel}: {:?} {:?} {:?}",
                     fields.uint(0),
                     fields.uint(1),
                     fields.boolean(4)
                 )),
-                Seen::Payload(bytes) => payload += bytes,
+                Part::Payload(bytes) => payload += bytes,
             });
         }
         words.push(format!("payload {payload}"));
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_seen_whatever_the_pieces_in_which_they_pass() {
+    fn frames_are_read_for_any_chunking() {
         let empty = [0, 0, 0, 8, 2, 0, 0, 0];
         let bytes = [b"AMQP\x03\x01\x00\x00", &empty[..], TRANSFER, &empty[..], TRANSFER].concat();
         let transfer = "0x14 on 1: Some(0) Some(7) Some(true)";
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_performative_is_seen_as_soon_as_it_is_there() {
+    fn a_performative_is_reported_once_it_is_complete() {
         assert_eq!(words(&TRANSFER[..22], 22).len(), 2);
         assert_eq!(words(&TRANSFER[..21], 21), ["payload 0"]);
     }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_passed_over() {
+    fn an_unreadable_frame_is_skipped() {
         let by_name = [0, 0, 0, 16, 2, 0, 0, 0, 0x00, 0xa3, 3, b'x', b'y', b'z', 0x45, 0];
         assert_eq!(words(&[&by_name[..], TRANSFER].concat(), 5)[0], "0x14 on 1: Some(0) Some(7) Some(true)");
     }

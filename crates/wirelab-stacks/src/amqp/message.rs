@@ -1,4 +1,4 @@
-//! AMQP messages with a body of any kind.
+//! AMQP messages with a body of any kind. Their headers and properties are left alone.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Names of a peer's receivers, marked so that the library keeps them apart from senders.
+//! Names of a peer's receivers, marked so that the library keeps them apart from senders. Nothing else of a frame is changed.
 
 use std::io;
 use std::pin::Pin;
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_passes_and_so_does_all_that_follows() {
+    fn bytes_that_are_not_a_frame_pass_with_all_that_follow() {
         for bad in [&[0, 0, 0, 3, 2, 0, 0, 0][..], b"GET / HTTP/1.1\r\n\r\n"] {
             let bytes = [bad, &attach(true)].concat();
             assert_eq!(passed(&mut Renamer::new(mark), &bytes, 5), bytes);

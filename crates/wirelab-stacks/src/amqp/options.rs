@@ -1,13 +1,18 @@
-//! Settings of AMQP, their units and defaults.
+//! Settings of AMQP with their units and defaults, and the SASL mechanisms of the built-in queue. It opens nothing.
 
+use fe2o3_amqp::acceptor::sasl_acceptor::SaslServerFrame;
+use fe2o3_amqp::acceptor::{SaslAcceptor, SaslAnonymousMechanism, SaslPlainMechanism};
 use fe2o3_amqp::link::builder;
 use fe2o3_amqp::sasl_profile::SaslProfile;
 use fe2o3_amqp::types::definitions::{ReceiverSettleMode, SenderSettleMode};
+use fe2o3_amqp::types::primitives::{Array, Symbol};
+use fe2o3_amqp::types::sasl::{SaslCode, SaslInit, SaslOutcome, SaslResponse};
 use serde_json::json;
 use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, Timing};
 
-use crate::settings::{self, Settings};
-use crate::{socket, timing};
+use crate::base::description;
+use crate::base::settings::{self, Settings};
+use crate::transport::socket;
 
 /// What the built-in queue lets in by SASL PLAIN, and what the client says: RabbitMQ's own default.
 pub const USER: &str = "guest";
@@ -16,12 +21,12 @@ pub const PASSWORD: &str = "guest";
 
 /// The header, `open`, `begin` and `attach` take three round trips with the built-in queue, SASL two more; what is sent settled is not answered.
 pub fn timing(secure: bool) -> Timing {
-    let mut found = timing::over_tcp(secure);
+    let mut found = description::over_tcp(secure);
     found.round_trips = RoundTrips { session: 3, ..found.round_trips };
     found
         .changes
-        .extend(["anonymous", "plain"].map(|sasl| timing::change("sasl", json!(sasl), RoundTripPart::Session, 5)));
-    found.changes.push(timing::change("delivery", json!("at-most-once"), RoundTripPart::Request, 0));
+        .extend(["anonymous", "plain"].map(|sasl| description::change("sasl", json!(sasl), RoundTripPart::Session, 5)));
+    found.changes.push(description::change("delivery", json!("at-most-once"), RoundTripPart::Request, 0));
     found
 }
 
@@ -164,4 +169,44 @@ impl Options {
         };
         link.sender_settle_mode(sender).receiver_settle_mode(ReceiverSettleMode::First)
     }
+}
+
+/// The mechanisms of the built-in queue: PLAIN for its one user, and ANONYMOUS unless that is too little.
+#[derive(Clone, Debug)]
+pub struct Mechanisms {
+    plain: SaslPlainMechanism,
+    anonymous: Option<SaslAnonymousMechanism>,
+}
+
+impl Mechanisms {
+    /// With or without ANONYMOUS.
+    pub fn new(anonymous: bool) -> Self {
+        Mechanisms {
+            plain: SaslPlainMechanism::new(USER, PASSWORD),
+            anonymous: anonymous.then(SaslAnonymousMechanism::new),
+        }
+    }
+}
+
+impl SaslAcceptor for Mechanisms {
+    fn mechanisms(&self) -> Array<Symbol> {
+        let anonymous = self.anonymous.iter().flat_map(|mechanism| mechanism.mechanisms().0);
+        self.plain.mechanisms().0.into_iter().chain(anonymous).collect::<Vec<_>>().into()
+    }
+
+    fn on_init(&mut self, init: SaslInit) -> SaslServerFrame {
+        match (init.mechanism.as_str(), &mut self.anonymous) {
+            ("PLAIN", _) => self.plain.on_init(init),
+            ("ANONYMOUS", Some(anonymous)) => anonymous.on_init(init),
+            _ => refused(),
+        }
+    }
+
+    fn on_response(&mut self, _response: SaslResponse) -> SaslServerFrame {
+        refused()
+    }
+}
+
+fn refused() -> SaslServerFrame {
+    SaslServerFrame::Outcome(SaslOutcome { code: SaslCode::Auth, additional_data: None })
 }

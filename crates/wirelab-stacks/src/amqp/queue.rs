@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_settled_comes_again_first_and_counts_its_failures() {
+    fn unsettled_messages_are_redelivered_first_and_count_their_failures() {
         let queues = Queues::default();
         for message in 1..=3 {
             put(&queues, "q", message);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn notify_is_told_to_all_who_are_there_and_to_nobody_later() {
+    fn notify_goes_to_all_current_receivers_and_to_none_later() {
         let queues = Queues::default();
         put(&queues, NOTIFY_ADDRESS, 1);
         let (first, second) = (queues.receiver(NOTIFY_ADDRESS), queues.receiver(NOTIFY_ADDRESS));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_receiver_that_waits_gets_what_comes_back() {
+    async fn a_waiting_receiver_gets_a_returned_message() {
         let queues = Queues::default();
         put(&queues, "q", 7);
         let queue = queues.receiver("q");

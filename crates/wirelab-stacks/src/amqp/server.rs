@@ -1,4 +1,4 @@
-//! The built-in AMQP queue: connections, senders and receivers.
+//! The built-in AMQP queue: connections, senders and receivers. It persists nothing.
 
 use std::fmt::Debug;
 use std::io::Cursor;
@@ -17,23 +17,22 @@ use fe2o3_amqp::{Receiver, Sender};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, join, split};
 use tokio::task::JoinSet;
 
+use super::closing::Closer;
 use super::credit::{Credit, Credits};
-use super::leash::Leash;
 use super::message::{AnyBody, bytes_of};
 use super::names::MarkedNames;
-use super::options::{Options, Sasl};
+use super::options::{Mechanisms, Options, Sasl};
 use super::queue::{Lease, Queue, Queues};
-use super::sasl::Mechanisms;
 use super::{DELIVER_ADDRESS, LINK_NAME};
 use crate::Clock;
-use crate::stream::Stream;
-use crate::tap::Tap;
+use crate::transport::stream::Stream;
+use crate::wire::tap::Tap;
 use crate::workload::MAX_BODY_BYTES;
 
 const CONTAINER: &str = "wirelab-queue";
 const AMQP_HEADER: [u8; 8] = *b"AMQP\x00\x01\x00\x00";
 const SASL_HEADER: [u8; 8] = *b"AMQP\x03\x01\x00\x00";
-/// Room for what a message of the largest body has besides.
+/// Room for what a message of the largest body has in addition.
 const MAX_MESSAGE_BYTES: u64 = MAX_BODY_BYTES + 65_536;
 
 /// The built-in queue: at `deliver` the application takes readings, at every other address [`Queues`] keep messages for receivers.
@@ -50,7 +49,7 @@ impl Server {
     pub async fn serve(self: Arc<Self>, stream: impl Stream + 'static) {
         let credits = Arc::new(Mutex::new(Credits::default()));
         let tapped = Tap::new(stream, credits.clone(), self.clock.clone());
-        let (_leash, stream) = Leash::new(MarkedNames::new(tapped));
+        let (_closer, stream) = Closer::new(MarkedNames::new(tapped));
         // One that does not open is the client's to report.
         let Ok(mut connection) = self.accept(stream).await else { return };
         let sessions = SessionAcceptor::builder()
@@ -82,9 +81,9 @@ impl Server {
         match header {
             SASL_HEADER => {
                 let acceptor = acceptor.sasl_acceptor(Mechanisms::new(!plain_only)).build();
-                acceptor.accept(read_again(header, stream)).await.map_err(drop)
+                acceptor.accept(prepend_header(header, stream)).await.map_err(drop)
             }
-            AMQP_HEADER if !plain_only => acceptor.build().accept(read_again(header, stream)).await.map_err(drop),
+            AMQP_HEADER if !plain_only => acceptor.build().accept(prepend_header(header, stream)).await.map_err(drop),
             _ => {
                 let spoken = if plain_only { SASL_HEADER } else { AMQP_HEADER };
                 let _ = stream.write_all(&spoken).await;
@@ -202,7 +201,7 @@ impl Server {
 }
 
 /// The stream whose protocol header has been read, which is read again before what else it brings.
-fn read_again(header: [u8; 8], stream: impl Stream + Debug + 'static) -> impl Stream + Debug + 'static {
+fn prepend_header(header: [u8; 8], stream: impl Stream + Debug + 'static) -> impl Stream + Debug + 'static {
     let (reader, writer) = split(stream);
     join(Cursor::new(header).chain(reader), writer)
 }

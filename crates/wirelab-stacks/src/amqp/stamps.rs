@@ -1,4 +1,4 @@
-//! When deliveries were sent and settled, read from the wire.
+//! When deliveries were sent and settled, read from the wire. It changes nothing that passes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use wirelab_schema::Exchange;
 
-use super::frames::{Fields, Frames, Seen, code};
-use crate::tap::Observer;
+use super::frames::{Fields, Frames, Part, code};
+use crate::wire::tap::Observer;
 
 /// What the wire shows of the deliveries that one connection's only outgoing link carries, all of one size: when each was sent and when its
 /// disposition came.
@@ -139,15 +139,15 @@ fn range(fields: &Fields) -> Option<(u32, u32)> {
 impl Observer for AmqpStamps {
     fn written(&mut self, bytes: &[u8], now_ns: u64) {
         let mut frames = std::mem::take(&mut self.sent);
-        frames.take(bytes, |seen| match seen {
-            Seen::Performative { code: code::TRANSFER, fields, .. } => self.transfer(&fields, now_ns),
-            Seen::Performative { code: code::DISPOSITION, fields, .. } => {
+        frames.take(bytes, |found| match found {
+            Part::Performative { code: code::TRANSFER, fields, .. } => self.transfer(&fields, now_ns),
+            Part::Performative { code: code::DISPOSITION, fields, .. } => {
                 let disposed = range(&fields).map_or(0, |(first, last)| (last - first).saturating_add(1));
                 self.paid = self.paid.saturating_add(disposed);
             }
-            Seen::Performative { code: code::CLOSE, .. } => self.closed = true,
-            Seen::Payload(bytes) => self.payload(bytes, now_ns),
-            Seen::Performative { .. } | Seen::Header => {}
+            Part::Performative { code: code::CLOSE, .. } => self.closed = true,
+            Part::Payload(bytes) => self.payload(bytes, now_ns),
+            Part::Performative { .. } | Part::Header => {}
         });
         self.sent = frames;
         self.written.notify_waiters();
@@ -155,8 +155,8 @@ impl Observer for AmqpStamps {
 
     fn read(&mut self, bytes: &[u8], now_ns: u64) {
         let mut frames = std::mem::take(&mut self.received);
-        frames.take(bytes, |seen| {
-            if let Seen::Performative { code: code::DISPOSITION, fields, .. } = seen {
+        frames.take(bytes, |found| {
+            if let Part::Performative { code: code::DISPOSITION, fields, .. } = found {
                 self.disposition(&fields, now_ns);
             }
         });
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_of_a_delivery_that_is_given_up_is_told() {
+    fn the_sent_bytes_of_a_cancelled_delivery_are_recorded() {
         let mut stamps = AmqpStamps::new(5, 10);
         let ticket = stamps.promise();
         stamps.written(&transfer(0, &[0; 15])[..17 + 9], 10);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_owed_is_even_once_its_dispositions_are_written() {
+    fn pending_dispositions_end_once_they_are_written() {
         let mut stamps = AmqpStamps::new(0, 0);
         for _ in 0..3 {
             stamps.owe();

@@ -24,7 +24,7 @@ use super::message::{bytes_before, into_bytes, of_bytes};
 use super::options::{Delivery, Options, USER};
 use super::stamps::AmqpStamps;
 use super::*;
-use crate::attempt::{Attempt, ExchangeError};
+use crate::base::attempt::{Attempt, ExchangeError};
 use crate::workload::virtual_time::VirtualClock;
 
 const READING: &[u8] = b"21.5 degrees";
@@ -93,7 +93,7 @@ async fn a_reading_sent_settled_is_answered_by_nothing_and_ends_when_written() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_wants_to_settle_last_is_told_that_it_settles_first() {
+async fn a_peer_that_asks_to_settle_second_is_answered_first() {
     let (path, server) = (Path::default(), server(&[]));
     let mut opened = connect(&server, &path, &options(&[])).await.expect("opened");
     let link = Sender::builder().name("another").target("jobs").receiver_settle_mode(ReceiverSettleMode::Second);
@@ -120,7 +120,7 @@ async fn sasl_takes_two_round_trips_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_shows_less_than_plain_is_refused_where_plain_is_wanted() {
+async fn a_client_without_plain_is_refused_where_plain_is_required() {
     let strict = server(&[("sasl", json!("plain"))]);
     for sasl in ["none", "anonymous"] {
         let refused = connect(&strict, &Path::default(), &options(&[("sasl", json!(sasl))])).await;
@@ -155,7 +155,7 @@ async fn overlapping_deliveries_on_one_link_each_wait_for_their_own_disposition(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_link_on_which_a_delivery_was_given_up_while_it_was_sent_is_used_no_more() {
+async fn a_link_with_an_abandoned_delivery_is_not_used_any_more() {
     let (path, server, options) = (Path::default(), server(&[]), options(&[]));
     let mut opened = connect(&server, &path, &options).await.expect("opened");
     let sender = attach_sender(&mut opened, &options, DELIVER_ADDRESS).await.expect("attached");
@@ -215,7 +215,7 @@ async fn send(sender: &mut Sender, bodies: &[&[u8]]) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn receivers_of_a_queue_compete_and_who_grants_no_credit_holds_nothing_up() {
+async fn receivers_of_a_queue_compete_and_one_without_credit_blocks_none() {
     let server = server(&[]);
     let mut opened = connect(&server, &Path::default(), &options(&[])).await.expect("opened");
     let mut idle = receiver(&mut opened, "idle", "jobs", 0).await;
@@ -237,7 +237,7 @@ async fn receivers_of_a_queue_compete_and_who_grants_no_credit_holds_nothing_up(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_whose_receiver_leaves_or_releases_it_goes_to_another() {
+async fn a_message_that_a_receiver_releases_goes_to_another() {
     let server = server(&[]);
     let mut opened = connect(&server, &Path::default(), &options(&[])).await.expect("opened");
     let mut sender = Sender::attach(&mut opened.session, "sender", "jobs").await.expect("attached");
@@ -257,7 +257,7 @@ async fn a_message_whose_receiver_leaves_or_releases_it_goes_to_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_is_told_to_every_receiver_and_a_message_keeps_what_it_says() {
+async fn every_receiver_gets_a_change_and_a_message_is_not_altered() {
     let server = server(&[]);
     let mut opened = connect(&server, &Path::default(), &options(&[])).await.expect("opened");
     let mut one = receiver(&mut opened, "one", NOTIFY_ADDRESS, 5).await;
@@ -316,7 +316,7 @@ async fn a_link_that_is_refused_ends_neither_session_nor_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_amqp_ends_its_own_connection_only() {
+async fn bytes_that_are_not_amqp_end_their_own_connection_only() {
     let server = server(&[]);
     let mut sound = connect(&server, &Path::default(), &options(&[])).await.expect("opened");
     let mut sender = Sender::attach(&mut sound.session, "sender", "jobs").await.expect("attached");
@@ -351,7 +351,7 @@ async fn what_is_no_amqp_ends_its_own_connection_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_idle_peer_is_kept_alive_by_empty_frames_and_given_up_when_silent() {
+async fn an_idle_connection_is_kept_alive_by_empty_frames_and_ends_when_the_peer_is_silent() {
     let (path, server) = (Path::default(), server(&[]));
     let opened = connect(&server, &path, &options(&[("idle-time-out", json!(1_000))])).await.expect("opened");
     sleep(Duration::from_secs(10)).await;
@@ -362,7 +362,7 @@ async fn an_idle_peer_is_kept_alive_by_empty_frames_and_given_up_when_silent() {
 }
 
 #[test]
-fn the_user_of_plain_is_told_in_the_setting() {
+fn the_setting_describes_the_user_of_plain() {
     let descriptor = AMQP.descriptor();
     let sasl = descriptor.settings.iter().find(|setting| setting.name == "sasl").expect("there");
     assert!(sasl.about.contains(&format!("`{USER}`")));

@@ -1,4 +1,4 @@
-//! A client's association with a server, and the task that carries its bytes.
+//! A client's association with a server, and the task that carries its bytes. What messages mean is the engine's.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,10 +11,10 @@ use wirelab_schema::Exchange;
 
 use super::side::Side;
 use crate::Clock;
-use crate::attempt::ExchangeError;
+use crate::base::attempt::ExchangeError;
 use crate::codec::coap::{Client, ClientEvent, Ended, ExchangeId, Progress, Request};
-use crate::stream::{Stream, push};
-use crate::task::Task;
+use crate::transport::stream::{Stream, push};
+use crate::transport::task::Task;
 
 /// A client's end of an association, with the task that carries its bytes.
 #[derive(Clone)]
@@ -161,7 +161,7 @@ impl Shared {
     }
 
     /// Hands out what was learned.
-    fn tell(&self, state: &mut State) {
+    fn notify(&self, state: &mut State) {
         while let Some(event) = state.side.engine.poll_event() {
             if let Some(hearer) = state.hearers.get(&event.exchange()) {
                 // Who does not listen any more is about to finish.
@@ -200,21 +200,21 @@ impl Shared {
         let now_ns = self.clock.now_ns();
         let mut state = self.lock();
         state.side.receive(now_ns, bytes);
-        self.tell(&mut state);
+        self.notify(&mut state);
     }
 
     fn handle_timeout(&self) {
         let now_ns = self.clock.now_ns();
         let mut state = self.lock();
         state.side.handle_timeout(now_ns);
-        self.tell(&mut state);
+        self.notify(&mut state);
     }
 
     /// What is to be sent, when to come back, and whether to end after that.
     fn poll(&self) -> (Vec<Vec<u8>>, Option<Duration>, bool) {
         let now_ns = self.clock.now_ns();
         let mut state = self.lock();
-        self.tell(&mut state);
+        self.notify(&mut state);
         if state.closing
             && let Some(session) = &mut state.side.session
         {

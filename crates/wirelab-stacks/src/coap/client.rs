@@ -1,4 +1,4 @@
-//! The client of every workload over CoAP.
+//! The client of every workload over CoAP. Retransmission and blocks are the engine's.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -14,12 +14,12 @@ use super::dtls::Sessions;
 use super::resources::{Requests, subscription};
 use super::side::Side;
 use crate::Clock;
-use crate::attempt::{Attempt, ExchangeError};
+use crate::base::attempt::{Attempt, ExchangeError};
+use crate::base::payload::{Draw, generator_of};
 use crate::codec::coap::{Channel, Client as Engine, ClientEvent, ExchangeId, Framing, MessageLayer, Parameters};
-use crate::payload::{Draw, generator_of};
-use crate::raw_udp::{bind, unspecified};
-use crate::socket::Socket;
-use crate::stream::Dialer;
+use crate::transport::socket::Socket;
+use crate::transport::stream::Dialer;
+use crate::transport::udp::{bind, unspecified};
 use crate::workload::{Client, Subscriber};
 
 /// Opens associations with the server.
@@ -113,14 +113,14 @@ impl Connector {
 }
 
 /// A client that asks.
-pub struct Asking {
+pub struct CoapClient {
     /// Opens its associations.
     pub connector: Connector,
     /// What it asks.
     pub requests: Requests,
 }
 
-impl Client for Asking {
+impl Client for CoapClient {
     type Connection = Connection;
 
     async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {

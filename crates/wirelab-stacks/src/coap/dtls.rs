@@ -1,4 +1,4 @@
-//! DTLS sessions of CoAP.
+//! DTLS sessions of CoAP. The handshake is dimpl's, and the socket the caller's.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use dimpl::{Config, Dtls, Output, PskResolver};
 use wirelab_schema::SettingDescription;
 
 use crate::StackError;
-use crate::settings::{Settings, boolean, integer};
+use crate::base::settings::{Settings, boolean, integer};
 
 /// Both ends know it: a laboratory has no secrets.
 const IDENTITY: &[u8] = b"wirelab";
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_agreed_on_and_data_goes_both_ways_until_one_says_good_bye() {
+    fn keys_are_agreed_on_and_data_goes_both_ways_until_close_notify() {
         let (mut client, mut server) = (sessions(false).begin(0, false), sessions(true).begin(0, true));
         talk(&mut client, &mut server, MS, |_| false);
         assert!(client.is_connected() && server.is_connected());
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_that_is_lost_is_sent_again_and_counted() {
+    fn a_lost_hello_is_retransmitted_and_counted() {
         let (mut client, mut server) = (sessions(false).begin(0, false), sessions(true).begin(0, true));
         talk(&mut client, &mut server, 0, |_| true);
         let due_ns = client.poll_timeout().expect("it waits");
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_dtls_ends_nothing() {
+    fn datagrams_that_are_not_dtls_end_nothing() {
         let (mut client, mut server) = (sessions(false).begin(0, false), sessions(true).begin(0, true));
         for bytes in [&b""[..], b"GET", &[22; 60], &[0x40, 1, 0, 9]] {
             server.receive(0, bytes);

@@ -1,4 +1,4 @@
-//! Serves CoAP clients, whatever carries their messages.
+//! Serves CoAP clients, whatever carries their messages. It opens no socket.
 
 mod datagrams;
 
@@ -17,8 +17,8 @@ use super::resources::{Application, Said, state};
 use super::side::Side;
 use crate::Clock;
 use crate::codec::coap::{Channel, Framing, ObservationId, Options, RequestId, Response, Server, ServerEvent};
-use crate::stream::{Stream, push};
-use crate::task::Task;
+use crate::transport::stream::{Stream, push};
+use crate::transport::task::Task;
 pub use datagrams::serve_datagrams;
 
 /// How a server serves each of its clients.
@@ -68,7 +68,7 @@ impl Host {
         while let Some(event) = self.side.engine.poll_event() {
             match event {
                 ServerEvent::Unobserved(id) => drop(self.observers.remove(&id)),
-                ServerEvent::Asked(id, asked) => match service.application.answer(&asked) {
+                ServerEvent::IncomingRequest(id, asked) => match service.application.answer(&asked) {
                     Said::Response(response) => self.side.engine.respond(now_ns, id, response),
                     Said::Later(response) => {
                         let (changes, host) = (self.changes.clone(), self.id);
@@ -98,7 +98,7 @@ impl Host {
     }
 
     /// Tells the client what has come for it.
-    fn tell(&mut self, now_ns: u64, news: News, confirmable: bool) {
+    fn notify(&mut self, now_ns: u64, news: News, confirmable: bool) {
         match news {
             News::State(observation, message) => {
                 self.side.engine.notify(now_ns, observation, state(message), confirmable);
@@ -149,7 +149,7 @@ pub async fn serve_stream(stream: Box<dyn Stream>, service: Service, max_message
                 Ok(0) | Err(_) => return,
                 Ok(length) => host.side.receive(service.clock.now_ns(), &buffer[..length]),
             },
-            Some((_, news)) = changed.recv() => host.tell(service.clock.now_ns(), news, false),
+            Some((_, news)) = changed.recv() => host.notify(service.clock.now_ns(), news, false),
             () = tokio::time::sleep(wait) => host.side.handle_timeout(service.clock.now_ns()),
         }
     }

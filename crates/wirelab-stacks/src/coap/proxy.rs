@@ -1,4 +1,4 @@
-//! The reverse proxy from CoAP to HTTP/1.1 (RFC 7252, section 10.1).
+//! The reverse proxy from CoAP to HTTP/1.1 (RFC 7252, section 10.1). It speaks no HTTP but version 1.1.
 
 mod cache;
 mod mapping;
@@ -18,12 +18,12 @@ use hyper_util::rt::TokioIo;
 use wirelab_schema::{EndpointParameters, SettingDescription};
 
 use super::resources::plain;
-use crate::attempt::{Attempt, ExchangeError};
-use crate::codec::coap::{Asked, Response};
+use crate::base::attempt::{Attempt, ExchangeError};
+use crate::base::settings::boolean;
+use crate::codec::coap::{IncomingRequest, Response};
 use crate::recorder::Recorder;
-use crate::settings::boolean;
-use crate::stream::Dialer;
-use crate::task::Task;
+use crate::transport::stream::Dialer;
+use crate::transport::task::Task;
 use crate::workload::{MAX_BODY_BYTES, Work};
 use crate::{Clock, StackError};
 use cache::{Cache, freshness};
@@ -102,7 +102,7 @@ impl Gateway {
     }
 
     /// The answer to a request.
-    pub async fn answer(self, asked: Asked) -> Response {
+    pub async fn answer(self, asked: IncomingRequest) -> Response {
         let inner = &*self.0;
         let mut attempt = Attempt::start(inner.clock.clone(), lock(&inner.log).next(), None);
         if let Some(response) = inner.cache().and_then(|cache| cache.fresh(&asked, inner.clock.now_ns())) {
@@ -135,7 +135,7 @@ impl Inner {
     }
 
     /// Ask the origin, and keep what it says.
-    async fn ask(&self, asked: &Asked, attempt: &mut Attempt) -> Result<Response, ExchangeError> {
+    async fn ask(&self, asked: &IncomingRequest, attempt: &mut Attempt) -> Result<Response, ExchangeError> {
         let stale = self.cache().and_then(|cache| cache.stale(asked));
         let request = mapping::request(asked, &self.host, stale.as_ref().map(|stale| stale.validator()))?;
         attempt.exchange.body_sent_bytes = asked.payload.len() as u64;

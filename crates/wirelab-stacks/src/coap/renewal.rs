@@ -1,4 +1,4 @@
-//! DTLS clients that begin anew from an address that has a session (RFC 6347, section 4.2.8).
+//! DTLS clients that begin anew from an address that has a session (RFC 6347, section 4.2.8). It ends no session by itself.
 
 use super::dtls::{Session, Sessions};
 

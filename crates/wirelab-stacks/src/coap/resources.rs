@@ -1,4 +1,4 @@
-//! The resources of the built-in CoAP server.
+//! The resources of the built-in CoAP server. They know no transport.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange};
 
 use super::proxy::Gateway;
-use crate::attempt::ExchangeError;
-use crate::codec::coap::{Asked, Method, Request, Response, status};
+use crate::base::attempt::ExchangeError;
+use crate::codec::coap::{IncomingRequest, Method, Request, Response, status};
 use crate::workload::{MAX_BODY_BYTES, Publication, Waiting, Work};
 use crate::{Clock, Payload};
 
@@ -122,12 +122,12 @@ impl Application {
     }
 
     /// One that asks another server.
-    pub fn behind(parameters: &EndpointParameters, clock: Arc<dyn Clock>, gateway: Gateway) -> Self {
+    pub fn proxying(parameters: &EndpointParameters, clock: Arc<dyn Clock>, gateway: Gateway) -> Self {
         Application { gateway: Some(gateway), ..Application::new(parameters, clock) }
     }
 
     /// Answers a request.
-    pub fn answer(&self, asked: &Asked) -> Said {
+    pub fn answer(&self, asked: &IncomingRequest) -> Said {
         if let Some(gateway) = &self.gateway {
             return Said::Later(Box::pin(gateway.clone().answer(asked.clone())));
         }
@@ -168,7 +168,7 @@ fn observed(publication: &Arc<Publication>) -> Said {
 }
 
 /// There is one format, and none of no body (RFC 7252, section 5.10.4).
-fn with_body(asked: &Asked, code: u8, body: Bytes) -> Response {
+fn with_body(asked: &IncomingRequest, code: u8, body: Bytes) -> Response {
     let content_format = (!body.is_empty()).then_some(PAYLOAD_FORMAT);
     if content_format.is_some_and(|format| asked.accept.is_some_and(|accepted| accepted != format)) {
         return plain(NOT_ACCEPTABLE, format!("there is Content-Format {PAYLOAD_FORMAT} alone"));
@@ -227,7 +227,8 @@ mod tests {
         let application = Application::new(&context(work.into(), NoRecorder).0.parameters, Arc::new(SystemClock));
         let code = |target: &str, accept| {
             let (target, payload) = (target.to_owned(), Bytes::new());
-            let asked = Asked { method: Method::Get, target, content_format: None, accept, payload, observe: false };
+            let asked =
+                IncomingRequest { method: Method::Get, target, content_format: None, accept, payload, observe: false };
             let Said::Response(response) = application.answer(&asked) else { panic!("it is there at once") };
             status(response.code)
         };

@@ -1,4 +1,4 @@
-//! Settings of CoAP, their units and defaults.
+//! Settings of CoAP, their units and defaults. It opens nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::json;
 use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, Timing};
 
+use crate::base::description;
+use crate::base::settings::{Settings, boolean, choice, integer};
 use crate::codec::coap::{Backoff, Options, Parameters};
-use crate::settings::{Settings, boolean, choice, integer};
-use crate::timing;
 use crate::workload::MAX_BODY_BYTES;
 
 /// Bytes of a block by its SZX, from the largest.
@@ -20,13 +20,13 @@ const UNANNOUNCED_BYTES: u64 = 1024;
 /// DTLS 1.2 takes two round trips (RFC 6347, section 4.2), its cookie a third.
 pub fn timing(stream: bool, secure: bool) -> Timing {
     if stream {
-        return Timing { unannounced_bytes: Some(UNANNOUNCED_BYTES), ..timing::over_tcp(secure) };
+        return Timing { unannounced_bytes: Some(UNANNOUNCED_BYTES), ..description::over_tcp(secure) };
     }
-    let plain = timing::over_udp();
+    let plain = description::over_udp();
     Timing {
         round_trips: RoundTrips { security: if secure { 3 } else { 0 }, ..plain.round_trips },
         changes: secure
-            .then(|| timing::change("dtls-cookie", json!(false), RoundTripPart::Security, 2))
+            .then(|| description::change("dtls-cookie", json!(false), RoundTripPart::Security, 2))
             .into_iter()
             .collect(),
         block_setting: Some("block-size".to_owned()),

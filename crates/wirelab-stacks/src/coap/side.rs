@@ -1,4 +1,4 @@
-//! One end of an association, without I/O: a CoAP engine and its DTLS session.
+//! One end of an association, without I/O: a CoAP engine and its DTLS session. It reads no clock.
 
 use crate::codec::coap::{Client, Server};
 

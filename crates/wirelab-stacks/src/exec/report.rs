@@ -1,9 +1,9 @@
-//! What a third-party client reports of one exchange, as a row.
+//! What a third-party client reports of one exchange, as a row. It starts no process.
 
 use serde_json::{Map, Value};
 use wirelab_schema::{Exchange, Outcome};
 
-use crate::attempt::ExchangeError;
+use crate::base::attempt::ExchangeError;
 
 /// Fields that the driver knows better.
 const DRIVERS_OWN: [&str; 5] = ["index", "client", "intended_start_ns", "start_ns", "connection_reused"];
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_of_zero_seconds_leaves_the_end_of_the_process() {
+    fn an_end_of_zero_seconds_means_the_end_of_the_process() {
         assert_eq!(parse(r#"{"end_s": 0.0, "status": 0}"#).expect("read").exchange.end_ns, 5_000);
     }
 
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_quoted() {
+    fn output_that_is_not_json_is_quoted() {
         let error = parse("curl: (7) refused").map(drop).expect_err("not JSON").to_string();
         assert!(error.contains("curl: (7) refused"), "{error}");
     }

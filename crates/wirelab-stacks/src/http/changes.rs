@@ -1,4 +1,4 @@
-//! Changes over HTTP: long polling and server-sent events, the server's part.
+//! Changes over HTTP: long polling and server-sent events, the server's part. The instants of changes are the workload's.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_told_by_query_and_accept() {
+    fn query_and_accept_select_the_resource() {
         let accept = ("accept", "text/event-stream");
         assert_eq!(question("/changes", &[]), Some(Question::State));
         assert_eq!(question("/changes?after=7", &[]), Some(Question::Poll(7)));

@@ -1,10 +1,11 @@
 //! Server-sent events (HTML Living Standard, section 9.2.6): one event for each message, its bytes in base64 because the format is text.
+//! It opens no connection.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
-use crate::attempt::ExchangeError;
+use crate::base::attempt::ExchangeError;
 
 /// Media type of the format.
 pub const EVENT_STREAM: &str = "text/event-stream";
@@ -77,12 +78,12 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_told_when_its_empty_line_has_come() {
+    fn an_event_is_dispatched_at_its_empty_line() {
         assert!(read(b"data: Zm9v\n", 4).is_empty());
     }
 
     #[test]
-    fn data_that_is_no_base64_is_an_error() {
+    fn data_that_is_not_base64_is_an_error() {
         assert!(EventReader::default().push(b"data: %\n\n").is_err());
     }
 }

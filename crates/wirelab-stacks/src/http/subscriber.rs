@@ -1,4 +1,4 @@
-//! Changes over HTTP: the subscriber's part.
+//! Changes over HTTP: the subscriber's part. It publishes nothing.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -11,8 +11,8 @@ use http::{Request, Response, StatusCode};
 use super::Origin;
 use super::changes::LAST_EVENT_ID;
 use super::event_stream::{EVENT_STREAM, EventReader};
-use crate::attempt::{Attempt, ExchangeError};
-use crate::settings::Settings;
+use crate::base::attempt::{Attempt, ExchangeError};
+use crate::base::settings::Settings;
 use crate::workload::{Messages, Subscriber};
 
 /// One version of HTTP, as far as waiting for changes needs it.
@@ -46,7 +46,7 @@ pub struct HttpSubscriber<G> {
     events: bool,
     message_bytes: usize,
     /// Messages that have come, on whatever connection.
-    had: AtomicU32,
+    received: AtomicU32,
 }
 
 /// A connection on which messages come.
@@ -54,7 +54,7 @@ pub struct Subscription<G: Get> {
     connection: G::Connection,
     /// Of an event stream.
     stream: Option<(G::Body, EventReader)>,
-    came: VecDeque<Bytes>,
+    pending: VecDeque<Bytes>,
 }
 
 impl<G> HttpSubscriber<G> {
@@ -65,7 +65,7 @@ impl<G> HttpSubscriber<G> {
             origin,
             events: settings.choice("notification") == "server-sent-events",
             message_bytes: messages.length(),
-            had: AtomicU32::new(0),
+            received: AtomicU32::new(0),
         }
     }
 }
@@ -77,11 +77,11 @@ impl<G: Get> Subscriber for HttpSubscriber<G> {
     /// state, which tells that it is there.
     async fn subscribe(&self, attempt: &mut Attempt) -> Result<Subscription<G>, ExchangeError> {
         let mut connection = self.get.connect(attempt).await?;
-        let had = self.had.load(Ordering::Relaxed);
+        let received = self.received.load(Ordering::Relaxed);
         let mut request = self.origin.get("/changes");
         if self.events {
             request = request.header(ACCEPT, EVENT_STREAM);
-            if let Some(last) = had.checked_sub(1) {
+            if let Some(last) = received.checked_sub(1) {
                 request = request.header(LAST_EVENT_ID, last);
             }
         }
@@ -91,13 +91,13 @@ impl<G: Get> Subscriber for HttpSubscriber<G> {
             (false, StatusCode::NO_CONTENT) => None,
             (_, status) => return Err(ExchangeError::new(format!("status {}", status.as_u16()))),
         };
-        Ok(Subscription { connection, stream, came: VecDeque::new() })
+        Ok(Subscription { connection, stream, pending: VecDeque::new() })
     }
 
     async fn next(&self, subscription: &mut Subscription<G>) -> Result<Bytes, ExchangeError> {
         loop {
-            if let Some(message) = subscription.came.pop_front() {
-                self.had.fetch_add(1, Ordering::Relaxed);
+            if let Some(message) = subscription.pending.pop_front() {
+                self.received.fetch_add(1, Ordering::Relaxed);
                 return Ok(message);
             }
             match &mut subscription.stream {
@@ -106,7 +106,7 @@ impl<G: Get> Subscriber for HttpSubscriber<G> {
                     None => return Err(ExchangeError::new("the server ended the event stream")),
                     Some(bytes) => {
                         reader.push(&bytes)?;
-                        subscription.came.extend(reader.messages());
+                        subscription.pending.extend(reader.messages());
                     }
                 },
             }
@@ -120,21 +120,22 @@ impl<G: Get> Subscriber for HttpSubscriber<G> {
 
 impl<G: Get> HttpSubscriber<G> {
     async fn poll(&self, subscription: &mut Subscription<G>) -> Result<(), ExchangeError> {
-        let request = self.origin.get(&format!("/changes?after={}", self.had.load(Ordering::Relaxed))).body(())?;
+        let request = self.origin.get(&format!("/changes?after={}", self.received.load(Ordering::Relaxed))).body(())?;
         let response = self.get.get(&mut subscription.connection, request).await?;
         if response.status() != StatusCode::OK {
             return Err(ExchangeError::new(format!("status {}", response.status().as_u16())));
         }
-        let (mut body, mut came) = (response.into_body(), BytesMut::new());
+        let (mut body, mut pending) = (response.into_body(), BytesMut::new());
         while let Some(bytes) = self.get.data(&mut body).await? {
-            came.extend_from_slice(&bytes);
+            pending.extend_from_slice(&bytes);
         }
-        if came.is_empty() || came.len() % self.message_bytes != 0 {
-            let words = format!("body of {} bytes where messages of {} were expected", came.len(), self.message_bytes);
+        if pending.is_empty() || pending.len() % self.message_bytes != 0 {
+            let words =
+                format!("body of {} bytes where messages of {} were expected", pending.len(), self.message_bytes);
             return Err(ExchangeError::new(words));
         }
-        while !came.is_empty() {
-            subscription.came.push_back(came.split_to(self.message_bytes).freeze());
+        while !pending.is_empty() {
+            subscription.pending.push_back(pending.split_to(self.message_bytes).freeze());
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The built-in broker: carries bytes of its clients to the engine and back.
+//! The built-in broker: carries bytes of its clients to the engine and back. What packets mean is the engine's.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,10 +11,10 @@ use wirelab_schema::EndpointParameters;
 
 use super::DELIVER_TOPIC;
 use super::transport::{Over, serve};
+use crate::base::settings::Settings;
 use crate::codec::mqtt::{Application, Broker, ConnectionId, Limits, Message, Taken};
-use crate::settings::Settings;
-use crate::stream::{Stream, push};
-use crate::task::Task;
+use crate::transport::stream::{Stream, push};
+use crate::transport::task::Task;
 use crate::workload::Work;
 use crate::{Clock, Context, Payload, StackError};
 

@@ -1,4 +1,4 @@
-//! A client's connection to a broker.
+//! A client's connection to a broker. What packets mean is the engine's.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,10 +12,10 @@ use wirelab_schema::Exchange;
 use super::sessions::{Session, Sessions};
 use super::transport::{Carrier, Connector};
 use crate::Clock;
-use crate::attempt::{Attempt, ExchangeError};
+use crate::base::attempt::{Attempt, ExchangeError};
 use crate::codec::mqtt::{Event, Message, Qos, Reason};
-use crate::stream::{Stream, push};
-use crate::task::Task;
+use crate::transport::stream::{Stream, push};
+use crate::transport::task::Task;
 
 /// A client's connection to a broker. Any number of exchanges share it.
 pub struct Link {
@@ -180,7 +180,7 @@ impl Shared {
         let now_ns = self.clock.now_ns();
         let mut state = self.lock();
         act(&mut state, now_ns);
-        state.tell(now_ns);
+        state.notify(now_ns);
         drop(state);
         self.wake.notify_one();
     }
@@ -204,13 +204,13 @@ impl Shared {
         if let Some(session) = &mut state.session {
             act(session.client(), now_ns);
         }
-        state.tell(now_ns);
+        state.notify(now_ns);
     }
 }
 
 impl State {
     /// Passes events on to those that they are for.
-    fn tell(&mut self, now_ns: u64) {
+    fn notify(&mut self, now_ns: u64) {
         while let Some(event) = self.session.as_mut().and_then(|session| session.client().poll_event()) {
             match event {
                 Event::Connected { .. } => self.answer(Ok(())),

@@ -1,4 +1,4 @@
-//! Subscriber and publisher of `pubsub` over MQTT.
+//! Subscriber and publisher of `pubsub` over MQTT. Messages are routed by the broker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +12,9 @@ use super::link::Link;
 use super::sessions::Sessions;
 use super::transport::{Connector, Over};
 use super::{NOTIFY_TOPIC, qos};
-use crate::attempt::{Attempt, ExchangeError};
+use crate::base::attempt::{Attempt, ExchangeError};
+use crate::base::settings::Settings;
 use crate::codec::mqtt::{Message, Qos};
-use crate::settings::Settings;
 use crate::workload::{Changes, Subscriber, Work};
 use crate::{Clock, Context, StackError};
 

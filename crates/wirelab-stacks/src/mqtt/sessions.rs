@@ -1,11 +1,11 @@
-//! Client identifiers and sessions of the built-in clients.
+//! Client identifiers and sessions of the built-in clients. The broker's are in `codec::mqtt`.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
+use crate::base::settings::Settings;
 use crate::codec::mqtt::broker::MAXIMUM_PACKET_SIZE;
 use crate::codec::mqtt::client::{Client, Options};
-use crate::settings::Settings;
 
 /// Begins the client identifiers of the built-in clients.
 const OURS: &str = "wl";

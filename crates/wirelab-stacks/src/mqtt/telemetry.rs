@@ -1,4 +1,4 @@
-//! The client of `telemetry` over MQTT.
+//! The client of `telemetry` over MQTT. The arrival process is the driver's.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use super::link::Link;
 use super::sessions::Sessions;
 use super::transport::{Connector, Over};
 use super::{DELIVER_TOPIC, qos, version};
-use crate::attempt::{Attempt, ExchangeError};
+use crate::base::attempt::{Attempt, ExchangeError};
+use crate::base::settings::Settings;
 use crate::codec::mqtt::{Message, Qos, Version};
-use crate::settings::Settings;
 use crate::workload::{Client, Work};
 use crate::{Clock, Context, Payload, StackError};
 

@@ -1,4 +1,4 @@
-//! What carries MQTT: TCP, TLS or QUIC.
+//! What carries MQTT: TCP, TLS or QUIC. It knows no packet.
 
 use std::future::Future;
 use std::io;
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use wirelab_schema::EndpointParameters;
 
-use crate::attempt::{Attempt, ExchangeError};
-use crate::quic::{self, QuicDialer};
-use crate::settings::Settings;
-use crate::socket::Socket;
-use crate::stream::{self, Dialer, Security, Stream};
+use crate::base::attempt::{Attempt, ExchangeError};
+use crate::base::settings::Settings;
+use crate::transport::quic::{self, QuicDialer};
+use crate::transport::socket::Socket;
+use crate::transport::stream::{self, Dialer, Security, Stream};
 use crate::{Context, StackError};
 
 /// ALPN protocol name, as registered with IANA.

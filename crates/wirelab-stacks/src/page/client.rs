@@ -1,4 +1,4 @@
-//! Performs page loads one after another.
+//! Performs page loads one after another. What is fetched when is decided in `load`.
 
 mod run;
 
@@ -13,8 +13,8 @@ use wirelab_schema::{Exchange, ResourceTiming};
 use super::load::Load;
 use super::manifest::{Page, loads};
 use super::{Fetch, Part};
-use crate::attempt::{Attempt, ExchangeError};
-use crate::context::{Stop, stop_signal};
+use crate::base::attempt::{Attempt, ExchangeError};
+use crate::base::context::{Stop, stop_signal};
 use crate::http::Origin;
 use crate::{Clock, Context, StackError};
 use run::Run;

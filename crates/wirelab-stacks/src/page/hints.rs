@@ -1,10 +1,10 @@
-//! What a server says ahead: preload, early hints, server push.
+//! What a server says ahead: preload, early hints, server push. No version of HTTP is spoken here.
 
 use http::header::{ALT_SVC, LINK};
 use http::{HeaderMap, HeaderValue};
 use wirelab_schema::{PageResource, ResourceKind, SettingDescription};
 
-use crate::settings;
+use crate::base::settings;
 
 /// The server says nothing ahead.
 pub const NONE: &str = "none";
@@ -12,7 +12,7 @@ pub const NONE: &str = "none";
 pub const PRELOAD: &str = "preload";
 /// `Link` fields in a 103 response before it.
 pub const EARLY_HINTS: &str = "early-hints";
-/// Pushed responses beside it.
+/// Pushed responses next to it.
 pub const PUSH: &str = "push";
 
 /// Setting `hints`, of every version of HTTP; `more` are its values that only some have.
@@ -103,14 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_be_fetched_is_told_from_other_links() {
+    fn preload_links_are_distinguished_from_other_links() {
         let value = r#"</a.css>; rel="x preload" ; as=style, </b?c=1,2>; title="a, <b>"; rel=next,</d.js>;as=script;REL=preload"#;
         assert_eq!(targets(&[value, "</e.png>; rel=preload"]), ["/a.css", "/d.js", "/e.png"]);
         assert!(targets(&["", "<", "</a", "nothing", "</a>", "</a>; rel=prefetch"]).is_empty());
     }
 
     #[test]
-    fn http3_is_told_from_other_services() {
+    fn http3_is_distinguished_from_other_alternative_services() {
         let says = |value| says_http3(&[(ALT_SVC, HeaderValue::from_static(value))].into_iter().collect());
         assert!(says(r#"h2=":443", h3=":8443"; ma=86400"#));
         assert!(says_http3(&[(ALT_SVC, http3(8443))].into_iter().collect()));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_writes_a_client_reads() {
+    fn a_client_reads_the_links_that_a_server_writes() {
         let font = resource("/", "a;b,c.woff2", 1, Some(0), 0, ResourceKind::Font);
         let value = preload(&font).expect("a font is preloaded");
         assert_eq!(preloads(&[(LINK, value)].into_iter().collect()), ["/a;b,c.woff2"]);

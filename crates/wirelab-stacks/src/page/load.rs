@@ -23,18 +23,18 @@ pub struct Rules {
     /// Requests share a connection, and say how urgent they are.
     pub overlap: bool,
     /// Requests under way from which on those that can wait do.
-    pub at_once: usize,
+    pub concurrent: usize,
 }
 
 /// Six connections (Chromium's `g_max_sockets_per_group`), each with one request at a time.
-pub const HTTP1: Rules = Rules { connections: 6, overlap: false, at_once: DELAYABLE_AT_ONCE };
+pub const HTTP1: Rules = Rules { connections: 6, overlap: false, concurrent: MAX_DELAYABLE };
 /// One connection with all requests at once, as Chromium does where it knows that the server has priorities
 /// (`HttpServerProperties::SupportsRequestPriority`): by ALPN.
-pub const HTTP2: Rules = Rules { connections: 1, overlap: true, at_once: usize::MAX };
+pub const HTTP2: Rules = Rules { connections: 1, overlap: true, concurrent: usize::MAX };
 /// The same, once the server has said by `Alt-Svc` that it has HTTP/3.
-pub const HTTP3: Rules = Rules { connections: 1, overlap: true, at_once: DELAYABLE_AT_ONCE };
+pub const HTTP3: Rules = Rules { connections: 1, overlap: true, concurrent: MAX_DELAYABLE };
 /// Chromium's `kMaxNumDelayableRequestsPerHostPerClient`.
-const DELAYABLE_AT_ONCE: usize = 6;
+const MAX_DELAYABLE: usize = 6;
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -169,7 +169,7 @@ impl Load {
     /// The server has told that it has HTTP/3, and so priorities.
     pub fn handle_http3(&mut self) {
         if self.rules.overlap {
-            self.rules.at_once = usize::MAX;
+            self.rules.concurrent = usize::MAX;
         }
     }
 

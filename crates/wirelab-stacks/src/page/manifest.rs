@@ -1,4 +1,4 @@
-//! A page's manifest, checked.
+//! A page's manifest, checked. Bodies are read in `site`.
 
 use std::collections::HashMap;
 use std::fs;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_does_not_hold_together_is_refused_with_the_path() {
+    fn an_inconsistent_manifest_is_refused_with_its_path() {
         assert!(refusal(|resources| resources.clear()).contains("no resources"));
         assert!(refusal(|resources| resources.swap(0, 1)).contains("/a.css is first"));
         assert!(refusal(|resources| resources[1].parent = None).contains("/a.css does not stand"));

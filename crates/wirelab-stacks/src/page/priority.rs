@@ -1,4 +1,4 @@
-//! Priorities of requests (RFC 9218).
+//! Priorities of requests (RFC 9218). Who sends first is decided elsewhere.
 
 use http::{HeaderMap, HeaderValue};
 use wirelab_schema::{PageResource, ResourceKind};
@@ -77,7 +77,7 @@ mod tests {
     use crate::page::load::tests::resource;
 
     #[test]
-    fn the_field_says_what_chromium_says_of_each_kind() {
+    fn the_priority_field_is_chromiums_for_each_kind() {
         let field = |kind, blocking| {
             let mut resource = resource("/", "x", 1, None, 0, kind);
             resource.blocking = blocking;
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_says_a_server_reads() {
+    fn a_server_reads_the_priority_that_a_client_writes() {
         let said = |value: &'static str| {
             let Priority { urgency, incremental } = Priority::said(
                 &[(FIELD.parse().expect("a name"), HeaderValue::from_static(value))].into_iter().collect(),

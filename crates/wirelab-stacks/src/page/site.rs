@@ -1,4 +1,4 @@
-//! A page with its bodies, as a server has it.
+//! A page with its bodies, as a server has it. It serves nothing itself.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use super::hints::{self, EARLY_HINTS, PRELOAD, PUSH};
 use super::manifest::{Page, file, files};
 use super::priority::Priority;
 use crate::StackError;
-use crate::settings::Settings;
+use crate::base::settings::Settings;
 
 /// A page with its bodies, as a server has it.
 pub struct Site {
@@ -82,7 +82,7 @@ impl Site {
         })
     }
 
-    /// The paths of what is pushed beside the answer, and how urgent each is.
+    /// The paths of what is pushed together with the answer, and how urgent each is.
     pub fn pushed<B>(&self, request: &Request<B>) -> Vec<(&str, Priority)> {
         let all = self.page.resources().iter().skip(1);
         match self.hints == PUSH && self.resource(request) == Some(0) {

@@ -1,4 +1,4 @@
-//! Rows as Arrow tables.
+//! Rows as Arrow tables. It reads none.
 
 use std::fs::{self, File};
 use std::io::BufWriter;

@@ -1,4 +1,4 @@
-//! The changes of `pubsub` and `stream`: their bodies and instants.
+//! The changes of `pubsub` and `stream`: their bodies and instants. Nothing is sent here.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +10,7 @@ use wirelab_schema::{EndpointParameters, PubSub};
 use super::Work;
 use super::pubsub::PATIENCE;
 use super::schedule::Schedule;
-use crate::attempt::ExchangeError;
+use crate::base::attempt::ExchangeError;
 use crate::{Clock, Payload};
 
 /// Index (u32) and instant of publication (u64), both big endian.

@@ -1,4 +1,4 @@
-//! `pubsub` and `stream` for any protocol: subscribers that wait for messages.
+//! `pubsub` and `stream` for any protocol: subscribers that wait for messages. What a subscription is on the wire is the protocol's.
 
 use std::collections::BTreeMap;
 use std::future::Future;

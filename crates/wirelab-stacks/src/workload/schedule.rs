@@ -1,10 +1,10 @@
-//! Arrival processes: when each exchange is meant to start.
+//! Arrival processes: when each exchange is meant to start. It does not wait.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
 use wirelab_schema::ArrivalSpec;
 
-use crate::payload::{Draw, generator_of};
+use crate::base::payload::{Draw, generator_of};
 
 /// The arrival process: which exchange comes next and when it is meant to start.
 pub struct Schedule {

@@ -134,7 +134,7 @@ async fn open_loop_exchanges_overlap_up_to_the_concurrency() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_exchange_is_given_up_at_its_time_out() {
+async fn an_exchange_ends_at_its_time_out() {
     let rows = rows(workload(2), answers(&[Some(500)])).await;
     assert_eq!(rows[0].outcome, Outcome::TimedOut);
     assert_eq!(rows[0].end_ns - rows[0].start_ns, 100 * MS);
@@ -143,7 +143,7 @@ async fn an_exchange_is_given_up_at_its_time_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_the_exchange_that_opens_a_kept_connection_has_its_phases() {
+async fn only_the_exchange_that_opens_a_persistent_connection_has_its_phases() {
     let connection = ConnectionPolicy::Persistent { connections: 1 };
     let rows = rows(RequestResponse { connection, ..workload(3) }, Scripted::default()).await;
     let reused: Vec<bool> = rows.iter().map(|row| row.connection_reused).collect();
@@ -154,14 +154,14 @@ async fn only_the_exchange_that_opens_a_kept_connection_has_its_phases() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn exchanges_take_turns_on_kept_connections() {
+async fn exchanges_take_turns_on_persistent_connections() {
     let connection = ConnectionPolicy::Persistent { connections: 2 };
     let rows = rows(RequestResponse { connection, ..workload(5) }, Scripted::default()).await;
     assert_eq!(rows.iter().map(|row| row.local_port).collect::<Vec<_>>(), [0, 1, 0, 1, 0].map(Some));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kept_connection_on_which_an_exchange_failed_is_opened_anew() {
+async fn a_persistent_connection_is_reopened_after_a_failed_exchange() {
     let connection = ConnectionPolicy::Persistent { connections: 1 };
     let rows = rows(RequestResponse { connection, ..workload(3) }, answers(&[Some(10), None])).await;
     assert_eq!(rows.iter().map(|row| row.outcome == Outcome::Failed).collect::<Vec<_>>(), [false, true, false]);
@@ -170,7 +170,7 @@ async fn a_kept_connection_on_which_an_exchange_failed_is_opened_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kept_connection_that_ended_while_idle_is_opened_anew() {
+async fn a_persistent_connection_that_ended_while_idle_is_reopened() {
     let connection = ConnectionPolicy::Persistent { connections: 1 };
     let client = Scripted::default();
     client.broken.store(true, Ordering::Relaxed);
@@ -247,7 +247,7 @@ async fn a_delivery_is_driven_as_a_request_with_an_empty_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_stopped_finished_exchanges_are_kept_and_the_rest_is_dropped() {
+async fn when_stopped_only_finished_exchanges_are_recorded() {
     let recorded = Rows::default();
     let (context, stopper) = context(WorkloadSpec::RequestResponse(workload(1_000)), recorded.clone());
     tokio::spawn(async move {

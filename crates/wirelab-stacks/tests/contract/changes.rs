@@ -65,7 +65,7 @@ async fn subscribers_have_connections_of_their_own() {
 }
 
 #[tokio::test]
-async fn messages_that_come_faster_than_they_are_fetched_are_all_told() {
+async fn messages_published_faster_than_fetched_are_all_delivered() {
     let lab = Lab::new();
     for stack in descriptors(does(PUBSUB)) {
         for settings in ways(&stack) {
@@ -77,7 +77,7 @@ async fn messages_that_come_faster_than_they_are_fetched_are_all_told() {
 }
 
 #[tokio::test]
-async fn a_stream_is_told_as_changes_are() {
+async fn a_stream_is_delivered_as_changes_are() {
     let lab = Lab::new();
     for stack in descriptors(does(STREAM)) {
         let work = notify(20_000, 10, 1);
@@ -141,7 +141,7 @@ fn silent() -> (std::net::TcpListener, UdpSocket) {
 }
 
 #[tokio::test]
-async fn a_publisher_whose_broker_says_nothing_gives_up_at_the_time_out_and_ends_when_stopped() {
+async fn a_publisher_with_a_silent_broker_ends_at_the_time_out_or_when_stopped() {
     let lab = Lab::new();
     let broker = silent();
     let port = broker.1.local_addr().expect("its address").port();
@@ -165,7 +165,7 @@ async fn a_publisher_whose_broker_says_nothing_gives_up_at_the_time_out_and_ends
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_a_usage_error_and_who_has_no_publisher_says_so() {
+async fn wrong_values_are_usage_errors_and_a_protocol_without_publishers_is_unsupported() {
     let lab = Lab::new();
     for stack in descriptors(does(PUBSUB)) {
         for absurd in [notify(11, 1, 1), notify(30, 1, 0), PubSub { arrival: ArrivalSpec::Closed, ..notify(30, 1, 1) }]

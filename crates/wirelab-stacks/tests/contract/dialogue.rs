@@ -74,7 +74,7 @@ async fn an_h2_client_sends_preface_settings_and_request_without_waiting_for_the
 }
 
 #[tokio::test]
-async fn raw_udp_sends_nothing_again_and_at_most_ten_datagrams_ahead() {
+async fn raw_udp_retransmits_nothing_and_sends_at_most_ten_datagrams_ahead() {
     let lab = Lab::new();
     let socket = UdpSocket::bind("127.0.0.1:0").await.expect("bound");
     let port = socket.local_addr().expect("bound").port();
@@ -91,7 +91,7 @@ async fn raw_udp_sends_nothing_again_and_at_most_ten_datagrams_ahead() {
 }
 
 #[tokio::test]
-async fn an_mqtt_client_says_connect_then_publish_then_disconnect_and_nothing_else() {
+async fn an_mqtt_client_sends_connect_publish_and_disconnect_and_nothing_else() {
     // CONNECT with 21 characters of identifier and a keep alive of 60 s, CONNACK, PUBLISH up to its identifier, and PUBACK.
     let old = (
         &b"\x10\x21\0\x04MQTT\x04\x02\0\x3c\0\x15"[..],
@@ -128,7 +128,7 @@ async fn an_mqtt_client_says_connect_then_publish_then_disconnect_and_nothing_el
 }
 
 #[tokio::test]
-async fn an_mqtt_client_whose_broker_refuses_it_says_why() {
+async fn an_mqtt_client_reports_why_its_broker_refuses_it() {
     let lab = Lab::new();
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
     let port = listener.local_addr().expect("bound").port();

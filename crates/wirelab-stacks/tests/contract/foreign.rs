@@ -19,7 +19,7 @@ async fn exchange(lab: &Lab, script: &str, work: RequestResponse) -> Result<Vec<
 }
 
 #[tokio::test]
-async fn what_the_client_says_of_its_exchange_is_recorded() {
+async fn the_clients_report_of_its_exchange_is_recorded() {
     let script =
         r#"echo '{"tcp_connect_s": 0.001, "handshake_s": 0, "status": 200, "body_received_bytes": 7, "end_s": 0.5}'"#;
     let rows = exchange(&Lab::new(), script, workload(30, 7, 2)).await.expect("done");
@@ -32,7 +32,7 @@ async fn what_the_client_says_of_its_exchange_is_recorded() {
 }
 
 #[tokio::test]
-async fn placeholders_are_filled_in_and_the_upload_is_there() {
+async fn placeholders_are_filled_in_and_the_upload_file_exists() {
     let script = r#"[ "$(stat -c %s {upload_file})" = 30 ] || exit 9
         [ {url} = http://server.test:8080/upload ] || exit 8
         [ {method}-{scheme}-{address}-{timeout_s}-{download_bytes} = POST-http-127.0.0.1-30-7 ] || exit 7
@@ -42,7 +42,7 @@ async fn placeholders_are_filled_in_and_the_upload_is_there() {
 }
 
 #[tokio::test]
-async fn each_exchange_is_told_the_size_whose_turn_it_is_and_judged_by_it() {
+async fn each_exchange_has_the_next_size_of_the_list_and_is_checked_against_it() {
     let sizes = DownloadBytes::InTurn(vec![7_000, 6]);
     let work = RequestResponse { download_bytes: sizes, ..workload(0, 0, 3) };
     let script = r#"[ {url} = http://server.test:8080/bytes/{download_bytes} ] || exit 8
@@ -74,7 +74,7 @@ async fn an_exchange_that_the_client_does_not_do_is_unsupported_and_not_failed()
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_fails_the_exchange_with_the_text() {
+async fn an_unreadable_report_fails_the_exchange_with_its_text() {
     let rows = exchange(&Lab::new(), "echo gibberish", workload(30, 0, 1)).await.expect("done");
     assert_eq!(rows[0].outcome, Outcome::Failed);
     assert!(rows[0].error.as_deref().is_some_and(|error| error.contains("gibberish")), "{:?}", rows[0]);
@@ -99,7 +99,7 @@ async fn a_client_that_hangs_is_ended_at_the_time_out() {
 }
 
 #[tokio::test]
-async fn a_kept_connection_or_the_role_of_a_server_is_unsupported() {
+async fn a_persistent_connection_or_the_role_of_a_server_is_unsupported() {
     let lab = Lab::new();
     let error = exchange(&lab, "echo '{}'", kept(1, workload(30, 0, 1))).await.expect_err("refused");
     assert!(matches!(error, StackError::Unsupported(_)));

@@ -47,7 +47,7 @@ async fn return_path(back: Arc<UdpSocket>, front: Arc<UdpSocket>, client: Socket
 }
 
 #[tokio::test]
-async fn what_is_lost_in_the_handshake_counts_as_retransmitted() {
+async fn losses_in_the_handshake_count_as_retransmitted() {
     let lab = Lab::new();
     let server = lab.serve("h3", workload(30, 30, 1), &[]).await;
     let port = lossy_path(server.port, |_, datagram| datagram == 0).await;
@@ -58,7 +58,7 @@ async fn what_is_lost_in_the_handshake_counts_as_retransmitted() {
 }
 
 #[tokio::test]
-async fn what_was_sent_of_an_upload_that_is_given_up_is_told() {
+async fn the_sent_bytes_of_an_upload_that_timed_out_are_recorded() {
     const UPLOAD: u64 = 4 << 20;
     let lab = Lab::new();
     let work = RequestResponse { timeout_ns: 3_000_000_000, ..workload(UPLOAD, 30, 1) };
@@ -71,7 +71,7 @@ async fn what_was_sent_of_an_upload_that_is_given_up_is_told() {
 }
 
 #[tokio::test]
-async fn a_handshake_that_is_given_up_costs_no_other_its_ticket() {
+async fn a_handshake_that_times_out_leaves_the_other_tickets() {
     let lab = Lab::new();
     let settings = [("resumption", json!(true))];
     let work = RequestResponse { timeout_ns: 3_000_000_000, ..workload(30, 30, 3) };
@@ -85,7 +85,7 @@ async fn a_handshake_that_is_given_up_costs_no_other_its_ticket() {
 }
 
 #[tokio::test]
-async fn what_coap_sends_again_is_counted_with_the_handshake_that_came_before() {
+async fn coap_retransmissions_are_counted_with_those_of_the_handshake() {
     let lab = Lab::new();
     for (stack, lost, setting) in [("coap", 0, "ack-timeout"), ("coaps", 0, "dtls-retransmit-timeout")] {
         let settings = [(setting, json!(100))];
@@ -99,7 +99,7 @@ async fn what_coap_sends_again_is_counted_with_the_handshake_that_came_before() 
 }
 
 #[tokio::test]
-async fn an_exchange_that_coap_gives_up_is_timed_out_and_says_so() {
+async fn an_exchange_that_coap_abandons_is_timed_out_with_a_reason() {
     let lab = Lab::new();
     let settings = [("ack-timeout", json!(20)), ("max-retransmit", json!(2))];
     let server = lab.serve("coap", workload(30, 0, 2), &settings).await;
@@ -112,7 +112,7 @@ async fn an_exchange_that_coap_gives_up_is_timed_out_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_kept_association_outlives_an_exchange_that_was_given_up() {
+async fn a_persistent_association_survives_an_exchange_that_timed_out() {
     let lab = Lab::new();
     let settings = [("ack-timeout", json!(20)), ("max-retransmit", json!(1))];
     let server = lab.serve("coap", workload(30, 0, 3), &settings).await;

@@ -146,7 +146,7 @@ async fn phases_are_in_order_and_null_where_they_did_not_happen() {
 }
 
 #[tokio::test]
-async fn fresh_connections_have_a_port_each_and_kept_ones_share_theirs() {
+async fn new_connections_have_a_port_each_and_persistent_ones_share_theirs() {
     let lab = Lab::new();
     for stack in descriptors(|_| true) {
         for (work, ports) in [(workload(30, 0, 3), 3), (kept(1, workload(30, 0, 3)), 1)] {
@@ -188,7 +188,7 @@ async fn a_stack_that_needs_certificates_and_has_none_is_a_usage_error() {
 }
 
 #[tokio::test]
-async fn a_server_ends_cleanly_when_stopped_while_clients_hold_connections() {
+async fn a_server_ends_cleanly_when_stopped_with_open_connections() {
     let lab = Lab::new();
     for stack in descriptors(|_| true) {
         let server = lab.serve(&stack.name, workload(30, 0, 1), &[]).await;
@@ -258,7 +258,7 @@ async fn a_server_that_never_answers_times_exchanges_out() {
 }
 
 #[tokio::test]
-async fn nobody_listening_fails_exchanges_over_tcp() {
+async fn a_refused_connection_fails_exchanges_over_tcp() {
     let lab = Lab::new();
     let port = TcpListener::bind("127.0.0.1:0").expect("bound").local_addr().expect("bound").port();
     for stack in descriptors(|stack| stack.transport == "tcp") {
@@ -317,7 +317,7 @@ async fn the_tls_version_that_is_set_is_the_only_one_spoken() {
 }
 
 #[tokio::test]
-async fn a_fresh_connection_resumes_only_if_set_to() {
+async fn a_new_connection_resumes_only_if_the_setting_is_on() {
     let lab = Lab::new();
     for stack in descriptors(|stack| has(stack, "resumption")) {
         let versions: &[Option<&str>] = if has(&stack, "tls") { &[Some("1.2"), Some("1.3")] } else { &[None] };

@@ -56,7 +56,7 @@ async fn a_reading_that_is_not_the_expected_one_is_refused() {
 }
 
 #[tokio::test]
-async fn fresh_connections_go_on_with_their_session_if_set_to() {
+async fn new_connections_continue_their_session_if_the_setting_is_on() {
     let lab = Lab::new();
     for version in ["3.1.1", "5"] {
         let settings = [("version", json!(version)), ("clean-start", json!(false)), ("qos", json!(2))];

@@ -117,7 +117,7 @@ fn hints_of(stack: &Descriptor) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_body_comes_whole_and_once_over_every_version_and_with_every_hint() {
+async fn every_body_arrives_whole_and_once_over_every_version_with_every_hint() {
     for stack in descriptors(does(PAGE)) {
         for hints in hints_of(&stack) {
             let what = format!("{} {hints}", stack.name);
@@ -195,7 +195,7 @@ async fn hundreds_of_hints_are_taken() {
 }
 
 #[tokio::test]
-async fn what_is_urgent_comes_before_what_was_asked_for_first() {
+async fn urgent_resources_arrive_before_earlier_requests() {
     let resources = [
         ("/index.html", 1_000, "document", None, 0, true),
         ("/first.jpg", 400_000, "image", Some(0), 10, false),

@@ -46,7 +46,7 @@ fn proxied() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_the_origin_says_reaches_the_client_byte_exact() {
+async fn the_origins_response_reaches_the_client_byte_exact() {
     let lab = Lab::new();
     for stack in proxied() {
         for (upload, download) in [(0, 1), (30, 0), (3_500, 30), (30, 3_500)] {
@@ -70,7 +70,7 @@ async fn what_the_origin_says_reaches_the_client_byte_exact() {
 }
 
 #[tokio::test]
-async fn with_its_cache_on_the_proxy_asks_once_for_what_stays_fresh() {
+async fn a_caching_proxy_requests_a_fresh_resource_once() {
     let lab = Lab::new();
     for stack in proxied() {
         for (upload, asks) in [(0, 1), (30, 5)] {
@@ -85,7 +85,7 @@ async fn with_its_cache_on_the_proxy_asks_once_for_what_stays_fresh() {
 }
 
 #[tokio::test]
-async fn a_client_is_told_that_there_is_nobody_behind_the_proxy() {
+async fn a_proxy_without_an_origin_answers_bad_gateway() {
     let lab = Lab::new();
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its number").port();
     for stack in proxied() {

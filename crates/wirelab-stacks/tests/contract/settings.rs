@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 use wirelab_schema::{RequestResponse, SettingSeen, SettingsSeen};
-use wirelab_stacks::{StackError, seen};
+use wirelab_stacks::{StackError, settings_in_force};
 
 use crate::assert_completed;
 use crate::lab::{Lab, Settings, kept, workload};
@@ -15,7 +15,8 @@ const STACKS: [&str; 2] = ["h2c", "h2"];
 async fn seen(lab: &Lab, stack: &str, settings: Settings<'_>) -> [SettingsSeen; 2] {
     let work = kept(1, RequestResponse { concurrency: 3, ..workload(100_000, 100_000, 6) });
     let read = || {
-        let text = fs::read_to_string(lab.folder().join(seen::FILE)).expect("an endpoint that has ended wrote it");
+        let text = fs::read_to_string(lab.folder().join(settings_in_force::FILE))
+            .expect("an endpoint that has ended wrote it");
         serde_json::from_str(&text).expect("plain data")
     };
     let server = lab.serve(stack, work.clone(), settings).await;
@@ -57,7 +58,7 @@ async fn a_streams_window_is_announced_by_both_ends_and_filled_but_never_exceede
 }
 
 #[tokio::test]
-async fn a_connections_window_is_raised_and_one_that_is_not_stays_what_it_was_beside_small_streams() {
+async fn a_connection_window_is_raised_or_stays_at_its_default_with_small_stream_windows() {
     for window in [65_535, 65_536, 300_000] {
         for end in announced("h2", "connection-window", window).await {
             assert_eq!(end.and_then(|end| end.effective), None, "{window}");
@@ -101,7 +102,7 @@ async fn no_more_streams_are_under_way_than_the_server_takes() {
 }
 
 #[tokio::test]
-async fn what_shows_nowhere_else_is_at_least_announced() {
+async fn settings_without_visible_effect_are_announced() {
     announced("h2", "max-header-list-size", 8000).await;
     for push in [0, 1] {
         let [client, server] = announced("h2c", "enable-push", push).await;
@@ -131,7 +132,7 @@ async fn a_client_that_refuses_pushes_and_is_to_get_some_is_a_usage_error() {
 }
 
 #[tokio::test]
-async fn what_the_rfc_does_not_allow_is_a_usage_error() {
+async fn values_that_the_rfc_forbids_are_usage_errors() {
     let lab = Lab::new();
     for (name, value) in [("max-frame-size", 16_383), ("initial-window-size", 1 << 31), ("connection-window", 65_534)] {
         let error = lab.run_client("h2", 1, workload(1, 1, 1), &[(name, json!(value))]).await.expect_err("refused");
@@ -140,7 +141,7 @@ async fn what_the_rfc_does_not_allow_is_a_usage_error() {
 }
 
 #[tokio::test]
-async fn quics_windows_and_limits_carry_every_byte_and_are_seen_by_both_ends() {
+async fn both_ends_record_quics_windows_and_limits_and_every_byte_arrives() {
     let lab = Lab::new();
     let small = [
         ("stream-window", json!(2000)),

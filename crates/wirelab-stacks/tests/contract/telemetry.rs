@@ -68,7 +68,7 @@ async fn every_recorded_exchange_of_a_resumed_connection_resumes_and_each_client
 }
 
 #[tokio::test]
-async fn early_data_goes_out_before_the_handshake_is_done_and_is_told() {
+async fn early_data_leaves_before_the_handshake_ends_and_is_recorded() {
     let lab = Lab::new();
     for stack in descriptors(|stack| does(TELEMETRY)(stack) && has(stack, "early-data")) {
         let work = Telemetry { connection: ConnectionPolicy::Resumed, ..deliver(workload(30, 0, 3)) };

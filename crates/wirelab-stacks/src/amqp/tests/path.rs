@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf, 
 use tokio::sync::mpsc;
 use tokio::time::{Duration, Instant, sleep_until};
 
-use super::super::frames::{Fields, Frames, Seen};
+use super::super::frames::{Fields, Frames, Part};
 
 pub const RTT: Duration = Duration::from_millis(50);
 
@@ -55,12 +55,12 @@ fn carry(
         let mut frames = Frames::default();
         let mut buffer = vec![0; 1 << 16];
         while let Ok(length @ 1..) = from.read(&mut buffer).await {
-            frames.take(&buffer[..length], |seen| match seen {
-                Seen::Header => said.lock().expect("unpoisoned").push("header".to_owned()),
-                Seen::Performative { code, fields, .. } => {
+            frames.take(&buffer[..length], |found| match found {
+                Part::Header => said.lock().expect("unpoisoned").push("header".to_owned()),
+                Part::Performative { code, fields, .. } => {
                     said.lock().expect("unpoisoned").push(words(code, &fields));
                 }
-                Seen::Payload(_) => {}
+                Part::Payload(_) => {}
             });
             let _ = sender.send((Instant::now() + RTT / 2, buffer[..length].to_vec()));
         }

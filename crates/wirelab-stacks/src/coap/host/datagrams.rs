@@ -1,4 +1,4 @@
-//! Serves CoAP clients over one UDP socket.
+//! Serves CoAP clients over one UDP socket. What requests mean is the application's.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
@@ -14,9 +14,9 @@ use super::super::dtls::{Session, Sessions};
 use super::super::renewal::Renewal;
 use super::super::side::Side;
 use super::{Change, Host, Service};
+use crate::base::payload::{Draw, generator};
 use crate::codec::coap::{Channel, MessageLayer, Parameters, Server};
-use crate::payload::{Draw, generator};
-use crate::raw_udp::bind;
+use crate::transport::udp::bind;
 use crate::{Context, StackError};
 
 /// Serves clients over one UDP socket, each with a session if there are sessions, until stopped.
@@ -71,10 +71,10 @@ pub(super) async fn serve_socket(
                 Err(_) => continue,
             },
             Some(change) = changed.recv() => {
-                let mut touched = vec![hosts.tell(change)];
+                let mut touched = vec![hosts.notify(change)];
                 // What is published at once goes out at once.
                 while let Ok(change) = changed.try_recv() {
-                    touched.push(hosts.tell(change));
+                    touched.push(hosts.notify(change));
                 }
                 touched
             }
@@ -151,10 +151,10 @@ impl Hosts {
         Host::new(side, (client, self.made), self.changes.clone())
     }
 
-    fn tell(&mut self, (id, news): Change) -> SocketAddr {
+    fn notify(&mut self, (id, news): Change) -> SocketAddr {
         // Its numbers mean something else to the host that has taken its place.
         if let Some(peer) = self.hosts.get_mut(&id.0).filter(|peer| peer.host.id == id) {
-            peer.host.tell(self.service.clock.now_ns(), news, self.service.confirmable);
+            peer.host.notify(self.service.clock.now_ns(), news, self.service.confirmable);
         }
         id.0
     }

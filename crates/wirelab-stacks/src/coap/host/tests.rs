@@ -14,9 +14,9 @@ use super::super::resources::Requests;
 use super::datagrams::serve_socket;
 use super::*;
 use crate::SystemClock;
+use crate::base::settings::Settings;
 use crate::codec::coap::{Client, ClientEvent, MessageLayer, Parameters};
 use crate::recorder::NoRecorder;
-use crate::settings::Settings;
 use crate::workload::virtual_time::context;
 
 const MAX_MESSAGE_BYTES: usize = 8 << 20;
@@ -56,7 +56,7 @@ async fn ask(association: &Association, parameters: &EndpointParameters) {
 }
 
 #[tokio::test]
-async fn word_that_an_answer_found_nobody_leaves_the_server_listening() {
+async fn a_port_unreachable_error_leaves_the_server_listening() {
     let free = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("its address");
     let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a socket");
     let server = socket.local_addr().expect("its address");
@@ -74,7 +74,7 @@ async fn word_that_an_answer_found_nobody_leaves_the_server_listening() {
 }
 
 #[tokio::test]
-async fn what_a_stream_takes_and_holds_back_is_flushed_by_both_ends() {
+async fn both_ends_flush_what_a_stream_buffers() {
     let parameters = parameters(100_000);
     let (near, far) = duplex(1 << 16);
     tokio::spawn(serve_stream(Box::new(BufStream::new(far)), service(&parameters), MAX_MESSAGE_BYTES));
@@ -91,7 +91,7 @@ fn sessions(is_server: bool) -> Sessions {
 }
 
 #[tokio::test]
-async fn a_client_whose_port_had_a_session_shakes_hands_anew_whether_that_said_good_bye_or_not() {
+async fn a_client_on_a_port_that_had_a_session_makes_a_new_handshake() {
     let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a socket");
     let server = socket.local_addr().expect("its address");
     let parameters = parameters(30);

@@ -1,4 +1,4 @@
-//! The proxy's cache (RFC 7252, section 5.6).
+//! The proxy's cache (RFC 7252, section 5.6). It sends nothing.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use ::http::header::{AGE, CACHE_CONTROL, DATE, ETAG, EXPIRES, HeaderMap, HeaderName, HeaderValue, VARY};
 
 use super::mapping::CONTENT;
-use crate::codec::coap::{Asked, Method, Response};
+use crate::codec::coap::{IncomingRequest, Method, Response};
 
 /// Of a response that does not say (RFC 7252, section 5.10.5).
 const DEFAULT_MAX_AGE: Duration = Duration::from_secs(60);
@@ -50,14 +50,14 @@ impl Stale {
 
 impl Cache {
     /// What is fresh, with a Max-Age of what remains (RFC 7252, section 5.7.1).
-    pub fn fresh(&self, asked: &Asked, now_ns: u64) -> Option<Response> {
+    pub fn fresh(&self, asked: &IncomingRequest, now_ns: u64) -> Option<Response> {
         let kept = self.kept(asked).filter(|kept| now_ns < kept.until_ns)?;
         let max_age = shown(Duration::from_nanos(kept.until_ns - now_ns));
         Some(Response { max_age, ..kept.response.clone() })
     }
 
     /// What is kept for asking whether it still holds.
-    pub fn stale(&self, asked: &Asked) -> Option<Stale> {
+    pub fn stale(&self, asked: &IncomingRequest) -> Option<Stale> {
         let kept = self.kept(asked)?;
         kept.headers
             .contains_key(ETAG)
@@ -68,7 +68,7 @@ impl Cache {
     /// kept of its target (RFC 9111, section 4.4).
     pub fn keep(
         &mut self,
-        asked: &Asked,
+        asked: &IncomingRequest,
         response: &Response,
         fresh_for: Option<Duration>,
         headers: HeaderMap,
@@ -86,13 +86,13 @@ impl Cache {
         }
     }
 
-    fn kept(&self, asked: &Asked) -> Option<&Kept> {
+    fn kept(&self, asked: &IncomingRequest) -> Option<&Kept> {
         (asked.method == Method::Get).then(|| self.0.get(&key(asked))).flatten()
     }
 }
 
 /// Max-Age of what the origin answered just now (RFC 7252, section 10.1.1).
-pub fn max_age(asked: &Asked, fresh_for: Option<Duration>) -> Option<u32> {
+pub fn max_age(asked: &IncomingRequest, fresh_for: Option<Duration>) -> Option<u32> {
     (asked.method == Method::Get).then(|| shown(fresh_for.unwrap_or_default())).flatten()
 }
 
@@ -142,7 +142,7 @@ fn shown(lifetime: Duration) -> Option<u32> {
         .map(|seconds| seconds.try_into().unwrap_or(u32::MAX))
 }
 
-fn key(asked: &Asked) -> Key {
+fn key(asked: &IncomingRequest) -> Key {
     (asked.target.clone(), asked.accept)
 }
 
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_stays_fresh_for_as_long_as_its_origin_says() {
+    fn a_response_is_fresh_for_the_lifetime_that_its_origin_gives() {
         let control = |value| fresh(&[(CACHE_CONTROL, value)]);
         assert_eq!(["public, Max-Age=5", "max-age=\"7\"", "max-age=x"].map(control), [Some(5), Some(7), Some(0)]);
         assert_eq!(["max-age=9, no-cache", "max-age=9, s-maxage=3"].map(control), [Some(0), Some(3)]);

@@ -1,4 +1,4 @@
-//! Requests of CoAP as requests of HTTP, and HTTP's answers as CoAP's (RFC 7252, section 10.1).
+//! Requests of CoAP as requests of HTTP, and HTTP's answers as CoAP's (RFC 7252, section 10.1). It sends nothing.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use ::http::{Request, response};
 use bytes::Bytes;
 use http_body_util::Full;
 
-use crate::attempt::ExchangeError;
+use crate::base::attempt::ExchangeError;
 use crate::coap::resources::PAYLOAD_FORMAT;
-use crate::codec::coap::{Asked, Method, Response};
+use crate::codec::coap::{IncomingRequest, Method, Response};
 
 const PUT: Method = Method::Other(3);
 const DELETE: Method = Method::Other(4);
@@ -35,7 +35,7 @@ const COAP_PAYLOAD: &str = "application/coap-payload";
 
 /// The request that the origin gets; with a validator, one for what has changed since.
 pub fn request(
-    asked: &Asked,
+    asked: &IncomingRequest,
     host: &str,
     validator: Option<&HeaderValue>,
 ) -> Result<Request<Full<Bytes>>, ExchangeError> {
@@ -133,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn a_request_goes_on_with_its_path_query_and_formats() {
-        let asked = Asked {
+    fn a_request_is_forwarded_with_its_path_query_and_formats() {
+        let asked = IncomingRequest {
             method: PUT,
             target: "/a%20b?c=d&e".to_owned(),
             content_format: Some(50),
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!((sent.method(), sent.uri().to_string()), (&::http::Method::PUT, "/a%20b?c=d&e".to_owned()));
         let header = |name| sent.headers()[name].to_str().expect("text");
         assert_eq!([HOST, CONTENT_TYPE, ACCEPT].map(header), ["server.test:80", "application/json", FORMATS[0].1]);
-        let fetch = Asked { method: Method::Other(5), ..asked };
+        let fetch = IncomingRequest { method: Method::Other(5), ..asked };
         assert!(matches!(request(&fetch, "server.test:80", None), Err(ExchangeError::Unsupported(_))));
     }
 }

@@ -100,9 +100,9 @@ async fn request(stream: &mut TcpStream) -> Option<String> {
     Some(text)
 }
 
-fn asked(method: Method, target: &str) -> Asked {
+fn asked(method: Method, target: &str) -> IncomingRequest {
     let payload = if method == Method::Get { "" } else { "reading" };
-    Asked {
+    IncomingRequest {
         method,
         target: target.to_owned(),
         content_format: None,
@@ -136,7 +136,7 @@ const A: &str = "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\na";
 const B: &str = "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nb";
 
 #[tokio::test]
-async fn a_kept_connection_that_its_origin_ends_costs_no_answer() {
+async fn a_persistent_connection_that_the_origin_ends_loses_no_response() {
     // The first connection ends while it is idle, the second one with a request under way.
     let scene = scene(&[&[A], &[B, ""], &[A]], false, LONG).await;
     for body in ["a", "b", "a"] {
@@ -147,7 +147,7 @@ async fn a_kept_connection_that_its_origin_ends_costs_no_answer() {
 }
 
 #[tokio::test]
-async fn what_may_have_changed_something_is_not_sent_twice() {
+async fn a_request_with_side_effects_is_not_sent_twice() {
     let scene = scene(&[&[A, ""], &[A]], false, LONG).await;
     assert_eq!(scene.ask(Method::Post, "/x").await.0, 204);
     assert_eq!(scene.ask(Method::Post, "/x").await.0, 502);
@@ -178,7 +178,7 @@ async fn an_origin_that_cannot_be_understood_is_a_bad_gateway() {
 }
 
 #[tokio::test]
-async fn an_origin_that_says_nothing_is_a_gateway_that_timed_out_and_the_next_request_has_a_connection_of_its_own() {
+async fn a_silent_origin_gives_gateway_timeout_and_the_next_request_opens_a_connection() {
     let scene = scene(&[&["HTTP/1.1 200 OK\r\n", "never asked for"], &[A]], false, Duration::from_secs(1)).await;
     assert_eq!(scene.ask(Method::Get, "/x").await.0, 504);
     assert_eq!(scene.row().outcome, Outcome::TimedOut);
@@ -197,7 +197,7 @@ async fn a_method_without_a_mapping_does_not_reach_the_origin() {
 const FOR_10_S: &str = "HTTP/1.1 200 OK\r\ncache-control: max-age=10\r\ncontent-length: 1\r\n\r\na";
 
 #[tokio::test]
-async fn what_is_fresh_is_told_with_the_time_that_is_left() {
+async fn a_fresh_response_is_served_with_the_lifetime_left() {
     let scene = scene(&[&[FOR_10_S, B]], true, LONG).await;
     for (left, after) in [(Some(10), 4), (Some(6), 5), (Some(1), 1)] {
         assert_eq!(scene.ask(Method::Get, "/x").await, (205, left, "a".to_owned()));
@@ -211,7 +211,7 @@ async fn what_is_fresh_is_told_with_the_time_that_is_left() {
 }
 
 #[tokio::test]
-async fn each_target_is_kept_by_itself_and_any_other_method_ends_its_own() {
+async fn each_target_is_cached_separately_and_invalidated_by_an_unsafe_method() {
     let scene = scene(&[&[FOR_10_S, FOR_10_S, A, B]], true, LONG).await;
     for target in ["/x?1", "/x?2", "/x?1", "/x?2"] {
         assert_eq!(scene.ask(Method::Get, target).await.0, 205);
@@ -224,7 +224,7 @@ async fn each_target_is_kept_by_itself_and_any_other_method_ends_its_own() {
 }
 
 #[tokio::test]
-async fn what_is_stale_is_asked_for_by_its_entity_tag() {
+async fn a_stale_response_is_revalidated_by_its_entity_tag() {
     let scene = scene(
         &[&[
             "HTTP/1.1 200 OK\r\ncache-control: no-cache\r\netag: \"1\"\r\ncontent-length: 1\r\n\r\na",
@@ -245,7 +245,7 @@ async fn what_is_stale_is_asked_for_by_its_entity_tag() {
 }
 
 #[tokio::test]
-async fn what_still_holds_keeps_what_was_said_of_it_and_is_not_said_anew() {
+async fn a_revalidated_response_keeps_its_headers_and_sends_no_body() {
     let scene = scene(
         &[&[
             "HTTP/1.1 200 OK\r\ncache-control: max-age=10\r\nage: 4\r\netag: \"1\"\r\ncontent-length: 1\r\n\r\na",
@@ -268,7 +268,7 @@ async fn what_still_holds_keeps_what_was_said_of_it_and_is_not_said_anew() {
 }
 
 #[tokio::test]
-async fn clients_that_ask_at_once_have_connections_of_their_own() {
+async fn concurrent_clients_have_separate_connections() {
     let scene = scene(&[&[A, A], &[A, A], &[A, A]], false, LONG).await;
     for _ in 0..2 {
         let answers = join_all((0..3).map(|_| scene.ask(Method::Get, "/x"))).await;

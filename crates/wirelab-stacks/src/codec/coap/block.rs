@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_those_of_the_rfc_and_come_back() {
+    fn values_are_those_of_the_rfc_and_are_read_back() {
         let blocks = [(0, false, 6), (0, true, 3), (62, true, 3), (MAX_NUMBER, false, 0)];
         for (number, more, szx) in blocks {
             let block = Block { number, more, szx };
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reserved_size_or_too_long_a_value_is_no_block() {
+    fn a_reserved_size_or_too_long_a_value_is_not_a_block() {
         for value in [vec![7], vec![0, 0, 0, 0, 0], vec![0x01, 0, 0, 0]] {
             let mut packet = Packet::new();
             packet.add_option(CoapOption::Block2, value);

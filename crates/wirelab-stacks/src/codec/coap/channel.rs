@@ -1,4 +1,4 @@
-//! What carries CoAP messages: datagrams, or a stream.
+//! What carries CoAP messages: datagrams, or a stream. It opens no socket.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! CoAP over a stream (RFC 8323): framing and signaling messages.
+//! CoAP over a stream (RFC 8323): framing and signaling messages. It reads no socket.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_every_length_come_back_however_the_bytes_are_cut() {
+    fn messages_of_every_length_are_echoed_for_any_chunking() {
         for cut in [1, 1000, usize::MAX] {
             let mut framing = framing();
             let mut bytes = frame(&signal(CSM, &[]));
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_the_framing_aborts_the_connection_and_nothing_else_is_read() {
+    fn a_framing_error_aborts_the_connection_and_nothing_else_is_read() {
         let too_long = frame(&request(100_000));
         let critical = {
             let mut ping = signal(PING, &[]);

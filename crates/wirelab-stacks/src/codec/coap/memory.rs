@@ -1,4 +1,4 @@
-//! Message IDs to one peer, and messages from it, remembered for their lifetime.
+//! Message IDs to one peer, and messages from it, remembered for their lifetime. It sends nothing.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -48,13 +48,13 @@ pub enum Answer {
 
 /// Messages that came from one peer, for as long as their IDs last (RFC 7252, section 4.5).
 #[derive(Default)]
-pub struct Seen {
+pub struct RecentMessages {
     answers: HashMap<u16, (u64, Answer)>,
     /// When each is forgotten, about in order: those of both lifetimes are in one row.
     order: VecDeque<(u64, u16)>,
 }
 
-impl Seen {
+impl RecentMessages {
     /// What became of the message with this ID, if it came before.
     pub fn get(&mut self, now_ns: u64, id: u16) -> Option<&Answer> {
         self.expire(now_ns);
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_not_used_again_within_its_lifetime() {
+    fn an_id_is_not_reused_within_its_lifetime() {
         let mut ids = MessageIds::new(65_535);
         assert_eq!([ids.take(0, 100), ids.take(0, 100)], [Some(65_535), Some(0)]);
         for _ in 2..65_536 {
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn a_message_is_a_duplicate_until_its_lifetime_is_over() {
-        let mut seen = Seen::default();
-        seen.insert(0, 100, 7, Answer::Pending);
-        seen.answer(7, b"ack");
-        assert_eq!(seen.get(99, 7), Some(&Answer::Bytes(b"ack".to_vec())));
-        assert_eq!(seen.get(100, 7), None);
-        seen.insert(100, 100, 7, Answer::Nothing);
-        assert!(!seen.is_empty(199) && seen.is_empty(200));
+        let mut recent = RecentMessages::default();
+        recent.insert(0, 100, 7, Answer::Pending);
+        recent.answer(7, b"ack");
+        assert_eq!(recent.get(99, 7), Some(&Answer::Bytes(b"ack".to_vec())));
+        assert_eq!(recent.get(100, 7), None);
+        recent.insert(100, 100, 7, Answer::Nothing);
+        assert!(!recent.is_empty(199) && recent.is_empty(200));
     }
 }

@@ -1,4 +1,4 @@
-//! CoAP messages, and what makes bytes malformed (RFC 7252, sections 3 and 4).
+//! CoAP messages, and what makes bytes malformed (RFC 7252, sections 3 and 4). What a message asks for is not decided here.
 
 use bytes::Bytes;
 use coap_lite::{CoapOption, MessageClass, MessageType, Packet};
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_message_says_whether_it_wants_a_reset() {
+    fn a_malformed_datagram_is_answered_with_a_reset_only_if_confirmable() {
         let format = |confirmable| Err(Malformed::Format { confirmable, message_id: 0x0102 });
         assert_eq!(decode(&[]), Err(Malformed::NotCoap));
         assert_eq!(decode(&[0x40, 1, 1]), Err(Malformed::NotCoap));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_read_as_it_was_written() {
+    fn a_written_path_is_read_back() {
         let mut packet = Packet::new();
         set_path(&mut packet, "/bytes/10");
         assert_eq!(target(&decode(&encode(&packet)).expect("a message")), "/bytes/10");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_meaning_in_a_uri_is_encoded_where_it_has_none() {
+    fn reserved_characters_are_encoded_in_a_uris_segments() {
         let mut packet = Packet::new();
         for segment in ["a b", "c/d?e", "é", "f:@&g"] {
             packet.add_option(CoapOption::UriPath, segment.into());

@@ -1,4 +1,4 @@
-//! The message layer of RFC 7252, section 4: acknowledgements, retransmission, deduplication.
+//! The message layer of RFC 7252, section 4: acknowledgements, retransmission, deduplication. It knows no request.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
 
 use super::channel::{Incoming, Receipt, SendEvent, SendId};
-use super::memory::{Answer, MessageIds, Seen};
+use super::memory::{Answer, MessageIds, RecentMessages};
 use super::message::{Class, Malformed, class, decode, empty, encode};
 use super::parameters::{Parameters, nanos};
 
@@ -27,7 +27,7 @@ pub struct MessageLayer {
     outstanding: BTreeMap<SendId, Outstanding>,
     /// Non-confirmable messages that may still be answered with a Reset, oldest first.
     resettable: VecDeque<(u64, u16, SendId)>,
-    seen: Seen,
+    recent: RecentMessages,
     silence: Option<Silence>,
     transmits: VecDeque<Vec<u8>>,
     events: VecDeque<SendEvent>,
@@ -81,7 +81,7 @@ impl MessageLayer {
             waiting: VecDeque::new(),
             outstanding: BTreeMap::new(),
             resettable: VecDeque::new(),
-            seen: Seen::default(),
+            recent: RecentMessages::default(),
             silence: None,
             transmits: VecDeque::new(),
             events: VecDeque::new(),
@@ -156,19 +156,19 @@ impl MessageLayer {
 
     /// Sends what waited and may be sent by now. What came, or was given up, may first be a reason to cancel some of it.
     pub fn send_waiting(&mut self, now_ns: u64) {
-        let mut held_back = VecDeque::new();
+        let mut closing = VecDeque::new();
         while let Some(waiting) = self.waiting.pop_front() {
             // In order among those that wait for a turn: what is not awaited by anyone passes them.
-            let in_turn = waiting.kind == Kind::Unanswered || held_back.is_empty();
+            let in_turn = waiting.kind == Kind::Unanswered || closing.is_empty();
             if in_turn && self.may_send(now_ns, waiting.kind) {
                 if let Err(waiting) = self.transmit(now_ns, waiting) {
-                    held_back.push_back(waiting);
+                    closing.push_back(waiting);
                 }
             } else {
-                held_back.push_back(waiting);
+                closing.push_back(waiting);
             }
         }
-        self.waiting = held_back;
+        self.waiting = closing;
     }
 
     /// Acknowledges a confirmable message without a response.
@@ -185,7 +185,7 @@ impl MessageLayer {
         packet.header.message_id = receipt.message_id;
         self.answer(receipt, &packet);
         if again {
-            self.seen.forget(receipt.message_id);
+            self.recent.forget(receipt.message_id);
         }
     }
 
@@ -213,11 +213,11 @@ impl MessageLayer {
         let deadlines = self.outstanding.values().map(|sent| sent.deadline_ns);
         let has_room = self.outstanding.len() < self.parameters.nstart;
         let next = self.waiting.iter().find(|waiting| has_room || waiting.kind == Kind::Unanswered);
-        let held_back = next.and_then(|waiting| {
+        let closing = next.and_then(|waiting| {
             let silence = self.silence.as_ref().filter(|_| waiting.kind == Kind::Request);
             silence.map(|silence| self.probing_allowed_ns(silence)).max(self.ids.free_at_ns())
         });
-        deadlines.chain(held_back).min()
+        deadlines.chain(closing).min()
     }
 
     /// The next datagram to send.
@@ -232,7 +232,7 @@ impl MessageLayer {
 
     /// Nothing is under way or remembered: a new layer would do as well.
     pub fn is_idle(&mut self, now_ns: u64) -> bool {
-        self.outstanding.is_empty() && self.waiting.is_empty() && self.seen.is_empty(now_ns)
+        self.outstanding.is_empty() && self.waiting.is_empty() && self.recent.is_empty(now_ns)
     }
 
     /// The next random number of the association.
@@ -277,7 +277,7 @@ impl MessageLayer {
 
     fn handle_message(&mut self, now_ns: u64, packet: Packet, confirmable: bool) -> Option<Incoming> {
         let message_id = packet.header.message_id;
-        if let Some(answer) = self.seen.get(now_ns, message_id) {
+        if let Some(answer) = self.recent.get(now_ns, message_id) {
             if let Answer::Bytes(bytes) = answer {
                 self.transmits.push_back(bytes.clone());
             }
@@ -287,14 +287,14 @@ impl MessageLayer {
             true => (self.parameters.exchange_lifetime(), Answer::Pending),
             false => (self.parameters.non_lifetime(), Answer::Nothing),
         };
-        self.seen.insert(now_ns, nanos(lifetime), message_id, answer);
+        self.recent.insert(now_ns, nanos(lifetime), message_id, answer);
         Some(Incoming::Message { packet, receipt: Receipt { message_id, confirmable } })
     }
 
     fn answer(&mut self, receipt: Receipt, packet: &Packet) {
         let bytes = encode(packet);
         if receipt.confirmable {
-            self.seen.answer(receipt.message_id, &bytes);
+            self.recent.answer(receipt.message_id, &bytes);
         }
         self.transmits.push_back(bytes);
     }

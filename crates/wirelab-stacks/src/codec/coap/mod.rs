@@ -27,4 +27,4 @@ pub use framing::{Framing, StreamError};
 pub use message::{Malformed, Method, Response, status};
 pub use message_layer::MessageLayer;
 pub use parameters::{Backoff, Parameters};
-pub use server::{Asked, ObservationId, Options, RequestId, Server, ServerEvent};
+pub use server::{IncomingRequest, ObservationId, Options, RequestId, Server, ServerEvent};

@@ -1,4 +1,4 @@
-//! Order of notifications (RFC 7641).
+//! Order of notifications (RFC 7641). It sends nothing.
 
 /// Sequence numbers of notifications have 24 bits (RFC 7641, section 3.4).
 pub const SEQUENCE_MASK: u32 = (1 << 24) - 1;

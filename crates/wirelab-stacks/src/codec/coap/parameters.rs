@@ -1,4 +1,4 @@
-//! Transmission parameters of RFC 7252, section 4.8.
+//! Transmission parameters of RFC 7252, section 4.8. It keeps no timer.
 
 use std::time::Duration;
 

@@ -76,7 +76,7 @@ pub struct ObservationId(u64);
 
 /// What a client asks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct IncomingRequest {
     /// Method.
     pub method: Method,
     /// Path and query, as a URI has them.
@@ -91,7 +91,7 @@ pub struct Asked {
     pub observe: bool,
 }
 
-impl Asked {
+impl IncomingRequest {
     /// Path, with a slash before each segment.
     pub fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
@@ -102,7 +102,7 @@ impl Asked {
 #[derive(Debug)]
 pub enum ServerEvent {
     /// A request, to be answered by [`Server::respond`] or [`Server::observe`].
-    Asked(RequestId, Asked),
+    IncomingRequest(RequestId, IncomingRequest),
     /// A client is not to be told any more: it said so, rejected a notification or did not acknowledge one.
     Unobserved(ObservationId),
 }
@@ -356,7 +356,7 @@ impl Server {
         if is_get && observe == Some(1) {
             self.unobserve(now_ns, &request.token);
         }
-        let asked = Asked {
+        let asked = IncomingRequest {
             method: request.method,
             target: request.target.clone(),
             content_format: content_format(packet),
@@ -366,7 +366,7 @@ impl Server {
         };
         let id = RequestId(self.draw_id());
         self.pending.insert(id, request);
-        self.events.push_back(ServerEvent::Asked(id, asked));
+        self.events.push_back(ServerEvent::IncomingRequest(id, asked));
     }
 
     /// Whoever is told no more is so before more is sent.

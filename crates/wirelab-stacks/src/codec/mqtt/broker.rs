@@ -206,7 +206,7 @@ impl Broker {
         let connection = self.connections.get_mut(&id).expect("it has been read from");
         connection.heard_ns = now_ns;
         let Some(version) = connection.version else {
-            let version = frame.asked_version().ok_or(Reason::PROTOCOL_ERROR)??;
+            let version = frame.requested_version().ok_or(Reason::PROTOCOL_ERROR)??;
             connection.version = Some(version);
             return match frame.decode(version)? {
                 Packet::Connect(connect) => self.connect(id, *connect, now_ns),

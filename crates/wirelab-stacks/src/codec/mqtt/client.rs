@@ -1,4 +1,4 @@
-//! A client's end: one session over one network connection after another.
+//! A client's end: one session over one network connection after another. It opens no socket and reads no clock.
 
 mod event;
 
@@ -260,7 +260,7 @@ impl Client {
             Qos::AtMostOnce => (true, None),
             Qos::AtLeastOnce => (true, Some(AckKind::Puback)),
             Qos::ExactlyOnce => {
-                let receive_maximum = self.options.version.told(self.options.receive_maximum);
+                let receive_maximum = self.options.version.announced(self.options.receive_maximum);
                 (self.receiver.publish(publish.id, receive_maximum)?, Some(AckKind::Pubrec))
             }
         };

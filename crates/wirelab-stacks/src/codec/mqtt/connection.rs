@@ -1,4 +1,4 @@
-//! One network connection of the broker's engine.
+//! One network connection of the broker's engine. What packets mean is the broker's.
 
 use bytes::{Bytes, BytesMut};
 

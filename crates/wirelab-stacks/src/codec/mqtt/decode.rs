@@ -1,4 +1,4 @@
-//! MQTT packets from bytes, of both versions.
+//! MQTT packets from bytes, of both versions. It judges no order of packets.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::packet::{
 
 impl Frame {
     /// The version that a CONNECT asks for, whichever it be; `None` for another packet.
-    pub fn asked_version(&self) -> Option<Result<Version, Reason>> {
+    pub fn requested_version(&self) -> Option<Result<Version, Reason>> {
         let data = self.raw.data_as_slice();
         (self.raw.packet_type() == 1).then(|| match (data.get(..6), data.get(6)) {
             (Some(b"\0\x04MQTT"), Some(4)) => Ok(Version::V311),

@@ -1,4 +1,4 @@
-//! MQTT packets to bytes, of both versions.
+//! MQTT packets to bytes, of both versions. It sends nothing.
 
 use mqtt_protocol_core::mqtt::packet::{
     AssignedClientIdentifier, GenericPacketTrait, MaximumPacketSize, MessageExpiryInterval, Packet as Library,

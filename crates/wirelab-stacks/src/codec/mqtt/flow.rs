@@ -1,5 +1,5 @@
 //! The two directions of messages over one session (sections 4.3, 4.4, 4.6 and 4.9), the same at a client and at a broker. Both outlive their
-//! network connection with the session.
+//! network connection with the session. They send nothing themselves.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Cuts a byte stream into MQTT packets.
+//! Cuts a byte stream into MQTT packets. It decodes none.
 
 use mqtt_protocol_core::mqtt::common::Cursor;
 use mqtt_protocol_core::mqtt::connection::{PacketBuildResult, PacketBuilder, RawPacket};

@@ -1,4 +1,4 @@
-//! What ends say to each other, alike for both versions.
+//! What ends say to each other, alike for both versions. No behaviour.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub enum Version {
 
 impl Version {
     /// The Receive Maximum that the other end was told: in 3.1.1, which has none, it cannot exceed it.
-    pub fn told(self, receive_maximum: u16) -> u16 {
+    pub fn announced(self, receive_maximum: u16) -> u16 {
         match self {
             Version::V311 => u16::MAX,
             Version::V5 => receive_maximum,

@@ -1,4 +1,4 @@
-//! Reason codes of MQTT 5 (section 2.4).
+//! Reason codes of MQTT 5 (section 2.4). Which of them applies is decided elsewhere.
 
 use std::fmt;
 

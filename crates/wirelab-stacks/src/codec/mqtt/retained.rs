@@ -1,4 +1,4 @@
-//! Retained messages of the broker.
+//! Retained messages of the broker. It is not written to disk.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One session of the broker: subscriptions and messages in flight.
+//! One session of the broker: subscriptions and messages in flight. It is not written to disk.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Deadlines, at most one for each thing.
+//! Deadlines, at most one for each thing. It reads no clock.
 
 use std::collections::BTreeSet;
 

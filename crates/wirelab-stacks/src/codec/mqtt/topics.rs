@@ -1,4 +1,4 @@
-//! Topic names and filters (section 4.7), and who subscribed to what.
+//! Topic names and filters (section 4.7), and who subscribed to what. It keeps no message.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One load under way: the engine of `load` over real connections.
+//! One load under way: the engine of `load` over real connections. What is fetched when is decided in `load`.
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -7,7 +7,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use wirelab_schema::Exchange;
 
 use super::{Browser, Event, Line, Made};
-use crate::context::Stop;
+use crate::base::context::Stop;
 use crate::page::load::{Action, Load};
 use crate::page::{Fetch, Part, hints, priority};
 

@@ -1,4 +1,4 @@
-//! How a load ends, with the rows of its resources.
+//! How a load ends, with the rows of its resources. It decides on no request.
 
 use wirelab_schema::{Outcome, ResourceTiming};
 

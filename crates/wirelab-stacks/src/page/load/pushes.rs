@@ -1,4 +1,4 @@
-//! Pushed responses of a load, and which are refused.
+//! Pushed responses of a load, and which are refused. It receives nothing itself.
 
 use wirelab_schema::FoundBy;
 
@@ -8,10 +8,10 @@ use super::{Fetch, Load, State};
 const USELESS: usize = 1000;
 
 impl Load {
-    /// A response is going to be pushed on the connection of the fetch `beside`. It is used for what is not asked for yet, and else wasted; `None`
+    /// A response is going to be pushed on the connection of the fetch `parent`. It is used for what is not asked for yet, and else wasted; `None`
     /// if it is to be refused.
-    pub fn handle_promise(&mut self, path: &str, beside: usize, now_ns: u64) -> Option<usize> {
-        let connection = self.fetches[beside].row.connection.expect("it was asked for") as usize;
+    pub fn handle_promise(&mut self, path: &str, parent: usize, now_ns: u64) -> Option<usize> {
+        let connection = self.fetches[parent].row.connection.expect("it was asked for") as usize;
         let resource = self.page.find(path);
         let fetch = match resource.map(|resource| (resource, self.wanted[resource])) {
             Some((resource, None)) => self.discover(resource, FoundBy::Push, now_ns),

@@ -1,4 +1,4 @@
-//! The order of a load's requests, as Chromium has it.
+//! The order of a load's requests, as Chromium has it. It sends nothing.
 
 use std::iter::successors;
 use std::ops::{Index, IndexMut};
@@ -45,7 +45,7 @@ impl Load {
         // The document is another client's to Chromium's scheduler.
         let under_way =
             [State::Waiting, State::Busy].map(|state| self.in_state(state).filter(|fetch| *fetch > 0).count());
-        let mut room = self.rules.at_once.saturating_sub(under_way.iter().sum());
+        let mut room = self.rules.concurrent.saturating_sub(under_way.iter().sum());
         for fetch in self.by_urgency(State::Held) {
             if !self.is_delayable(fetch) || room > 0 {
                 self.fetches[fetch].state = State::Waiting;

@@ -180,7 +180,7 @@ fn over_http1_six_requests_go_and_the_other_images_once_the_stylesheet_is_there(
 }
 
 #[test]
-fn over_http3_six_requests_go_until_the_server_has_said_that_it_has_http3() {
+fn six_requests_are_sent_until_the_server_is_known_to_have_http3() {
     for said in [false, true] {
         let mut dialogue = Dialogue::new(gallery(), HTTP3);
         dialogue.does();
@@ -202,7 +202,7 @@ fn over_http3_six_requests_go_until_the_server_has_said_that_it_has_http3() {
 }
 
 #[test]
-fn images_that_hints_name_are_not_seen_before_the_document() {
+fn images_named_by_hints_are_not_discovered_before_the_document() {
     let images = (0..8).map(|image| resource("/", &format!("{image}.jpg"), 9, Some(0), 5, ResourceKind::Image));
     let document = resource("/", "index.html", 100, None, 0, ResourceKind::Document);
     let mut dialogue = Dialogue::new(page([document].into_iter().chain(images).collect()), HTTP3);
@@ -234,7 +234,7 @@ fn a_hint_makes_known_what_no_byte_has_named() {
 }
 
 #[test]
-fn what_is_promised_is_not_asked_for_and_what_was_asked_for_is_wasted_when_pushed() {
+fn a_promised_resource_is_not_requested_and_a_push_of_a_requested_one_is_wasted() {
     let mut dialogue = Dialogue::new(gallery(), HTTP2);
     dialogue.does();
     dialogue.connected(0);

@@ -143,7 +143,7 @@ async fn each_subscriber_has_a_row_for_each_message_from_its_publication_to_its_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_comes_twice_is_completed_once_and_counted_twice() {
+async fn a_duplicate_message_completes_once_and_counts_two_copies() {
     let rows = rows(workload(3, 1), &[&[Fate::Twice]]).await;
     assert_eq!(rows.iter().map(|row| row.copies).collect::<Vec<_>>(), [2, 1, 1].map(Some));
     assert_eq!(outcomes(&rows), [Outcome::Completed; 3]);
@@ -159,7 +159,7 @@ async fn a_message_that_is_lost_or_late_is_timed_out_from_when_it_was_meant_to_b
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_comes_wrong_fails_the_message_with_the_reason() {
+async fn a_wrong_message_fails_with_the_reason() {
     let rows = rows(workload(2, 1), &[&[Fate::Wrong]]).await;
     assert_eq!(outcomes(&rows), [Outcome::Failed, Outcome::Completed]);
     assert!(rows[0].error.as_deref().is_some_and(|error| error.contains("differs")), "{rows:?}");
@@ -173,7 +173,7 @@ async fn a_subscription_that_breaks_is_made_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_any_subscription_all_messages_fail_in_bounded_time_and_the_others_are_not_kept_waiting() {
+async fn a_failed_subscription_fails_its_messages_in_bounded_time_and_delays_no_other() {
     let (rows, ready_ns) = heard(workload(2, 1), &[], Arc::new(AtomicBool::new(true))).await;
     assert_eq!(outcomes(&rows), [Outcome::Failed; 2]);
     assert_eq!(rows[0].error.as_deref(), Some("subscribing: refused"));
@@ -181,7 +181,7 @@ async fn without_any_subscription_all_messages_fail_in_bounded_time_and_the_othe
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_stopped_what_came_is_kept_and_the_rest_dropped() {
+async fn when_stopped_only_received_messages_are_recorded() {
     let rows = Rows::default();
     let (context, stopper) = context(WorkloadSpec::PubSub(workload(1_000, 1)), rows.clone());
     let publication = Publication::new(&context.parameters, context.clock.clone());
@@ -198,7 +198,7 @@ async fn when_stopped_what_came_is_kept_and_the_rest_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changes_come_at_their_instants_with_index_and_stamp_and_none_is_lost_when_waiting_is_given_up() {
+async fn changes_are_due_at_their_instants_and_a_cancelled_wait_loses_none() {
     let (context, _stopper) = context(WorkloadSpec::PubSub(workload(2, 1)), Rows::default());
     let origin_ns = context.clock.now_ns();
     let mut changes = Changes::new(&context.parameters, context.clock.clone());

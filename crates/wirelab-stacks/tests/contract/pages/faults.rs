@@ -71,7 +71,7 @@ async fn a_response_that_never_ends_is_named_when_time_is_up() {
 }
 
 #[tokio::test]
-async fn pushes_that_nobody_wants_are_wasted_and_hurt_nothing() {
+async fn unwanted_pushes_are_wasted_and_fail_nothing() {
     let (lab, work) = page_lab(1, LONG);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("bound");
     let port = listener.local_addr().expect("bound").port();
@@ -212,7 +212,7 @@ async fn requests_that_a_connection_broke_under_are_sent_once_more() {
 }
 
 #[tokio::test]
-async fn a_push_that_is_taken_back_is_asked_for() {
+async fn a_cancelled_push_is_requested() {
     let (lab, work) = lab_of(&CHAIN, 1, LONG);
     let deed = |_, path: &str| if path == "/index.html" { Deed::TakeBackAndAnswer } else { Deed::Answer };
     let port = misbehaving(&lab, deed).await;
@@ -227,7 +227,7 @@ async fn a_push_that_is_taken_back_is_asked_for() {
 }
 
 #[tokio::test]
-async fn who_takes_no_pushes_gets_the_page_all_the_same() {
+async fn a_client_that_disables_push_gets_the_whole_page() {
     let (lab, work) = lab_of(&CHAIN, 1, LONG);
     let server = lab.serve("h2c", work, &[("hints", "push".into())]).await;
     let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).await.expect("connected");

@@ -1,4 +1,4 @@
-//! What a client is asked for, and what it tells.
+//! What a client is asked for, and what it tells. No behaviour.
 
 use bytes::Bytes;
 

@@ -1,4 +1,4 @@
-//! Bodies in blocks, both ways (RFC 7959).
+//! Bodies in blocks, both ways (RFC 7959). It keeps no timer.
 
 use bytes::BytesMut;
 use coap_lite::{CoapOption, MessageClass, Packet, ResponseType};

@@ -1,4 +1,4 @@
-//! Responses as messages, in blocks where they are long (RFC 7959).
+//! Responses as messages, in blocks where they are long (RFC 7959). What they say is the application's.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,4 +1,4 @@
-//! Telling clients of changes (RFC 7641).
+//! Telling clients of changes (RFC 7641). When something changes is the application's.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -45,11 +45,11 @@ impl Server {
             observation.fetching = None;
         }
         observation.queue.push_back((response, confirmable));
-        self.tell(now_ns, id);
+        self.send_notification(now_ns, id);
     }
 
     /// Sends the notifications that need not wait.
-    pub(super) fn tell(&mut self, now_ns: u64, id: ObservationId) {
+    pub(super) fn send_notification(&mut self, now_ns: u64, id: ObservationId) {
         while let Some(observation) =
             self.observations.get_mut(&id).filter(|observation| observation.fetching.is_none())
             && let Some((response, confirmable)) = observation.queue.pop_front()
@@ -96,7 +96,7 @@ impl Server {
                 *until_ns = now_ns.saturating_add(*limit_ns);
                 if last {
                     observation.fetching = None;
-                    self.tell(now_ns, id);
+                    self.send_notification(now_ns, id);
                 }
             }
         }
@@ -109,7 +109,7 @@ impl Server {
             self.observations.iter().filter(|(_, observation)| fetching(observation)).map(|(id, _)| *id).collect();
         for id in late {
             self.observations.get_mut(&id).expect("it is there").fetching = None;
-            self.tell(now_ns, id);
+            self.send_notification(now_ns, id);
         }
     }
 

@@ -8,7 +8,7 @@ fn options(szx: u8) -> Options {
 }
 
 #[test]
-fn an_upload_goes_in_blocks_and_is_told_whole() {
+fn an_upload_in_blocks_is_delivered_whole() {
     let mut pair = Pair::with(&parameters(), 3, true, options(6));
     let id = pair.start(post(300));
     pair.run();
@@ -47,7 +47,7 @@ fn a_server_that_wants_smaller_blocks_gets_them_from_the_second_on() {
 }
 
 #[test]
-fn a_response_comes_in_blocks_of_the_smaller_size_of_both_ends() {
+fn a_response_has_blocks_of_the_smaller_size_of_both_ends() {
     for (client, server) in [(6, 3), (3, 6)] {
         let mut pair = Pair::with(&parameters(), client, true, options(server));
         pair.start(get("/bytes/300"));
@@ -98,7 +98,7 @@ fn transfers_survive_the_loss_of_any_one_datagram() {
 }
 
 #[test]
-fn transfers_survive_datagrams_that_come_twice_and_late() {
+fn transfers_survive_duplicate_and_late_datagrams() {
     let mut pair = Pair::with(&Parameters { nstart: 4, ..parameters() }, 3, true, options(3));
     pair.up = Box::new(|number, _| if number % 2 == 0 { Fate::Twice } else { Fate::Late(3 * SECOND) });
     pair.down = Box::new(|number, _| if number % 3 == 0 { Fate::Late(50 * MS) } else { Fate::Twice });
@@ -125,7 +125,7 @@ fn two_uploads_to_one_path_follow_one_another() {
 }
 
 #[test]
-fn an_upload_that_is_given_up_lets_the_next_begin() {
+fn a_cancelled_upload_lets_the_next_begin() {
     let mut pair = Pair::with(&parameters(), 3, true, options(3));
     pair.down = Box::new(|number, _| if number == 0 { Fate::Lost } else { Fate::Arrives });
     let first = pair.start(post(200));

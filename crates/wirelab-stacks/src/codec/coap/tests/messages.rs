@@ -35,7 +35,7 @@ fn retransmissions_double_their_wait_and_the_last_one_is_waited_for_before_givin
 }
 
 #[test]
-fn the_first_wait_is_drawn_between_ack_timeout_and_its_random_factor_and_all_others_follow_from_it() {
+fn the_first_timeout_is_drawn_up_to_the_random_factor_and_doubles_from_there() {
     let mut waits = std::collections::BTreeSet::new();
     for seed in 0..50 {
         let parameters = Parameters::default();
@@ -87,7 +87,7 @@ fn a_duplicate_of_a_lost_acknowledgement_is_answered_from_memory() {
 }
 
 #[test]
-fn a_datagram_that_comes_twice_is_worked_on_once() {
+fn a_duplicate_datagram_is_processed_once() {
     let mut pair = Pair::new(&parameters());
     pair.up = Box::new(|_, _| Fate::Twice);
     pair.down = Box::new(|_, _| Fate::Twice);
@@ -98,7 +98,7 @@ fn a_datagram_that_comes_twice_is_worked_on_once() {
 }
 
 #[test]
-fn a_response_that_takes_long_comes_in_a_message_of_its_own() {
+fn a_slow_response_is_a_separate_response() {
     let mut pair = Pair::new(&parameters());
     pair.thinking_ns = 5 * SECOND;
     pair.start(get("/bytes/3"));
@@ -108,7 +108,7 @@ fn a_response_that_takes_long_comes_in_a_message_of_its_own() {
 }
 
 #[test]
-fn a_separate_response_is_sent_again_until_it_is_acknowledged() {
+fn a_separate_response_is_retransmitted_until_it_is_acknowledged() {
     let options = Options { separate: true, ..Options::new(&parameters(), 6, 1 << 20) };
     let mut pair = Pair::with(&parameters(), 6, true, options);
     pair.up = Box::new(|_, text| if text == "ACK" { Fate::Lost } else { Fate::Arrives });
@@ -144,7 +144,7 @@ fn a_client_that_has_forgotten_its_request_rejects_the_response() {
 }
 
 #[test]
-fn nstart_holds_a_second_request_back_until_the_first_is_acknowledged() {
+fn nstart_delays_a_second_request_until_the_first_is_acknowledged() {
     let mut pair = Pair::new(&parameters());
     pair.start(get("/bytes/1"));
     pair.start(get("/bytes/2"));
@@ -171,7 +171,7 @@ fn a_request_that_is_cancelled_makes_room_for_the_next_and_is_sent_no_more() {
 }
 
 #[test]
-fn non_confirmable_requests_are_answered_alike_and_given_up_after_max_transmit_wait() {
+fn non_confirmable_requests_are_answered_in_kind_and_time_out_after_max_transmit_wait() {
     let options = Options::new(&parameters(), 6, 1 << 20);
     let mut pair = Pair::with(&parameters(), 6, false, options);
     pair.start(get("/bytes/3"));
@@ -186,7 +186,7 @@ fn non_confirmable_requests_are_answered_alike_and_given_up_after_max_transmit_w
 }
 
 #[test]
-fn probing_rate_holds_back_after_a_non_confirmable_request_that_nobody_answered() {
+fn probing_rate_delays_requests_after_an_unanswered_non_confirmable_one() {
     let options = Options::new(&parameters(), 6, 1 << 20);
     let mut pair = Pair::with(&Parameters { probing_rate: 2, ..parameters() }, 6, false, options);
     pair.up = Box::new(|number, _| if number == 0 { Fate::Lost } else { Fate::Arrives });
@@ -213,7 +213,7 @@ fn a_reset_ends_a_request() {
 }
 
 #[test]
-fn what_is_no_message_is_reset_or_ignored_and_the_endpoint_goes_on() {
+fn malformed_datagrams_are_reset_or_ignored_and_the_endpoint_continues() {
     let mut pair = Pair::new(&parameters());
     let reset = |bytes: &[u8], pair: &mut Pair| {
         let received = pair.server.receive(0, bytes);
@@ -282,7 +282,7 @@ fn a_request_to_a_group_is_answered_at_leisure_and_an_error_or_a_confirmable_one
         let mut server = Server::new(channel, Options::new(&parameters(), 6, 100));
         for (first, code) in [(0x40, 0x45), (0x50, 0x84), (0x50, 0x45)] {
             server.receive_multicast(0, &[first, 1, 0, code]).expect("a message");
-            while let Some(ServerEvent::Asked(id, _)) = server.poll_event() {
+            while let Some(ServerEvent::IncomingRequest(id, _)) = server.poll_event() {
                 server.respond(0, id, Response { code: code.into(), ..content(body(3)) });
             }
         }

@@ -28,7 +28,7 @@ fn state(number: u32) -> Bytes {
 }
 
 #[test]
-fn a_registration_is_confirmed_and_changes_are_told() {
+fn a_registration_is_confirmed_and_changes_are_notified() {
     let mut pair = Pair::new(&parameters());
     pair.start(Request { observe: true, ..get("/changes") });
     pair.run();
@@ -47,7 +47,7 @@ fn a_registration_is_confirmed_and_changes_are_told() {
 }
 
 #[test]
-fn an_older_notification_that_comes_late_is_not_told() {
+fn a_late_older_notification_is_dropped() {
     let (mut pair, _) = observing(true);
     pair.down = Box::new(|_, text| if text.contains("o:2") { Fate::Late(30 * MS) } else { Fate::Arrives });
     for number in 1..=3 {
@@ -59,7 +59,7 @@ fn an_older_notification_that_comes_late_is_not_told() {
 }
 
 #[test]
-fn every_state_is_told_in_turn_unless_the_server_skips() {
+fn every_state_is_notified_in_order_unless_the_server_skips() {
     let (mut pair, _) = observing(false);
     for number in 1..=4 {
         pair.change(state(number), true);
@@ -100,7 +100,7 @@ fn a_retransmission_carries_the_newest_state() {
 }
 
 #[test]
-fn a_client_that_finishes_tells_the_server() {
+fn a_client_that_finishes_deregisters_at_the_server() {
     let (mut pair, id) = observing(true);
     pair.finish(id);
     pair.run();
@@ -108,7 +108,7 @@ fn a_client_that_finishes_tells_the_server() {
 }
 
 #[test]
-fn a_notification_that_nobody_observes_is_reset_and_ends_the_observation() {
+fn a_notification_without_an_observer_is_reset_and_ends_the_observation() {
     for confirmable in [true, false] {
         let (mut pair, _) = observing(false);
         pair.client = Client::new(Channel::Datagrams(layer(&parameters(), 9)), 6, true);
@@ -123,7 +123,7 @@ fn a_notification_that_nobody_observes_is_reset_and_ends_the_observation() {
 }
 
 #[test]
-fn an_observer_that_does_not_acknowledge_is_told_no_more() {
+fn an_observer_that_does_not_acknowledge_is_removed() {
     for (skips, states) in [(true, 1), (false, 100)] {
         let (mut pair, _) = observing(skips);
         let begin_ns = pair.now_ns;
@@ -186,7 +186,7 @@ fn the_next_state_waits_for_the_fetching_of_the_one_before() {
 }
 
 #[test]
-fn a_state_that_nobody_fetches_does_not_hold_up_the_next_for_ever() {
+fn a_state_that_is_not_fetched_delays_the_next_for_a_limited_time() {
     let (mut pair, _) = observing(false);
     pair.down = Box::new(|_, text| if text.contains("o:1 ") { Fate::Lost } else { Fate::Arrives });
     pair.change(body(300), false);

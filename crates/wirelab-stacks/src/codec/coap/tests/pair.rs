@@ -41,7 +41,7 @@ pub struct Pair {
     /// What the client learned, with its instant.
     pub learned: VecDeque<(u64, ClientEvent)>,
     /// What the server's application was asked.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<IncomingRequest>,
     pub observers: Vec<ObservationId>,
     pub unobserved: usize,
     /// How long the application takes.
@@ -50,7 +50,7 @@ pub struct Pair {
     pub down: Path,
     sent: [usize; 2],
     under_way: BTreeMap<(u64, u64), (bool, Vec<u8>)>,
-    answers: BTreeMap<(u64, u64), (RequestId, Asked)>,
+    answers: BTreeMap<(u64, u64), (RequestId, IncomingRequest)>,
     serial: u64,
 }
 
@@ -199,7 +199,7 @@ impl Pair {
         self.flush();
     }
 
-    fn answer(&mut self, id: RequestId, asked: &Asked) {
+    fn answer(&mut self, id: RequestId, asked: &IncomingRequest) {
         let response = match (asked.method, asked.path().strip_prefix("/bytes/").and_then(|number| number.parse().ok()))
         {
             (Method::Get, Some(number)) => content(body(number)),
@@ -218,7 +218,7 @@ impl Pair {
     fn flush(&mut self) {
         while let Some(event) = self.server.poll_event() {
             match event {
-                ServerEvent::Asked(id, asked) => {
+                ServerEvent::IncomingRequest(id, asked) => {
                     self.asked.push(asked.clone());
                     self.serial += 1;
                     match self.thinking_ns {

@@ -15,7 +15,7 @@ fn a_short_request_leaves_with_the_csm_and_a_long_one_waits_for_the_servers() {
 }
 
 #[test]
-fn what_is_longer_than_the_peer_allows_goes_in_blocks() {
+fn a_message_beyond_the_peers_limit_goes_in_blocks() {
     let mut pair = Pair::over_stream(1_152);
     pair.start(post(5_000));
     pair.start(get("/bytes/5000"));
@@ -30,7 +30,7 @@ fn what_is_longer_than_the_peer_allows_goes_in_blocks() {
 }
 
 #[test]
-fn every_change_is_told_in_order_over_a_stream() {
+fn every_change_is_notified_in_order_over_a_stream() {
     let mut pair = Pair::over_stream(1 << 20);
     pair.start(Request { observe: true, ..get("/changes") });
     pair.run();
@@ -55,7 +55,7 @@ fn a_stream_that_breaks_ends_what_is_under_way() {
 }
 
 #[test]
-fn who_releases_a_stream_is_answered_what_it_asked_before_and_asked_nothing_more() {
+fn a_peer_that_releases_a_stream_gets_pending_responses_and_no_new_requests() {
     const RELEASE: &[u8] = &[0x00, 0xe4];
     let mut pair = Pair::over_stream(1 << 20);
     pair.thinking_ns = SECOND;

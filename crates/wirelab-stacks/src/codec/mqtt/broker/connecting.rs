@@ -1,4 +1,4 @@
-//! The broker's part of connecting: CONNECT, sessions taken over, wills.
+//! The broker's part of connecting: CONNECT, sessions taken over, wills. It opens no socket.
 
 use super::{Broker, ConnectionId, Timed};
 use crate::codec::mqtt::Reason;

@@ -1,4 +1,4 @@
-//! The broker's part of publishing: from a publisher to each session.
+//! The broker's part of publishing: from a publisher to each session. It writes to no socket.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ impl Broker {
         if !publish.subscriptions.is_empty() {
             return Err(Reason::PROTOCOL_ERROR);
         }
-        let receive_maximum = self.version(id).told(self.limits.receive_maximum);
+        let receive_maximum = self.version(id).announced(self.limits.receive_maximum);
         let Some(session) = self.sessions.get_mut(&session_id) else { return Ok(()) };
         if publish.qos == Qos::ExactlyOnce && !session.receiver.publish(publish.id, receive_maximum)? {
             return self.answer(id, AckKind::Pubrec, publish.id, Reason::SUCCESS);

@@ -1,4 +1,4 @@
-//! The broker's part of subscribing: filters and retained messages.
+//! The broker's part of subscribing: filters and retained messages. It delivers nothing itself.
 
 use super::{Broker, ConnectionId};
 use crate::codec::mqtt::Reason;

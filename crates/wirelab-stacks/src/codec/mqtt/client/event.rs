@@ -1,4 +1,4 @@
-//! Requests to an MQTT client's engine, and its events.
+//! Requests to an MQTT client's engine, and its events. No behaviour.
 
 use std::sync::Arc;
 

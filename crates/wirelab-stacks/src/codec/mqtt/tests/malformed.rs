@@ -48,7 +48,7 @@ fn a_malformed_packet_ends_its_connection_with_the_right_reason_and_no_other() {
 }
 
 #[test]
-fn version_3_1_1_has_no_words_for_a_malformed_packet() {
+fn version_3_1_1_has_no_reason_code_for_a_malformed_packet() {
     let mut lab = Lab::new();
     for bytes in [&b"\x36\x05\0\x01t\0\x01"[..], &[0xf0, 0x00], b"\x82\x06\0\x01\0\x01t\x04", &[0x00, 0x00]] {
         let mut client = lab.connect(Version::V311, "c");

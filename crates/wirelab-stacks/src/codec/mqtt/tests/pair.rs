@@ -143,7 +143,7 @@ fn a_client_pings_when_it_has_been_silent_and_gives_a_mute_server_up() {
 }
 
 #[test]
-fn a_client_is_told_how_much_of_its_message_is_with_the_transport() {
+fn a_client_learns_how_much_of_its_message_the_transport_has() {
     let mut lab = Lab::new();
     let mut end = End::new(options(Version::V311, "c"));
     end.connect(&mut lab);

@@ -28,7 +28,7 @@ fn a_subscriber_gets_each_message_with_the_lower_of_both_qualities_of_service() 
 }
 
 #[test]
-fn a_qos_2_message_that_is_sent_again_goes_on_once() {
+fn a_retransmitted_qos_2_message_is_forwarded_once() {
     for version in BOTH {
         let mut lab = Lab::new();
         let (mut publisher, mut subscriber) = (lab.connect(version, "p"), lab.connect(version, "s"));
@@ -112,7 +112,7 @@ fn the_application_has_a_reading_before_it_is_acknowledged_and_can_refuse_it() {
 }
 
 #[test]
-fn a_publisher_is_told_that_nobody_subscribed() {
+fn a_publisher_learns_that_there_was_no_subscriber() {
     let mut lab = Lab::new();
     let mut publisher = lab.connect(Version::V5, "p");
     lab.say(&publisher, Packet::Publish(publish("t", "x", Qos::AtLeastOnce, 1)));
@@ -134,7 +134,7 @@ fn filters_that_overlap_bring_one_copy_with_the_highest_quality_and_every_identi
 }
 
 #[test]
-fn retained_messages_go_to_new_subscribers_and_to_those_who_ask_as_retained() {
+fn retained_messages_go_to_new_subscriptions_marked_as_retained() {
     for version in BOTH {
         let mut lab = Lab::new();
         let publisher = lab.connect(version, "p");
@@ -159,7 +159,7 @@ fn retained_messages_go_to_new_subscribers_and_to_those_who_ask_as_retained() {
 }
 
 #[test]
-fn retain_handling_retain_as_published_and_no_local_are_kept_to() {
+fn retain_handling_retain_as_published_and_no_local_are_honoured() {
     let mut lab = Lab::new();
     let mut client = lab.connect(Version::V5, "c");
     lab.say(&client, retained("t", "x"));
@@ -179,7 +179,7 @@ fn retain_handling_retain_as_published_and_no_local_are_kept_to() {
 }
 
 #[test]
-fn who_unsubscribes_gets_nothing_more() {
+fn an_unsubscribed_client_gets_nothing_more() {
     for version in BOTH {
         let mut lab = Lab::new();
         let (publisher, mut subscriber) = (lab.connect(version, "p"), lab.connect(version, "s"));
@@ -227,7 +227,7 @@ fn a_thousand_subscribers_are_each_sent_the_message() {
 }
 
 #[test]
-fn what_is_too_large_for_one_subscriber_passes_it_by_and_the_next_message_comes() {
+fn a_message_too_large_for_a_subscriber_is_skipped_for_it() {
     let mut lab = Lab::new();
     let publisher = lab.connect(Version::V5, "p");
     let narrow = Connect { maximum_packet_size: Some(30), ..connect(Version::V5, "s") };

@@ -35,7 +35,7 @@ fn messages_for_a_subscriber_that_is_away_wait_in_its_session() {
 }
 
 #[test]
-fn what_was_not_acknowledged_is_sent_again_with_dup_and_in_order() {
+fn unacknowledged_messages_are_retransmitted_in_order_with_dup() {
     for version in BOTH {
         let mut lab = Lab::new();
         let publisher = lab.connect(version, "p");
@@ -64,7 +64,7 @@ fn what_was_not_acknowledged_is_sent_again_with_dup_and_in_order() {
 }
 
 #[test]
-fn a_qos_2_message_goes_on_once_though_its_publisher_reconnects_in_between() {
+fn a_qos_2_message_is_forwarded_once_across_a_reconnection_of_its_publisher() {
     for version in BOTH {
         let mut lab = Lab::new();
         let mut subscriber = lab.connect(version, "s");
@@ -104,7 +104,7 @@ fn a_clean_start_forgets_everything() {
 }
 
 #[test]
-fn the_receive_maximum_holds_messages_back_also_after_a_reconnection() {
+fn the_receive_maximum_limits_messages_also_after_a_reconnection() {
     let mut lab = Lab::new();
     let publisher = lab.connect(Version::V311, "p");
     let two = || Connect { receive_maximum: 2, ..lasting(Version::V5, "s") };

@@ -15,7 +15,7 @@ fn watcher(lab: &mut Lab) -> Peer {
 }
 
 #[test]
-fn a_silent_client_is_given_up_after_one_and_a_half_of_its_keep_alive() {
+fn a_silent_client_is_disconnected_after_one_and_a_half_keep_alives() {
     for version in BOTH {
         let mut lab = Lab::new();
         let keep_alive = Connect { keep_alive_s: 10, ..connect(version, "c") };
@@ -45,7 +45,7 @@ fn without_keep_alive_a_client_may_be_silent_for_ever_but_not_before_connect() {
 }
 
 #[test]
-fn a_will_is_published_when_its_client_breaks_off_and_not_when_it_says_good_bye() {
+fn a_will_is_published_after_a_broken_connection_and_not_after_disconnect() {
     for version in BOTH {
         let mut lab = Lab::new();
         let mut watcher = watcher(&mut lab);
@@ -89,7 +89,7 @@ fn a_delayed_will_waits_for_the_client_and_for_no_longer_than_its_session() {
 }
 
 #[test]
-fn a_session_is_kept_for_as_long_as_its_client_said() {
+fn a_session_lasts_for_its_session_expiry_interval() {
     let mut lab = Lab::new();
     for (away_s, expected) in [(3_599, true), (3_600, false), (3_601, false)] {
         let (client, _) = lab.connect_as(lasting(Version::V5, "c"));
@@ -110,7 +110,7 @@ fn a_session_is_kept_for_as_long_as_its_client_said() {
 }
 
 #[test]
-fn a_message_that_expires_while_it_waits_is_not_sent_and_one_that_does_not_says_how_long_it_has_left() {
+fn a_waiting_message_is_dropped_at_its_expiry_or_sent_with_the_time_left() {
     let mut lab = Lab::new();
     let publisher = lab.connect(Version::V5, "p");
     let (mut subscriber, _) = lab.connect_as(lasting(Version::V5, "s"));

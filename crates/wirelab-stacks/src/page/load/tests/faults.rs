@@ -12,7 +12,7 @@ fn navigated(rules: Rules) -> Dialogue {
 }
 
 #[test]
-fn what_fails_is_named_and_takes_with_it_what_only_it_names() {
+fn a_failed_resource_is_named_and_fails_what_only_it_refers_to() {
     let mut dialogue = navigated(HTTP1);
     dialogue.complete("/index.html");
     assert_eq!(dialogue.does()[0], "/a.css on 0");
@@ -45,7 +45,7 @@ fn a_body_that_is_not_the_manifests_has_failed() {
 }
 
 #[test]
-fn a_load_that_is_given_up_names_five_of_what_is_open() {
+fn a_load_that_times_out_names_five_open_resources() {
     let mut dialogue = navigated(HTTP2);
     dialogue.complete("/index.html");
     dialogue.does();
@@ -59,7 +59,7 @@ fn a_load_that_is_given_up_names_five_of_what_is_open() {
 }
 
 #[test]
-fn a_kept_connection_that_was_closed_meanwhile_costs_one_more_request() {
+fn a_persistent_connection_that_was_closed_meanwhile_takes_one_more_request() {
     let mut dialogue = navigated(HTTP1);
     dialogue.complete("/index.html");
     dialogue.does();
@@ -71,7 +71,7 @@ fn a_kept_connection_that_was_closed_meanwhile_costs_one_more_request() {
 }
 
 #[test]
-fn connections_that_do_not_come_about_end_the_load() {
+fn failed_connections_end_the_load() {
     for rules in [HTTP1, HTTP2, HTTP3] {
         let mut dialogue = Dialogue::new(gallery(), rules);
         assert_eq!(dialogue.does(), ["connect 0"]);
@@ -83,7 +83,7 @@ fn connections_that_do_not_come_about_end_the_load() {
 }
 
 #[test]
-fn who_would_have_shared_a_connection_that_does_not_come_about_fail_together() {
+fn requests_that_wait_for_a_failed_shared_connection_fail_together() {
     let mut dialogue = navigated(HTTP2);
     dialogue.complete("/index.html");
     dialogue.load.handle_gone(0);
@@ -97,7 +97,7 @@ fn who_would_have_shared_a_connection_that_does_not_come_about_fail_together() {
 }
 
 #[test]
-fn what_a_shared_connection_broke_under_is_asked_for_once_more_on_another() {
+fn requests_on_a_broken_shared_connection_are_repeated_once_on_another() {
     for rules in [HTTP2, HTTP3] {
         let mut dialogue = navigated(rules);
         dialogue.body("/index.html", 32);
@@ -120,7 +120,7 @@ fn what_a_shared_connection_broke_under_is_asked_for_once_more_on_another() {
 }
 
 #[test]
-fn a_push_that_breaks_off_is_wasted_and_what_it_was_of_is_asked_for() {
+fn a_push_that_breaks_off_is_wasted_and_its_resource_is_requested() {
     let mut dialogue = navigated(HTTP2);
     let pushed = dialogue.load.handle_promise("/a.css", 0, 7).expect("taken");
     dialogue.body("/a.css", 4);

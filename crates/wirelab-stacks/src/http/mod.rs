@@ -1,0 +1,357 @@
+//! What all versions of HTTP share: requests, responses, the built-in server. No version's connections are opened here.
+
+mod changes;
+mod event_stream;
+mod h2;
+mod h3;
+mod http1;
+mod subscriber;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::request::Builder;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange, RequestResponse, SettingDescription, SuccessStatus};
+
+use crate::base::attempt::ExchangeError;
+use crate::base::settings::{self, Settings};
+use crate::page::Site;
+use crate::workload::{KINDS, MAX_BODY_BYTES, Messages, PAGE, Publication, Waiting, Work, listen};
+use crate::{Context, Payload, StackError};
+pub use changes::Events;
+use changes::Question;
+pub use h2::{H2, H2C};
+pub use h3::H3;
+pub use http1::{HTTP1, HTTPS1};
+pub use subscriber::Get;
+use subscriber::HttpSubscriber;
+
+/// What `about` says of the messages, which are the same in every version of HTTP.
+pub const MESSAGES: &str = "Messages are minimal and alike in every version of HTTP: `POST /upload` with content-type and content-length, or \
+     `GET /bytes/N`, each with the authority; the answer is 200 with content-type and content-length. Who waits for changes asks `GET /changes`; \
+     who loads a page asks for its paths, over HTTP/2 and HTTP/3 with the field `priority` (RFC 9218).";
+
+/// Setting `notification`, of every version of HTTP.
+pub fn notification_setting(push: bool) -> SettingDescription {
+    let about = "How a change reaches a client that waits, in `pubsub` and `stream`. `server-sent-events`: an answer that does not end (HTML Living \
+                 Standard, section 9.2), in which each message is an event; being text, it carries the bytes in base64. `long-poll`: a request that \
+                 is answered when there is something new, with all that is, and then asked again (RFC 6202, section 2).";
+    match push {
+        false => settings::choice("notification", &["server-sent-events", "long-poll"], about),
+        true => settings::choice(
+            "notification",
+            &["server-sent-events", "long-poll", "push"],
+            &format!(
+                "{about} `push`: a request whose answer has no end, and each message comes as a response pushed beside it (RFC 9113, section 8.4)."
+            ),
+        ),
+    }
+}
+
+/// 200 (OK), whatever was asked (RFC 9110, section 15.3.1).
+pub const SUCCESS: SuccessStatus = SuccessStatus { fetched: 200, stored: 200 };
+
+/// Workloads of every version of HTTP.
+pub fn kinds() -> Vec<String> {
+    KINDS.iter().chain([&PAGE]).map(ToString::to_string).collect()
+}
+
+/// Where requests go.
+#[derive(Clone)]
+pub struct Origin {
+    /// `name:port`, for `Host` or `:authority`.
+    authority: String,
+    /// Absent gives origin form with `Host` (HTTP/1.1), else absolute form (pseudo-header fields).
+    scheme: Option<&'static str>,
+}
+
+impl Origin {
+    /// The server that the parameters name.
+    pub fn new(parameters: &EndpointParameters, scheme: Option<&'static str>) -> Self {
+        Origin { authority: format!("{}:{}", parameters.server.name, parameters.server.port), scheme }
+    }
+
+    /// A GET request without further header fields.
+    pub fn get(&self, path: &str) -> Builder {
+        self.request(Method::GET, path)
+    }
+
+    fn request(&self, method: Method, path: &str) -> Builder {
+        let request = Request::builder().method(method);
+        match self.scheme {
+            None => request.uri(path).header("host", &self.authority),
+            Some(scheme) => request.uri(format!("{scheme}://{}{path}", self.authority)),
+        }
+    }
+}
+
+/// Media type of bodies that are a [`Payload`], so that the other end can check every byte; foreign bodies are checked by their length alone.
+pub const PAYLOAD_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.wirelab");
+
+/// The requests of a client: alike but for what they ask for.
+#[derive(Clone)]
+pub struct Requests {
+    origin: Origin,
+    /// Request body; empty for a GET.
+    pub upload: Bytes,
+    download_bytes: DownloadBytes,
+    payload: Payload,
+}
+
+impl Requests {
+    /// As the workload says, which has exchanges.
+    pub fn new(parameters: &EndpointParameters, origin: Origin) -> Self {
+        let workload = Work::exchanges(&parameters.workload);
+        let payload = made_ahead(parameters, &workload);
+        Requests {
+            origin,
+            upload: payload.bytes(workload.upload_bytes as usize),
+            download_bytes: workload.download_bytes,
+            payload,
+        }
+    }
+
+    /// The request of an exchange, without its body.
+    pub fn head(&self, exchange: &Exchange) -> Result<Request<()>, http::Error> {
+        if self.upload.is_empty() {
+            return self.origin.get(&format!("/bytes/{}", self.download_bytes.of(exchange.index))).body(());
+        }
+        let request = self.origin.request(Method::POST, "/upload");
+        request.header(CONTENT_TYPE, PAYLOAD_TYPE).header(CONTENT_LENGTH, self.upload.len()).body(())
+    }
+
+    /// Takes note of the final response's head and says what its body must be. An error status is no reason to stop reading.
+    pub fn expect<B>(&self, response: &Response<B>, exchange: &mut Exchange) -> BodyCheck {
+        exchange.status = Some(response.status().as_u16());
+        BodyCheck::new(response.headers(), &self.payload, self.download_bytes.of(exchange.index) as usize)
+    }
+
+    /// Whether the whole response was right.
+    pub fn judge(&self, body: BodyCheck, exchange: &Exchange) -> Result<(), ExchangeError> {
+        match exchange.status {
+            Some(200..300) => body.finish(),
+            status => Err(ExchangeError::new(format!("status {}", status.unwrap_or(0)))),
+        }
+    }
+}
+
+/// The answers of a server.
+#[derive(Clone)]
+pub enum Answers {
+    /// To clients that ask.
+    Exchanges(Bodies),
+    /// To clients that wait.
+    Changes(Arc<Publication>),
+    /// To clients that load a page.
+    Page(Arc<Site>),
+}
+
+/// The bodies of requests and answers.
+#[derive(Clone)]
+pub struct Bodies {
+    upload_bytes: usize,
+    download_bytes: usize,
+    payload: Payload,
+}
+
+/// A request that a server has read the head of.
+pub struct Pending(Option<Target>);
+
+enum Target {
+    Bodies { request: BodyCheck, download_bytes: usize, payload: Payload },
+    Changes(Question, Arc<Publication>),
+    Page(Response<Bytes>),
+}
+
+/// The body of an answer.
+pub enum Body {
+    /// It is all there.
+    Whole(Bytes),
+    /// It comes as it happens.
+    Events(Events),
+}
+
+impl Body {
+    /// Its length, if it has an end.
+    pub fn length(&self) -> Option<usize> {
+        match self {
+            Body::Whole(bytes) => Some(bytes.len()),
+            Body::Events(_) => None,
+        }
+    }
+
+    /// The next part; `None` at its end.
+    pub async fn next(&mut self) -> Option<Bytes> {
+        match self {
+            Body::Whole(bytes) => Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty()),
+            Body::Events(events) => Some(events.next().await),
+        }
+    }
+}
+
+impl Answers {
+    /// As the workload says. Needs the runtime.
+    pub fn new(context: &Context, settings: &Settings) -> Result<Self, StackError> {
+        let parameters = &context.parameters;
+        Ok(match Work::of(&parameters.workload) {
+            Work::Changes(_) => Answers::Changes(Publication::new(parameters, context.clock.clone())),
+            Work::Page(_) => Answers::Page(Arc::new(Site::read(parameters, settings)?)),
+            Work::Exchanges(workload) => Answers::Exchanges(Bodies {
+                upload_bytes: workload.upload_bytes as usize,
+                // Of a POST, which has one.
+                download_bytes: workload.download_bytes.of(0) as usize,
+                payload: made_ahead(parameters, &workload),
+            }),
+        })
+    }
+
+    /// One that waits for the changes that a request asks for, if it asks for them by long poll.
+    pub fn wait<B>(&self, request: &Request<B>) -> Option<Waiting> {
+        match (self, Question::of(request)) {
+            (Answers::Changes(publication), Some(Question::Poll(first))) => Some(publication.wait(first)),
+            _ => None,
+        }
+    }
+
+    /// What they are from, if that is a page.
+    pub fn site(&self) -> Option<&Arc<Site>> {
+        match self {
+            Answers::Page(site) => Some(site),
+            _ => None,
+        }
+    }
+
+    /// Takes the head of a request.
+    pub fn take<B>(&self, request: &Request<B>) -> Pending {
+        Pending(match self {
+            Answers::Exchanges(bodies) => bodies.target(request),
+            Answers::Changes(publication) => {
+                Question::of(request).map(|question| Target::Changes(question, publication.clone()))
+            }
+            Answers::Page(site) => Some(Target::Page(site.answer(request))),
+        })
+    }
+}
+
+impl Bodies {
+    fn target<B>(&self, request: &Request<B>) -> Option<Target> {
+        let path = request.uri().path();
+        let (body_bytes, download_bytes) = match (request.method(), path.strip_prefix("/bytes/")) {
+            (&Method::POST, None) if path == "/upload" => (self.upload_bytes, self.download_bytes),
+            (&Method::GET, Some(number)) => (0, number.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize)?),
+            _ => return None,
+        };
+        let request = BodyCheck::new(request.headers(), &self.payload, body_bytes);
+        Some(Target::Bodies { request, download_bytes, payload: self.payload.clone() })
+    }
+}
+
+impl Pending {
+    /// The next bytes of the request's body.
+    pub fn take(&mut self, bytes: &[u8]) {
+        if let Some(Target::Bodies { request, .. }) = &mut self.0 {
+            request.take(bytes);
+        }
+    }
+
+    /// The answer, once the request's body has been read: 200, 400 for a wrong body, 404 for a target that is not served. One about changes may
+    /// take until there is one.
+    pub async fn answer(self) -> Response<Body> {
+        let (status, body) = match self.0 {
+            None => (StatusCode::NOT_FOUND, Bytes::new()),
+            Some(Target::Changes(question, publication)) => return question.answer(&publication).await,
+            Some(Target::Page(answer)) => return answer.map(Body::Whole),
+            Some(Target::Bodies { request, download_bytes, payload }) => match request.finish() {
+                Ok(()) => (StatusCode::OK, payload.bytes(download_bytes)),
+                Err(error) => (StatusCode::BAD_REQUEST, error.to_string().into()),
+            },
+        };
+        let length = body.len();
+        let mut response = Response::new(Body::Whole(body));
+        *response.status_mut() = status;
+        response.headers_mut().insert(CONTENT_TYPE, PAYLOAD_TYPE);
+        response.headers_mut().insert(CONTENT_LENGTH, length.into());
+        response
+    }
+}
+
+/// Plays a client of a workload that has changes.
+pub async fn wait_for_changes<G: Get>(
+    context: Context,
+    settings: &Settings,
+    origin: Origin,
+    connector: impl Fn(&Context) -> Result<G, StackError>,
+) -> Result<(), StackError> {
+    let messages = Messages::new(&context.parameters);
+    listen(context, |context, _| Ok(HttpSubscriber::new(connector(context)?, origin.clone(), settings, &messages)))
+        .await
+}
+
+/// The payload, long enough for the workload, so that no exchange waits for its making.
+fn made_ahead(parameters: &EndpointParameters, workload: &RequestResponse) -> Payload {
+    let payload = Payload::new(parameters.seed);
+    payload.bytes(workload.upload_bytes.max(workload.download_bytes.largest()) as usize);
+    payload
+}
+
+/// Checks a body as it arrives.
+pub struct BodyCheck {
+    expected: Bytes,
+    by_content: bool,
+    received: usize,
+    differs: bool,
+}
+
+impl BodyCheck {
+    fn new(headers: &HeaderMap, payload: &Payload, length: usize) -> Self {
+        let by_content = headers.get(CONTENT_TYPE) == Some(&PAYLOAD_TYPE);
+        BodyCheck { expected: payload.bytes(length), by_content, received: 0, differs: false }
+    }
+
+    /// The next bytes.
+    pub fn take(&mut self, bytes: &[u8]) {
+        let end = self.received + bytes.len();
+        self.differs |= self.by_content && self.expected.get(self.received..end).is_some_and(|part| part != bytes);
+        self.received = end;
+    }
+
+    fn finish(self) -> Result<(), ExchangeError> {
+        if self.received != self.expected.len() {
+            let words = format!("body of {} bytes where {} were expected", self.received, self.expected.len());
+            return Err(ExchangeError::new(words));
+        }
+        if self.differs { Err(ExchangeError::new("body differs from what was sent")) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(content_type: &'static str, body: &[u8]) -> Result<(), ExchangeError> {
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(content_type))]);
+        let mut check = BodyCheck::new(&headers, &Payload::new(1), 10);
+        for part in body.chunks(3) {
+            check.take(part);
+        }
+        check.finish()
+    }
+
+    #[test]
+    fn a_payload_is_checked_byte_for_byte() {
+        let mut body = Payload::new(1).bytes(10).to_vec();
+        assert!(check("application/vnd.wirelab", &body).is_ok());
+        body[9] ^= 1;
+        assert!(check("application/vnd.wirelab", &body).is_err());
+        assert!(check("application/octet-stream", &body).is_ok());
+    }
+
+    #[test]
+    fn a_short_or_long_body_is_wrong_whatever_its_type() {
+        for length in [0, 9, 11] {
+            assert!(check("application/octet-stream", &vec![0; length]).is_err(), "{length}");
+        }
+    }
+}

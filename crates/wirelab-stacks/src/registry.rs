@@ -1,0 +1,77 @@
+//! Which of the registered stacks an endpoint's parameters ask for, and whether it does all of it. It speaks no protocol.
+
+use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, WorkloadSpec};
+
+use crate::base::settings::Settings;
+use crate::workload::{self, Work};
+use crate::{Context, STACKS, Stack, StackError};
+
+/// The registered stack of that name.
+pub fn find(name: &str) -> Option<&'static dyn Stack> {
+    STACKS.iter().copied().find(|stack| stack.descriptor().name == name)
+}
+
+/// Runs the endpoint that the context's parameters describe.
+///
+/// Refuses with [`StackError::Unsupported`] a stack, role, workload or setting that is not registered, and with [`StackError::Usage`] a value that
+/// is out of range, before anything is opened.
+pub async fn run(mut context: Context) -> Result<(), StackError> {
+    let stack = check(&context.parameters)?;
+    let has_sessions = || stack.descriptor().settings.iter().any(|setting| setting.name == RESUMPTION);
+    let loads_pages = matches!(context.parameters.workload, WorkloadSpec::Page(_));
+    if resumes(&context.parameters) || (loads_pages && has_sessions()) {
+        context.parameters.settings.insert(RESUMPTION.to_owned(), true.into());
+    }
+    stack.run(context.parameters.role, context).await
+}
+
+/// The stack that the parameters ask for, if it does all that they ask for.
+pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, StackError> {
+    let stack = find(&parameters.protocol).ok_or_else(|| {
+        let known: Vec<String> = STACKS.iter().map(|stack| stack.descriptor().name).collect();
+        StackError::Unsupported(format!("no protocol `{}`; there are {}", parameters.protocol, known.join(", ")))
+    })?;
+    let descriptor = stack.descriptor();
+    if !descriptor.roles.contains(&parameters.role) {
+        return Err(StackError::no_role(&descriptor, parameters.role));
+    }
+    let kind = workload::kind(&parameters.workload);
+    if !descriptor.workloads.iter().any(|known| known == kind) {
+        return Err(StackError::no_workload(&descriptor, kind));
+    }
+    let has_certificate = descriptor.settings.iter().any(|setting| setting.name == "certificate-key");
+    if has_certificate && parameters.certificates.is_none() {
+        return Err(StackError::Usage(format!("protocol `{}` needs `certificates`", descriptor.name)));
+    }
+    if parameters.role == Role::Publisher && !matches!(Work::of(&parameters.workload), Work::Changes(_)) {
+        return Err(StackError::Unsupported(format!("the workload `{kind}` has no publisher")));
+    }
+    if resumes(parameters) && descriptor.settings.iter().all(|setting| setting.name != RESUMPTION) {
+        return Err(StackError::Unsupported(format!(
+            "protocol `{}` has no session that could be resumed",
+            descriptor.name
+        )));
+    }
+    Settings::resolve(&descriptor, &parameters.settings)?;
+    workload::check(&parameters.workload)?;
+    Ok(stack)
+}
+
+/// Setting of the stacks that can resume a session. The connection policy `resumed` turns it on, and so does `page`, whose loads begin without a
+/// session and in which connections after the first resume its, as browsers do.
+const RESUMPTION: &str = "resumption";
+
+fn resumes(parameters: &EndpointParameters) -> bool {
+    match Work::of(&parameters.workload) {
+        Work::Exchanges(work) => work.connection == ConnectionPolicy::Resumed,
+        Work::Changes(_) | Work::Page(_) => false,
+    }
+}
+
+/// Names of the workload kinds that some registered stack does.
+pub fn workload_kinds() -> Vec<String> {
+    let mut kinds: Vec<String> = STACKS.iter().flat_map(|stack| stack.descriptor().workloads).collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds
+}

@@ -1,0 +1,390 @@
+//! The driver of `request-response` and `telemetry`: the arrival process, concurrency, connection policy, time-out and outcome of every exchange of
+//! every client, the same for all stacks. `pubsub` and `stream`, in which clients wait instead of asking, have theirs in [`pubsub`](listen).
+//!
+//! An open-loop exchange keeps its intended start when it starts late, so that a stall is not hidden (coordinated omission). An exchange starts
+//! when it has one of the `concurrency` places; if it must then wait for a persistent connection that carries one exchange at a time, the wait is
+//! part of it, as it is for a user.
+//!
+//! A new connection is closed after its exchange has ended: what is said in closing (TLS close_notify, FIN, GOAWAY, CONNECTION_CLOSE) is handed
+//! to the kernel before the next exchange starts, and its answers are not waited for. These few small packets share the link with the next
+//! exchange's first ones, as they do when a program runs once for each exchange; on a link without a rate limit they delay nothing.
+
+mod changes;
+mod pubsub;
+mod schedule;
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::future::{join_all, try_join_all};
+use tokio::sync::Mutex;
+use wirelab_schema::{
+    ArrivalSpec, ConnectionPolicy, Exchange, Outcome, PageLoads, PubSub, RequestResponse, WorkloadSpec,
+};
+
+pub use crate::base::attempt::{Attempt, ExchangeError};
+use crate::recorder::Recorder;
+use crate::{Clock, Context, StackError};
+pub use changes::{Changes, Messages, Publication, Waiting};
+pub use pubsub::{Subscriber, listen};
+use schedule::Schedule;
+
+/// Workload kinds, as descriptors list them.
+pub const REQUEST_RESPONSE: &str = "request-response";
+/// See [`WorkloadSpec::Telemetry`].
+pub const TELEMETRY: &str = "telemetry";
+/// See [`WorkloadSpec::PubSub`].
+pub const PUBSUB: &str = "pubsub";
+/// See [`WorkloadSpec::Stream`].
+pub const STREAM: &str = "stream";
+
+/// See [`WorkloadSpec::Page`].
+pub const PAGE: &str = "page";
+
+/// Those of messages, which every stack but the echo ones does.
+pub const KINDS: [&str; 4] = [REQUEST_RESPONSE, TELEMETRY, PUBSUB, STREAM];
+
+/// What endpoints do, whichever kind of workload says so.
+pub enum Work {
+    /// Clients ask, by [`drive`].
+    Exchanges(RequestResponse),
+    /// Clients wait, by [`listen`].
+    Changes(PubSub),
+    /// A client loads a page.
+    Page(PageLoads),
+}
+
+impl Work {
+    /// `telemetry` is `request-response` with an empty answer, `stream` is `pubsub` at a fixed rate.
+    pub fn of(workload: &WorkloadSpec) -> Self {
+        match workload.clone() {
+            WorkloadSpec::RequestResponse(work) => Work::Exchanges(work),
+            WorkloadSpec::Telemetry(work) => Work::Exchanges(RequestResponse {
+                upload_bytes: work.message_bytes,
+                download_bytes: 0.into(),
+                exchanges: work.exchanges,
+                clients: work.clients,
+                arrival: work.arrival,
+                concurrency: work.concurrency,
+                timeout_ns: work.timeout_ns,
+                connection: work.connection,
+            }),
+            WorkloadSpec::PubSub(work) => Work::Changes(work),
+            WorkloadSpec::Stream(work) => Work::Changes(PubSub {
+                message_bytes: work.message_bytes,
+                messages: work.messages,
+                subscribers: work.subscribers,
+                arrival: ArrivalSpec::Fixed { rate_hz: work.rate_hz },
+                timeout_ns: work.timeout_ns,
+            }),
+            WorkloadSpec::Page(work) => Work::Page(work),
+        }
+    }
+
+    /// The exchanges of a workload that is known to have them.
+    pub fn exchanges(workload: &WorkloadSpec) -> RequestResponse {
+        match Work::of(workload) {
+            Work::Exchanges(work) => work,
+            Work::Changes(_) | Work::Page(_) => panic!("the caller asked which kind it is"),
+        }
+    }
+
+    /// The changes of a workload that is known to have them.
+    pub fn changes(workload: &WorkloadSpec) -> PubSub {
+        match Work::of(workload) {
+            Work::Changes(work) => work,
+            Work::Exchanges(_) | Work::Page(_) => panic!("the caller asked which kind it is"),
+        }
+    }
+}
+
+/// The name of the workload's kind.
+pub fn kind(workload: &WorkloadSpec) -> &'static str {
+    match workload {
+        WorkloadSpec::RequestResponse(_) => REQUEST_RESPONSE,
+        WorkloadSpec::Telemetry(_) => TELEMETRY,
+        WorkloadSpec::PubSub(_) => PUBSUB,
+        WorkloadSpec::Stream(_) => STREAM,
+        WorkloadSpec::Page(_) => PAGE,
+    }
+}
+
+/// The largest body: both ends keep it in memory.
+pub const MAX_BODY_BYTES: u64 = 1 << 30;
+
+/// How often the exchange that gets a session is tried.
+const SESSION_TRIES: u32 = 3;
+
+/// The protocol code of a client: the driver does the rest.
+pub trait Client: Send + Sync + 'static {
+    /// An open connection, or a handle to one that several exchanges share.
+    type Connection: Send + 'static;
+
+    /// Opens a connection, stamping the phases of doing so.
+    fn connect(&self, attempt: &mut Attempt) -> impl Future<Output = Result<Self::Connection, ExchangeError>> + Send;
+
+    /// Carries out one exchange. Returning means that the whole response arrived and was right.
+    fn exchange(
+        &self,
+        connection: &mut Self::Connection,
+        attempt: &mut Attempt,
+    ) -> impl Future<Output = Result<(), ExchangeError>> + Send;
+
+    /// Another handle to the same connection, if exchanges may overlap on it.
+    fn share(&self, _connection: &Self::Connection) -> Option<Self::Connection> {
+        None
+    }
+
+    /// False if the connection is known to have ended.
+    fn is_usable(&self, connection: &Self::Connection) -> bool;
+
+    /// Says good-bye without waiting for the peer.
+    fn close(&self, connection: Self::Connection) -> impl Future<Output = ()> + Send;
+}
+
+/// Refuses values that make no sense.
+pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
+    let usage = |words: String| Err(StackError::Usage(words));
+    let at_least = |key: &str, number: u64, least: u64| match number < least {
+        true => usage(format!("`{key}` is {number}, less than {least}")),
+        false => Ok(()),
+    };
+    if let WorkloadSpec::Telemetry(work) = workload {
+        at_least("message_bytes", work.message_bytes, 1)?;
+    }
+    let (sizes, arrival, timeout_ns) = match Work::of(workload) {
+        Work::Exchanges(work) => {
+            at_least("clients", work.clients.into(), 1)?;
+            at_least("concurrency", work.concurrency.into(), 1)?;
+            if let ConnectionPolicy::Persistent { connections } = work.connection {
+                at_least("connections", connections.into(), 1)?;
+            }
+            let sizes = work.download_bytes.sizes();
+            at_least("sizes in download_bytes", sizes.len() as u64, 1)?;
+            if sizes.len() > 1 && work.upload_bytes > 0 {
+                return usage("several `download_bytes` with an upload: the answer to a POST has one size".to_owned());
+            }
+            ([work.upload_bytes, work.download_bytes.largest()], work.arrival, work.timeout_ns)
+        }
+        Work::Changes(work) => {
+            at_least("messages", work.messages.into(), 1)?;
+            at_least("subscribers", work.subscribers.into(), 1)?;
+            at_least("message_bytes", work.message_bytes, changes::HEAD_BYTES as u64)?;
+            if work.arrival == ArrivalSpec::Closed {
+                return usage("`arrival` is closed: nobody says when the next message is to be published".to_owned());
+            }
+            ([work.message_bytes, 0], work.arrival, work.timeout_ns)
+        }
+        Work::Page(work) => {
+            at_least("loads", work.loads.into(), 1)?;
+            ([0, 0], ArrivalSpec::Closed, work.timeout_ns)
+        }
+    };
+    if let Some(bytes) = sizes.into_iter().find(|bytes| *bytes > MAX_BODY_BYTES) {
+        return usage(format!("a body of {bytes} bytes, the largest has {MAX_BODY_BYTES}"));
+    }
+    // Everything would be given up at once.
+    at_least("timeout_ns", timeout_ns, 1)?;
+    match arrival {
+        ArrivalSpec::Fixed { rate_hz } | ArrivalSpec::Poisson { rate_hz }
+            if !(rate_hz.is_finite() && rate_hz > 0.0) =>
+        {
+            usage(format!("`rate_hz` is {rate_hz}, not a positive number"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Performs the workload with a client of `make` for each of its `clients`, counted from 0: says `ready` before the first exchange, and records
+/// every exchange, until done or stopped.
+/// Exchanges under way when it is stopped are not recorded.
+pub async fn drive<C: Client>(
+    context: Context,
+    make: impl Fn(&Context, u32) -> Result<C, StackError>,
+) -> Result<(), StackError> {
+    let workload = Work::exchanges(&context.parameters.workload);
+    let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
+    let Context { parameters, clock, recorder, mut stop, ready } = context;
+    let slots = match workload.connection {
+        ConnectionPolicy::New | ConnectionPolicy::Resumed => 0,
+        ConnectionPolicy::Persistent { connections } => connections,
+    };
+    let places = workload.concurrency.min(workload.exchanges);
+    let recorder = Mutex::new(recorder);
+    let of_client = |(client, number)| Driver {
+        number,
+        schedule: Mutex::default(),
+        slots: (0..slots).map(|_| Slot::default()).collect(),
+        next_slot: AtomicUsize::new(0),
+        recorder: &recorder,
+        client,
+        clock: clock.clone(),
+        workload: &workload,
+    };
+    let drivers: Vec<_> = clients.into_iter().zip(0..).map(of_client).collect();
+    let all_places = || drivers.iter().flat_map(|driver| (0..places).map(move |_| driver));
+    let work = async {
+        if workload.connection == ConnectionPolicy::Resumed {
+            join_all(all_places().map(Driver::get_session)).await;
+        }
+        ready(BTreeMap::new());
+        let origin_ns = clock.now_ns();
+        for driver in &drivers {
+            let schedule =
+                Schedule::new(&workload.arrival, workload.exchanges, parameters.seed, driver.number, origin_ns);
+            *driver.schedule.lock().await = Some(schedule);
+        }
+        try_join_all(all_places().map(Driver::fill_place)).await.map(drop)
+    };
+    let ended = tokio::select! {
+        ended = work => ended,
+        () = stop.stopped() => Ok(()),
+    };
+    join_all(drivers.into_iter().map(Driver::finish)).await;
+    // What could not record every row must not call its file complete.
+    ended?;
+    recorder.into_inner().finish()
+}
+
+/// One client's part.
+struct Driver<'a, C: Client> {
+    client: C,
+    number: u32,
+    workload: &'a RequestResponse,
+    clock: Arc<dyn Clock>,
+    /// There once the work begins.
+    schedule: Mutex<Option<Schedule>>,
+    slots: Vec<Slot<C::Connection>>,
+    next_slot: AtomicUsize,
+    recorder: &'a Mutex<Box<dyn Recorder>>,
+}
+
+/// A persistent connection, or the place for one.
+struct Slot<T> {
+    connection: Mutex<Option<T>>,
+    users: AtomicU32,
+}
+
+impl<T> Default for Slot<T> {
+    fn default() -> Self {
+        Slot { connection: Mutex::new(None), users: AtomicU32::new(0) }
+    }
+}
+
+impl<C: Client> Driver<'_, C> {
+    /// Carries out one exchange after another until none is left.
+    async fn fill_place(&self) -> Result<(), StackError> {
+        loop {
+            let next = self.schedule.lock().await.as_mut().and_then(Schedule::next);
+            let Some((index, intended_start_ns)) = next else { return Ok(()) };
+            if let Some(instant_ns) = intended_start_ns {
+                self.clock.sleep_until(instant_ns).await;
+            }
+            let mut attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
+            attempt.exchange.client = self.number;
+            let (exchange, to_close) = self.carry_out(attempt).await;
+            self.recorder.lock().await.record(exchange)?;
+            if let Some(connection) = to_close {
+                self.client.close(connection).await;
+            }
+        }
+    }
+
+    /// One exchange that is not recorded: with its answer comes the session that the first recorded one resumes. If none completes, that one
+    /// shows it in `resumed`.
+    async fn get_session(&self) {
+        for _ in 0..SESSION_TRIES {
+            let (exchange, to_close) = self.carry_out(Attempt::start(self.clock.clone(), 0, None)).await;
+            if let Some(connection) = to_close {
+                self.client.close(connection).await;
+            }
+            if exchange.outcome == Outcome::Completed {
+                return;
+            }
+        }
+    }
+
+    async fn carry_out(&self, mut attempt: Attempt) -> (Exchange, Option<C::Connection>) {
+        let timeout = Duration::from_nanos(self.workload.timeout_ns);
+        let ended = tokio::time::timeout(timeout, async {
+            match self.workload.connection {
+                ConnectionPolicy::New | ConnectionPolicy::Resumed => {
+                    self.on_fresh_connection(&mut attempt).await.map(Some)
+                }
+                ConnectionPolicy::Persistent { .. } => self.on_kept_connection(&mut attempt).await.map(|()| None),
+            }
+        });
+        match ended.await {
+            Ok(Ok(to_close)) => (attempt.finish(Ok(())), to_close),
+            Ok(Err(error)) => (attempt.finish(Err(error)), None),
+            Err(_) => (attempt.finish(Err(ExchangeError::TimedOut)), None),
+        }
+    }
+
+    async fn on_fresh_connection(&self, attempt: &mut Attempt) -> Result<C::Connection, ExchangeError> {
+        let mut connection = self.client.connect(attempt).await?;
+        self.client.exchange(&mut connection, attempt).await?;
+        attempt.stamp_end();
+        Ok(connection)
+    }
+
+    /// A connection that carries one exchange at a time stays out of its slot unless the exchange completed: half a response may be on its way.
+    async fn on_kept_connection(&self, attempt: &mut Attempt) -> Result<(), ExchangeError> {
+        let (slot, _turn) = self.take_turn();
+        let mut place = slot.connection.lock().await;
+        let mut connection = match place.take().filter(|connection| self.client.is_usable(connection)) {
+            Some(connection) => {
+                attempt.exchange.connection_reused = true;
+                connection
+            }
+            None => self.client.connect(attempt).await?,
+        };
+        if let Some(mut handle) = self.client.share(&connection) {
+            *place = Some(connection);
+            drop(place);
+            self.client.exchange(&mut handle, attempt).await?;
+            attempt.stamp_end();
+        } else {
+            self.client.exchange(&mut connection, attempt).await?;
+            attempt.stamp_end();
+            *place = Some(connection);
+        }
+        Ok(())
+    }
+
+    /// The slot with the fewest exchanges under way; among equals the one after the last taken.
+    fn take_turn(&self) -> (&Slot<C::Connection>, Turn<'_>) {
+        let first = self.next_slot.load(Ordering::Relaxed);
+        let order = (0..self.slots.len()).map(|offset| (first + offset) % self.slots.len());
+        let index = order.min_by_key(|index| self.slots[*index].users.load(Ordering::Relaxed)).expect("checked: not 0");
+        self.next_slot.store(index + 1, Ordering::Relaxed);
+        let slot = &self.slots[index];
+        slot.users.fetch_add(1, Ordering::Relaxed);
+        (slot, Turn(&slot.users))
+    }
+
+    async fn finish(self) {
+        for slot in self.slots {
+            if let Some(connection) = slot.connection.into_inner() {
+                self.client.close(connection).await;
+            }
+        }
+    }
+}
+
+/// Counts as a user of a slot until dropped.
+struct Turn<'a>(&'a AtomicU32);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) mod virtual_time;
