@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.metrics.records import MS, Records
-from wirelab.schema import Exchange, Outcome, PageIdentity, ResourceTiming
+from wirelab.schema import Outcome, PageExchange, PageIdentity, ResourceTiming
 from wirelab.schema.campaign import page_manifest
 from wirelab.site import Page
 from wirelab.site.synthetic import images
@@ -91,7 +91,7 @@ def _resource(row: Mapping[str, Any], index: int, page: Page) -> dict[str, Any]:
 def _load(rows: list[dict[str, Any]], index: int, page: Page, start: int, *, given_up: bool) -> dict[str, Any]:
     document = rows[0]
     same = ("tcp_connect_ns", "handshake_ns", "request_start_ns", "first_response_byte_ns")
-    return Exchange(
+    return PageExchange(
         index=index, intended_start_ns=start, start_ns=start, end_ns=max(row["end_ns"] for row in rows),
         outcome=Outcome.TIMED_OUT if given_up else Outcome.COMPLETED,
         error="not complete: /8.png" if given_up else None,

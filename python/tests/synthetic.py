@@ -13,6 +13,7 @@ import polars as pl
 
 from tests.documents import whole_plan, whole_result
 from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
+from wirelab.schema import exchange_columns
 
 ROUND_TRIPS = {"http1": 2, "h2": 4, "h3": 2, "raw-tcp": 2}
 PACKETS = {"http1": 10, "h2": 18, "h3": 11, "raw-tcp": 8}
@@ -68,7 +69,8 @@ def write_campaign(
             rows += made
             table.append(_trial_row(scenario, trial, replicate, made, rng))
             _write_result(folder, trial, table[-1])
-    unseen = [pl.lit(None, dtype=kind).alias(name) for name, kind in EXCHANGE_TYPES.items() if name not in rows[0]]
+    columns = (name for name in exchange_columns(["request-response"]) if name not in rows[0])
+    unseen = [pl.lit(None, dtype=EXCHANGE_TYPES[name]).alias(name) for name in columns]
     pl.DataFrame(rows, infer_schema_length=None).with_columns(unseen).write_parquet(folder / "exchanges.parquet")
     absent = [pl.lit(None, dtype=kind).alias(name) for name, kind in TRIAL_TYPES.items() if name not in table[0]]
     pl.DataFrame(table, infer_schema_length=None).with_columns(absent).write_parquet(folder / "trials.parquet")

@@ -9,8 +9,8 @@ use schemars::{Schema, schema_for};
 use serde::Serialize;
 use wirelab_schema::{
     CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
-    HostRequest, Ledger, LinkAnswer, LinkSpec, PacketLogHeader, PageManifest, ProbePlan, RadioPacket, ReplayReport,
-    ResourceTiming, SettingsSeen, TrafficReport, WorkloadSpec,
+    HostRequest, Ledger, LinkAnswer, LinkSpec, MessageExtension, PacketLogHeader, PageExtension, PageManifest,
+    ProbePlan, RadioPacket, ReplayReport, RequestExtension, ResourceTiming, SettingsSeen, TrafficReport, WorkloadSpec,
 };
 
 use crate::describe::description;
@@ -49,6 +49,9 @@ fn files() -> Vec<(&'static str, String)> {
         ("endpoint-event.json", schema(schema_for!(EndpointEvent))),
         ("endpoint-parameters.json", schema(schema_for!(EndpointParameters))),
         ("exchange.json", schema(schema_for!(Exchange))),
+        ("exchange-message.json", schema(schema_for!(MessageExtension))),
+        ("exchange-page.json", schema(schema_for!(PageExtension))),
+        ("exchange-request.json", schema(schema_for!(RequestExtension))),
         ("flow.json", schema(schema_for!(Flow))),
         ("host-reply.json", schema(schema_for!(HostReply))),
         ("host-request.json", schema(schema_for!(HostRequest))),

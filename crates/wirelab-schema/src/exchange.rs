@@ -1,9 +1,15 @@
-//! One exchange as its client saw it.
+//! One exchange as its client saw it: the columns of every workload, and an extension of each. No behaviour but access.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::WorkloadSpec;
+
 /// One exchange as its client saw it: a row of `exchanges.arrow` (same names, same order) or a line of `exchanges.jsonl`.
+///
+/// These columns are in the rows of every workload. Behind them stand those of the workload's extension, flat in the same row: `exchange-request` of
+/// `request-response` and `telemetry`, `exchange-message` of `pubsub` and `stream`, `exchange-page` of `page`. A column of another workload is an
+/// error.
 ///
 /// Instants are nanoseconds of CLOCK_MONOTONIC. A phase that did not happen (no name lookup; TCP connect over QUIC or on a persistent connection) or
 /// was not seen (a foreign client that does not report it) is null, never 0.
@@ -56,16 +62,94 @@ pub struct Exchange {
     pub client_retransmissions: Option<u32>,
     /// Smoothed round-trip time at the end (TCP_INFO `tcpi_rtt` or QUIC).
     pub smoothed_rtt_ns: Option<u64>,
+    /// The columns of its workload alone.
+    #[serde(skip)]
+    pub extension: Extension,
+}
+
+/// The columns that the rows of a workload have behind those of every workload.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Extension {
+    /// Of `request-response` and `telemetry`.
+    Request(RequestExtension),
+    /// Of `pubsub` and `stream`.
+    Message(MessageExtension),
+    /// Of `page`.
+    Page(PageExtension),
+}
+
+/// Columns of a row of `request-response` or `telemetry`, behind those of every workload.
+///
+/// What a third-party program reports in its own definition is here, because only a program that runs once for each exchange reports it, and such a
+/// program performs these two workloads alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RequestExtension {
     /// curl's `time_starttransfer` for a foreign curl, as curl printed it, from `start_ns`.
     pub curl_starttransfer_ns: Option<u64>,
-    /// How often a message of `pubsub` or `stream` came, until the subscriber ended: 0 lost, more than 1 duplicated.
+}
+
+/// Columns of a row of `pubsub` or `stream`, behind those of every workload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MessageExtension {
+    /// How often the message came, until the subscriber ended: 0 lost, more than 1 duplicated.
     pub copies: Option<u32>,
-    /// Connections that a load of `page` opened, or began to.
+}
+
+/// Columns of a row of `page`, behind those of every workload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PageExtension {
+    /// Connections that the load opened, or began to.
     pub connections: Option<u32>,
-    /// Body bytes of pushed responses that a load of `page` received.
+    /// Body bytes of pushed responses that the load received.
     pub pushed_bytes: Option<u64>,
     /// Of those, what the load did not use: of paths that its page does not have, that it had asked for itself, or that were cut off.
     pub wasted_pushed_bytes: Option<u64>,
+}
+
+impl Exchange {
+    /// Its columns as a row of `request-response` or `telemetry`.
+    pub fn request(&self) -> Option<&RequestExtension> {
+        match &self.extension {
+            Extension::Request(columns) => Some(columns),
+            Extension::Message(_) | Extension::Page(_) => None,
+        }
+    }
+
+    /// Its columns as a row of `pubsub` or `stream`.
+    pub fn message(&self) -> Option<&MessageExtension> {
+        match &self.extension {
+            Extension::Message(columns) => Some(columns),
+            Extension::Request(_) | Extension::Page(_) => None,
+        }
+    }
+
+    /// Its columns as a row of `page`.
+    pub fn page(&self) -> Option<&PageExtension> {
+        match &self.extension {
+            Extension::Page(columns) => Some(columns),
+            Extension::Request(_) | Extension::Message(_) => None,
+        }
+    }
+}
+
+impl Extension {
+    /// Of a row of this workload, with nothing known yet.
+    pub fn of(workload: &WorkloadSpec) -> Self {
+        match workload {
+            WorkloadSpec::RequestResponse(_) | WorkloadSpec::Telemetry(_) => Extension::default(),
+            WorkloadSpec::PubSub(_) | WorkloadSpec::Stream(_) => Extension::Message(MessageExtension::default()),
+            WorkloadSpec::Page(_) => Extension::Page(PageExtension::default()),
+        }
+    }
+}
+
+impl Default for Extension {
+    fn default() -> Self {
+        Extension::Request(RequestExtension::default())
+    }
 }
 
 /// How an exchange ended. Never averaged away: every figure states how many of each there were.

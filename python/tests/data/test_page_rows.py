@@ -13,7 +13,7 @@ import pytest
 
 from wirelab.errors import Where
 from wirelab.runner.resource_rows import wrong_resources
-from wirelab.schema import Exchange
+from wirelab.schema import PageExchange
 from wirelab.schema.exchange import Outcome
 from wirelab.site import Site
 
@@ -83,7 +83,7 @@ def test_what_happened_of_each_request_happened_in_order(name: str) -> None:
 
 def test_a_load_is_an_exchange() -> None:
     exchange, _ = of_load(recorded("h2"))
-    read = Exchange.model_validate(exchange)
+    read = PageExchange.model_validate(exchange)
     assert (read.outcome, read.status, read.client, read.connections) == (Outcome.COMPLETED, 200, 0, 1)
     # It takes no pushes.
     assert (read.pushed_bytes, read.wasted_pushed_bytes) == (None, None)

@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from tests.documents import whole_plan, whole_result
-from wirelab.schema import Exchange, ResourceTiming
+from wirelab.schema import MessageExchange, PageExchange, RequestExchange, ResourceTiming, workloads_with
 from wirelab.schema.campaign import EntryStatus, JournalEntry
 
 MS = 1_000_000
 START = 10_000 * MS
 SINCE_BOOT = 1_700_000_000 * 10**9
 """What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC."""
+
+
+class AnyExchange(RequestExchange, MessageExchange, PageExchange):
+    """A row with the columns of every workload."""
 
 
 def exchange(index: int = 0, **given: Any) -> dict[str, Any]:
@@ -35,7 +39,8 @@ def exchange(index: int = 0, **given: Any) -> dict[str, Any]:
         for name, at in (instants | {key: value for key, value in given.items() if key in instants}).items()
     }
     plain = {key: value for key, value in given.items() if key not in instants}
-    return Exchange.model_validate(fields | placed | plain).model_dump(mode="json")
+    row = AnyExchange.model_validate(fields | placed | plain).model_dump(mode="json")
+    return {name: value for name, value in row.items() if name in plain or not workloads_with(name)}
 
 
 def resource(exchange: int = 0, **given: Any) -> dict[str, Any]:

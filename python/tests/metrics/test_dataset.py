@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,7 +14,7 @@ from tests.metrics.records import MS, Records, exchange, flow
 from wirelab.errors import RunError
 from wirelab.metrics.dataset import Dataset, build, measure, values_so_far
 from wirelab.metrics.registry import EXCHANGE_METRICS
-from wirelab.schema import EXCHANGE_COLUMNS
+from wirelab.schema import EXTENDED, exchange_columns, extension
 from wirelab.schema.campaign import EntryStatus, read_plan
 from wirelab.stats.dataset import Dataset as Samples
 
@@ -39,7 +40,42 @@ def test_columns_are_the_documented_ones_in_order(records: Records, built: Build
     dataset = built(records)
     keys = ["trial", "scenario", "block", "replicate", "lane"]
     metrics = [metric.column for metric in EXCHANGE_METRICS]
-    assert dataset.exchanges.columns == [*keys, *EXCHANGE_COLUMNS, "download_bytes", *metrics]
+    columns = exchange_columns(["request-response"])
+    assert dataset.exchanges.columns == [*keys, *columns, "download_bytes", *metrics]
+
+
+PUBSUB = {"kind": "pubsub", "message_bytes": 30, "messages": 1}
+
+
+@pytest.mark.parametrize(
+    ("workloads", "present"),
+    [
+        ([{}], {"curl_starttransfer_ns"}),
+        ([PUBSUB], {"copies"}),
+        ([PUBSUB, {}], {"copies", "curl_starttransfer_ns"}),
+    ],
+)
+def test_the_dataset_has_the_extensions_of_its_workloads_and_no_other(
+    workloads: list[dict[str, Any]], present: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenarios = {str(number): {"workload": each} if each else {} for number, each in enumerate(workloads)}
+    records = Records(tmp_path / "campaign", scenarios)
+    for number, each in enumerate(workloads):
+        records.trial(str(number), [exchange(**({"copies": 1} if each else {}))])
+    monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
+    dataset = measure(records.folder)
+    every = {name for kind in EXTENDED for name in extension(kind)}
+    assert every & set(dataset.exchanges.columns) == present
+    assert dataset.exchanges["delivery_delay_ns"].count() == len([each for each in workloads if each])
+    assert dataset.exchanges["page_connections"].null_count() == len(dataset.exchanges)
+    assert len(Samples.read(records.folder).exchanges) == len(workloads)
+
+
+def test_rows_of_a_version_with_one_set_of_columns_are_read(records: Records, built: Build) -> None:
+    records.trial("s", [exchange(curl_starttransfer_ns=7, copies=None, connections=None, pushed_bytes=None)])
+    row = built(records).exchanges.row(0, named=True)
+    assert row["curl_starttransfer_ns"] == 7
+    assert "copies" not in row
 
 
 def test_a_fresh_connection_carries_its_exchanges_own_cost(records: Records, built: Build) -> None:

@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 
 from tests.runner.fakes import make_plan
-from wirelab.runner.rows import wrong_rows
-from wirelab.schema import RequestResponse
+from wirelab.runner.rows import WrongRowError, read_rows, wrong_rows
+from wirelab.schema import EXTENDED, RequestResponse, workloads_with
 
 [SCENARIO] = make_plan(1, 1).scenarios
+FLAGS = {"connection_reused", "resumed", "early_data"}
 ROW = {"index": 0, "start_ns": 110, "end_ns": 190, "outcome": "completed"}
 
 
@@ -48,6 +49,28 @@ def test_a_row_that_does_not_is_named_with_its_value(change: dict[str, Any], wor
     why = reported(tmp_path, ROW, {**ROW, "index": 1, **change})
     assert why is not None
     assert words in why
+
+
+@pytest.mark.parametrize("name", ["copies", "connections", "pushed_bytes", "wasted_pushed_bytes"])
+def test_a_column_of_another_workload_is_refused_also_without_a_value(name: str, tmp_path: Path) -> None:
+    kinds = " and ".join(workloads_with(name))
+    refused = f"client/exchanges.jsonl:2: {name} is a column of {kinds}, not of this workload"
+    for value in (1, None):
+        assert reported(tmp_path, ROW, {**ROW, "index": 1, name: value}) == refused
+
+
+def test_each_workload_takes_the_columns_of_its_extension_and_of_no_other(tmp_path: Path) -> None:
+    every = {name for model in EXTENDED.values() for name in model.model_fields}
+    for kind, model in EXTENDED.items():
+        path = tmp_path / kind
+        path.mkdir()
+        for name in sorted(every - {*ROW, "error", "client"}):
+            (path / "exchanges.jsonl").write_text(json.dumps({**ROW, name: True if name in FLAGS else 1}))
+            if name in model.model_fields:
+                assert len(list(read_rows(path, "exchanges", model))) == 1, (kind, name)
+            else:
+                with pytest.raises(WrongRowError, match=f"{name} is a column of"):
+                    list(read_rows(path, "exchanges", model))
 
 
 def test_every_client_has_a_row_of_each_index(tmp_path: Path) -> None:

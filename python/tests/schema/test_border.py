@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any, get_args
@@ -224,6 +225,11 @@ def test_what_python_writes_it_reads_back(name: str, value: Any) -> None:
     assert type(value).model_validate_json(json.dumps(value.to_json())) == value
 
 
+EXTENSIONS = {
+    "request-response": "request", "telemetry": "request", "pubsub": "message", "stream": "message", "page": "page",
+}  # fmt: skip
+"""The schema that a workload's extension has."""
+
 MODELS = {
     "resource-timing": schema.ResourceTiming,
     "link-spec": schema.LinkSpec,
@@ -251,6 +257,9 @@ def test_a_manifest_has_the_keys_and_words_of_its_rust_type_and_a_version_of_its
     ("columns", "name", "file", "type_name"),
     [
         (schema.EXCHANGE_COLUMNS, "exchange", "exchange.rs", "Exchange"),
+        (schema.extension("request-response"), "exchange-request", "exchange.rs", "RequestExtension"),
+        (schema.extension("pubsub"), "exchange-message", "exchange.rs", "MessageExtension"),
+        (schema.extension("page"), "exchange-page", "exchange.rs", "PageExtension"),
         (schema.RESOURCE_COLUMNS, "resource-timing", "page.rs", "ResourceTiming"),
     ],
 )
@@ -260,10 +269,25 @@ def test_the_columns_of_a_row_are_in_the_files_order(
     assert set(columns) == set(generated(name)["properties"])
     rust = (FOLDER.parent / "crates/wirelab-schema/src" / file).read_text(encoding="utf-8")
     body = rust.split(f"pub struct {type_name} {{\n")[1].split("\n}\n")[0]
+    written = re.sub(r" {4}#\[serde\(skip\)\]\n.*\n", "", body + "\n")
     fields = [
-        line.split(":")[0].strip().removeprefix("pub ") for line in body.splitlines() if line.startswith("    pub ")
+        line.split(":")[0].strip().removeprefix("pub ") for line in written.splitlines() if line.startswith("    pub ")
     ]
     assert list(columns) == fields
+
+
+@pytest.mark.parametrize("kind", schema.EXTENDED)
+def test_a_row_of_a_workload_has_the_columns_of_every_workload_and_of_its_extension(kind: str) -> None:
+    core, own = generated("exchange"), generated(f"exchange-{EXTENSIONS[kind]}")
+    row = {**core, "properties": core["properties"] | own["properties"]}
+    assert not set(core["properties"]) & set(own["properties"])
+    assert shapes(TypeAdapter(schema.EXTENDED[kind]).json_schema(mode="validation")) == shapes(row)
+    assert schema.exchange_columns([kind]) == (*schema.EXCHANGE_COLUMNS, *schema.extension(kind))
+
+
+def test_every_kind_of_workload_has_a_row() -> None:
+    kinds = {each.model_fields["kind"].default for each in get_args(get_args(schema.WorkloadSpec)[0])}
+    assert kinds == set(schema.EXTENDED) == set(EXTENSIONS)
 
 
 def test_the_version_is_that_of_the_rust_types() -> None:

@@ -25,6 +25,7 @@ from wirelab.cli import main
 from wirelab.errors import WirelabError
 from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
 from wirelab.metrics.tables import read_table
+from wirelab.schema import exchange_columns
 from wirelab.schema.campaign import JournalEntry, read_journal, read_plan, read_result
 from wirelab.schema.estimates import read_energy_model, read_estimates
 from wirelab.schema.files import FILES
@@ -43,7 +44,10 @@ READERS: dict[str, Callable[[Path], object]] = {
     "energy.json": lambda folder: read_energy_model(folder / "energy.json"),
     RESULT: lambda folder: read_result(folder / RESULT),
 }
-TABLES = {"exchanges.parquet": EXCHANGE_TYPES, "trials.parquet": TRIAL_TYPES}
+TABLES = {
+    "exchanges.parquet": {name: EXCHANGE_TYPES[name] for name in exchange_columns(["request-response"])},
+    "trials.parquet": TRIAL_TYPES,
+}
 EACH = 300
 """Damaged documents of each kind; with those of tables and journals more than 2,000 files."""
 WRONG: tuple[Any, ...] = ({"a": 1}, [1], "word", -7, 0.5, True, None)

@@ -31,7 +31,7 @@ from wirelab.metrics.settings_seen import measure_settings
 from wirelab.metrics.steps import run_again
 from wirelab.metrics.tables import write_table
 from wirelab.metrics.traffic import background_bps
-from wirelab.schema import EXCHANGE_COLUMNS, is_netem
+from wirelab.schema import exchange_columns, is_netem
 from wirelab.schema.campaign import (
     JOURNAL,
     RESULT,
@@ -53,8 +53,9 @@ TRIAL_KEYS = {"trial": pl.String, "scenario": pl.String, "block": pl.Int64, "rep
 _WORDS = {"outcome", "error"}
 _FLAGS = {"connection_reused", "resumed", "early_data"}
 EXCHANGE_TYPES = {
-    name: pl.String if name in _WORDS else pl.Boolean if name in _FLAGS else pl.Int64 for name in EXCHANGE_COLUMNS
+    name: pl.String if name in _WORDS else pl.Boolean if name in _FLAGS else pl.Int64 for name in exchange_columns()
 }
+"""Columns of exchanges of all workloads, which metrics are computed over: null in an exchange of another workload."""
 _OUTCOMES = ("completed", "failed", "timed-out", "unsupported")
 _LINK = [f"{direction}_{name}" for direction in DIRECTIONS for name in COUNTS]
 _LATENESS = ["lateness_p50_ns", "lateness_p99_ns", "lateness_max_ns", "kernel_drops", "oversized"]
@@ -84,6 +85,11 @@ _DOWNLOAD = (
     pl.when(pl.col("downloads").list.len() > 0)
     .then(pl.col("downloads").list.get(pl.col("index") % pl.col("downloads").list.len(), null_on_oob=True))
 )  # fmt: skip
+
+
+def exchange_types(scenarios: Iterable[Scenario]) -> dict[str, type[pl.DataType]]:
+    """The columns of clients' rows that a campaign of these scenarios has: extensions of its workloads only."""
+    return {name: EXCHANGE_TYPES[name] for name in exchange_columns({each.workload.kind for each in scenarios})}
 
 
 class Dataset(NamedTuple):
@@ -247,7 +253,7 @@ def _exchanges(
         .with_columns(flow_exchanges=pl.len().over("trial", "local_port"), download_bytes=_DOWNLOAD)
         .select(
             *TRIAL_KEYS,
-            *EXCHANGE_TYPES,
+            *exchange_types(scenarios),
             "download_bytes",
             *(metric.value.alias(metric.column) for metric in EXCHANGE_METRICS),
         )
@@ -278,14 +284,19 @@ def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:
         read = pl.read_ndjson(lines, schema=EXCHANGE_TYPES)
     else:
         read = pl.DataFrame(schema=EXCHANGE_TYPES)
-    absent = [pl.lit(None).alias(name) for name in EXCHANGE_TYPES if name not in read.columns]
     typed = [pl.col(name).cast(kind) for name, kind in EXCHANGE_TYPES.items()]
     # A program that has but one client need not number it.
     return (
-        read.with_columns(absent)
+        _with_absent(read)
         .select(pl.lit(trial).alias("trial"), *typed)
         .with_columns(pl.col("client").fill_null(0))
     )
+
+
+def _with_absent(exchanges: pl.DataFrame) -> pl.DataFrame:
+    """The same with the columns of all workloads: null where a file has none of them."""
+    absent = {name: kind for name, kind in EXCHANGE_TYPES.items() if name not in exchanges.columns}
+    return exchanges.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in absent.items())
 
 
 def _recorded(folder: Path) -> int | None:
@@ -303,7 +314,7 @@ def _with_totals(
     counts = exchanges.group_by("trial").agg(
         (pl.col("outcome") == outcome).sum().cast(pl.Int64).alias(outcome.replace("-", "_")) for outcome in _OUTCOMES
     )
-    streamed = exchanges.with_columns(pl.col("scenario").is_in(streams).alias(delivery.STREAMED))
+    streamed = _with_absent(exchanges).with_columns(pl.col("scenario").is_in(streams).alias(delivery.STREAMED))
     totals = streamed.sort("trial", "client", "index").group_by("trial").agg(**delivery.TOTALS)
     wire = flows.group_by("trial").agg(
         pl.col(f"flow_{direction}_{unit}").sum().alias(f"wire_{direction}_{unit}")

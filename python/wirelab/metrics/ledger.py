@@ -38,9 +38,12 @@ def measure_ledger(campaign: Path, plan: Plan, trials: pl.DataFrame, exchanges: 
         (campaign / LEDGER).unlink(missing_ok=True)
         return None
     folders = {str(campaign / TRIALS / trial): (trial, key) for trial, key in captured["trial", "scenario"].iter_rows()}
+    opened = (~pl.col("connection_reused").fill_null(False)).cast(pl.Int64)
+    if "connections" in exchanges.columns:
+        opened = pl.coalesce("connections", opened)
     counted = exchanges.group_by("trial").agg(
         count=pl.len(), completed=(pl.col("outcome") == "completed").sum(), downloads=pl.col("download_bytes").sum(),
-        opened=pl.coalesce("connections", (~pl.col("connection_reused").fill_null(False)).cast(pl.Int64)).sum(),
+        opened=opened.sum(),
     )  # fmt: skip
     outcomes = {str(trial): tuple(rest) for trial, *rest in counted.iter_rows()}
     rows = []

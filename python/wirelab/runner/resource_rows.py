@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from wirelab.runner.rows import EXCHANGES, RESOURCES, WrongRowError, read_rows
-from wirelab.schema import Exchange, Outcome, ResourceTiming
+from wirelab.schema import Exchange, Outcome, PageExchange, ResourceTiming
 from wirelab.site import Site
 
 _IN_ORDER = ("discovered_ns", "request_start_ns", "first_response_byte_ns", "end_ns")
@@ -22,7 +22,7 @@ def wrong_resources(output: Path, site: Site) -> str | None:
     """
     whole: dict[tuple[int, int], str] = {}
     try:
-        loads = {row.index: row for _, row in read_rows(output, EXCHANGES, Exchange)}
+        loads = {row.index: row for _, row in read_rows(output, EXCHANGES, PageExchange)}
         for place, row in read_rows(output, RESOURCES, ResourceTiming):
             if (why := next(_wrong(row, loads, site), None)) is not None:
                 return f"{place}: {why}"

@@ -9,15 +9,13 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from wirelab.schema import Exchange, Outcome, ResourceTiming, WorkloadSpec
+from wirelab.schema import EXTENDED, Exchange, Outcome, WorkloadSpec, workloads_with
 from wirelab.schema.base import Border
 
 EXCHANGES, RESOURCES = "exchanges", "resources"
 """Stems of the files: `.arrow`, or `.jsonl`."""
-_NEEDED: dict[type, tuple[str, ...]] = {
-    Exchange: ("index", "outcome"),
-    ResourceTiming: ("exchange", "path", "found_by", "discovered_ns", "end_ns", "outcome"),
-}
+_EXCHANGE = ("index", "outcome")
+_RESOURCE = ("exchange", "path", "found_by", "discovered_ns", "end_ns", "outcome")
 _STAMPED = ("start_ns", "end_ns")
 _Row = TypeVar("_Row", bound=Border)
 
@@ -31,7 +29,7 @@ def wrong_rows(output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int)
     exchanges, each of another, and lie within the trial.
     """
     try:
-        rows = list(read_rows(output, EXCHANGES, Exchange))
+        rows = list(read_rows(output, EXCHANGES, EXTENDED[workload.kind]))
     except WrongRowError as error:
         return str(error)
     if len(rows) != workload.rows:
@@ -51,12 +49,16 @@ def wrong_rows(output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int)
 
 
 def read_rows(output: Path, stem: str, model: type[_Row]) -> Iterator[tuple[str, _Row]]:
-    """Each row of a file with its place; raises `WrongRowError` for one that cannot be read. Columns that the contract
-    does not know are left alone.
+    """Each row of a file with its place; raises `WrongRowError` for one that cannot be read, or has a column of another
+    workload. Columns that the contract does not know are left alone.
     """
+    exchanges = issubclass(model, Exchange)
+    stamped, always = (_STAMPED, _EXCHANGE) if exchanges else ((), _RESOURCE)
     for place, row in _documents(output, stem):
-        stamped = _STAMPED if model is Exchange else ()
-        needed = (*_NEEDED[model], *(stamped if row.get("outcome") == Outcome.COMPLETED else ()))
+        for name in row if exchanges else ():
+            if name not in model.model_fields and (kinds := workloads_with(name)):
+                raise WrongRowError(f"{place}: {name} is a column of {' and '.join(kinds)}, not of this workload")
+        needed = (*always, *(stamped if row.get("outcome") == Outcome.COMPLETED else ()))
         if absent := [name for name in needed if row.get(name) is None]:
             raise WrongRowError(f"{place}: no {absent[0]}")
         without = [name for name in stamped if row.get(name) is None]

@@ -16,7 +16,18 @@ from wirelab.schema.describe import (
     registered,
 )
 from wirelab.schema.endpoint import Certificates, ClientCertificate, EndpointParameters, PageFiles, Role, ServerAddress
-from wirelab.schema.exchange import EXCHANGE_COLUMNS, Exchange, Outcome
+from wirelab.schema.exchange import (
+    EXCHANGE_COLUMNS,
+    EXTENDED,
+    Exchange,
+    MessageExchange,
+    Outcome,
+    PageExchange,
+    RequestExchange,
+    exchange_columns,
+    extension,
+    workloads_with,
+)
 from wirelab.schema.host import (
     Cancel,
     Cancelled,
@@ -114,6 +125,7 @@ from wirelab.schema.workload import (
 
 __all__ = [
     "EXCHANGE_COLUMNS",
+    "EXTENDED",
     "RESOURCE_COLUMNS",
     "SCHEMA_VERSION",
     "AddressFamily",
@@ -167,6 +179,7 @@ __all__ = [
     "LossPattern",
     "Markov",
     "MediumSpec",
+    "MessageExchange",
     "NatSpec",
     "NewConnection",
     "NormalJitter",
@@ -175,6 +188,7 @@ __all__ = [
     "Opened",
     "Outage",
     "Outcome",
+    "PageExchange",
     "PageFiles",
     "PageIdentity",
     "PageLoads",
@@ -190,6 +204,7 @@ __all__ = [
     "Rate",
     "ReadyCondition",
     "Reorder",
+    "RequestExchange",
     "RequestResponse",
     "RequestWorkload",
     "ResourceTiming",
@@ -217,8 +232,11 @@ __all__ = [
     "WorkloadSpec",
     "backend_of",
     "canonical_json",
+    "exchange_columns",
+    "extension",
     "is_netem",
     "link_key",
     "parse_reply",
     "registered",
+    "workloads_with",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 from wirelab.schema.base import Border, Unsigned
@@ -17,7 +18,8 @@ class Outcome(StrEnum):
 
 
 class Exchange(Border):
-    """A row of `exchanges.arrow` or a line of `exchanges.jsonl`.
+    """A row of `exchanges.arrow` or `exchanges.jsonl`: the columns of every workload. Behind them are those of the
+    workload's extension (`EXTENDED`).
 
     Instants are nanoseconds of CLOCK_MONOTONIC; a phase that did not happen or was not seen is null, never 0.
     """
@@ -45,12 +47,51 @@ class Exchange(Border):
     early_data: bool | None = None
     client_retransmissions: Unsigned | None = None
     smoothed_rtt_ns: Unsigned | None = None
+
+
+class RequestExchange(Exchange):
+    """A row of `request-response` or `telemetry`. Only a program run once for each exchange reports the column."""
+
     curl_starttransfer_ns: Unsigned | None = None
+
+
+class MessageExchange(Exchange):
+    """A row of `pubsub` or `stream`: one message at one subscriber."""
+
     copies: Unsigned | None = None
+
+
+class PageExchange(Exchange):
+    """A row of `page`: one load."""
+
     connections: Unsigned | None = None
     pushed_bytes: Unsigned | None = None
     wasted_pushed_bytes: Unsigned | None = None
 
 
+EXTENDED: Mapping[str, type[Exchange]] = {
+    "request-response": RequestExchange,
+    "telemetry": RequestExchange,
+    "pubsub": MessageExchange,
+    "stream": MessageExchange,
+    "page": PageExchange,
+}
+"""The row of each kind of workload."""
 EXCHANGE_COLUMNS = tuple(Exchange.model_fields)
-"""Columns of `exchanges.arrow`, in order."""
+"""Columns of every workload, in order."""
+
+
+def extension(kind: str) -> tuple[str, ...]:
+    """The columns that a workload has behind those of every workload."""
+    return tuple(name for name in EXTENDED[kind].model_fields if name not in EXCHANGE_COLUMNS)
+
+
+def exchange_columns(kinds: Collection[str] = tuple(EXTENDED)) -> tuple[str, ...]:
+    """The columns of a table with exchanges of these workloads, in order: those of every workload, then extensions."""
+    extensions = (name for kind in EXTENDED if kind in kinds for name in extension(kind))
+    return tuple(dict.fromkeys((*EXCHANGE_COLUMNS, *extensions)))
+
+
+def workloads_with(column: str) -> tuple[str, ...]:
+    """The kinds of workload whose extension has the column; none for any other column."""
+    return tuple(kind for kind in EXTENDED if column in extension(kind))

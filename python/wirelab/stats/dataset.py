@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
-from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_KEYS, TRIAL_TYPES
+from wirelab.metrics.dataset import TRIAL_KEYS, TRIAL_TYPES, exchange_types
 from wirelab.metrics.registry import EXCHANGE_METRICS, Metric
 from wirelab.metrics.resources import USED
 from wirelab.metrics.steps import next_command
@@ -75,7 +75,7 @@ class Dataset:
                 raise WirelabError(f"{campaign} has no {name}", hint=hint)
         plan = read_plan(campaign)
         trials = read_table(campaign / "trials.parquet", types=TRIAL_TYPES)
-        exchanges = read_table(campaign / "exchanges.parquet", types={**TRIAL_KEYS, **EXCHANGE_TYPES})
+        exchanges = read_table(campaign / "exchanges.parquet", types={**TRIAL_KEYS, **exchange_types(plan.scenarios)})
         excluded = trials.filter(pl.col("excluded"))["trial"].implode()
         return cls(campaign, plan, exchanges.filter(~pl.col("trial").is_in(excluded)), trials)
 

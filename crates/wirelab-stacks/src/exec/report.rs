@@ -1,14 +1,16 @@
 //! What a third-party client reports of one exchange, as a row. It starts no process.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
-use wirelab_schema::{Exchange, Outcome};
+use wirelab_schema::{Exchange, Extension, Outcome, RequestExtension};
 
 use crate::base::attempt::ExchangeError;
 
 /// Fields that the driver knows better.
 const DRIVERS_OWN: [&str; 5] = ["index", "client", "intended_start_ns", "start_ns", "connection_reused"];
 
-/// What a foreign client said of its exchange: one JSON object with fields of [`Exchange`].
+/// What a foreign client said of its exchange: one JSON object with fields of [`Exchange`] and
+/// [`RequestExtension`].
 ///
 /// A time may be given in seconds from the start of the process (`end_s` for `end_ns`), 0 or less meaning that the phase did not happen; so does
 /// a status or port of 0.
@@ -29,11 +31,14 @@ impl Report {
         })?;
         let has = |name| said.contains_key(name);
         let (has_received, has_outcome) = (has("body_received_bytes"), has("outcome"));
-        let Ok(Value::Object(mut row)) = serde_json::to_value(started) else {
-            unreachable!("an exchange is an object")
-        };
+        let mut row = object(started);
+        let mut extension = object(&RequestExtension::default());
         for (key, value) in said {
             let (name, value) = in_nanoseconds(key, value, started.start_ns)?;
+            if extension.contains_key(&name) {
+                extension.insert(name, value);
+                continue;
+            }
             if DRIVERS_OWN.contains(&name.as_str()) || !row.contains_key(&name) {
                 return Err(ExchangeError::new(format!("the client said `{name}`, which is not its to say")));
             }
@@ -42,7 +47,8 @@ impl Report {
                 row.insert(name, value);
             }
         }
-        let exchange: Exchange = serde_json::from_value(Value::Object(row))?;
+        let mut exchange: Exchange = serde_json::from_value(Value::Object(row))?;
+        exchange.extension = Extension::Request(serde_json::from_value(Value::Object(extension))?);
         let received_bytes = has_received.then_some(exchange.body_received_bytes);
         let outcome = has_outcome.then_some(exchange.outcome);
         Ok(Report { exchange, received_bytes, outcome })
@@ -70,7 +76,14 @@ impl Report {
     }
 }
 
-/// The field of [`Exchange`] that a key means, with its value there.
+fn object(value: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(fields)) => fields,
+        _ => unreachable!("a row is an object"),
+    }
+}
+
+/// The field of a row that a key means, with its value there.
 fn in_nanoseconds(key: String, value: Value, start_ns: u64) -> Result<(String, Value), ExchangeError> {
     if key == "status" || key == "local_port" {
         return Ok((key, if value == 0 { Value::Null } else { value }));
@@ -107,7 +120,8 @@ mod tests {
             parse(r#"{"tcp_connect_s": 0.000002, "handshake_s": 0, "end_s": 0.5, "curl_starttransfer_s": 0.25}"#);
         let exchange = report.expect("read").exchange;
         assert_eq!((exchange.index, exchange.tcp_connect_ns, exchange.handshake_ns), (3, Some(3_000), None));
-        assert_eq!((exchange.end_ns, exchange.curl_starttransfer_ns), (500_001_000, Some(250_000_000)));
+        let printed = exchange.request().and_then(|columns| columns.curl_starttransfer_ns);
+        assert_eq!((exchange.end_ns, printed), (500_001_000, Some(250_000_000)));
     }
 
     #[test]
@@ -117,7 +131,7 @@ mod tests {
 
     #[test]
     fn an_unknown_key_or_one_of_the_driver_is_an_error_with_its_name() {
-        for key in ["colour", "start_ns", "start_s", "index"] {
+        for key in ["colour", "start_ns", "start_s", "index", "copies", "connections"] {
             let error = parse(&format!(r#"{{"{key}": 1}}"#)).map(drop).expect_err(key).to_string();
             assert!(error.contains(key.trim_end_matches("_s")), "{error}");
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::Request;
 use tokio::sync::mpsc::UnboundedSender;
-use wirelab_schema::{Exchange, ResourceTiming};
+use wirelab_schema::{Exchange, Extension, PageExtension, ResourceTiming};
 
 use super::load::Load;
 use super::manifest::{Page, loads};
@@ -86,9 +86,12 @@ impl<F: Fetch> Browser<'_, F> {
         (exchange.index, exchange.start_ns, exchange.intended_start_ns) = (index, start_ns, start_ns);
         (exchange.end_ns, exchange.outcome, exchange.error) = (ended.end_ns, ended.outcome, ended.error);
         exchange.body_received_bytes = ended.body_bytes;
-        exchange.connections = Some(ended.connections);
-        exchange.pushed_bytes = self.version.takes_pushes().then_some(ended.pushed_bytes);
-        exchange.wasted_pushed_bytes = self.version.takes_pushes().then_some(ended.wasted_pushed_bytes);
+        let takes_pushes = self.version.takes_pushes();
+        exchange.extension = Extension::Page(PageExtension {
+            connections: Some(ended.connections),
+            pushed_bytes: takes_pushes.then_some(ended.pushed_bytes),
+            wasted_pushed_bytes: takes_pushes.then_some(ended.wasted_pushed_bytes),
+        });
         let mut rows = ended.rows;
         rows.iter_mut().for_each(|row| row.exchange = index);
         exchange.status = rows[0].status;

@@ -4,7 +4,7 @@ mod table;
 
 use std::path::Path;
 
-use wirelab_schema::{Exchange, ResourceTiming, WorkloadSpec};
+use wirelab_schema::{Exchange, Extension, ResourceTiming, WorkloadSpec};
 
 use crate::StackError;
 use table::Table;
@@ -45,10 +45,10 @@ pub struct ArrowRecorder {
 }
 
 impl ArrowRecorder {
-    /// A recorder into `folder`, which must exist.
+    /// A recorder into `folder`, which must exist, of rows with the columns of `workload`.
     pub fn new(folder: &Path, workload: &WorkloadSpec) -> Self {
-        let resources = matches!(workload, WorkloadSpec::Page(_)).then(|| Table::new(folder));
-        ArrowRecorder { exchanges: Table::new(folder), resources }
+        let resources = matches!(workload, WorkloadSpec::Page(_)).then(|| Table::new(folder, ()));
+        ArrowRecorder { exchanges: Table::new(folder, Extension::of(workload)), resources }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::BufWriter;
+use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use arrow_array::{
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::ArrowError;
 use serde::Serialize;
-use wirelab_schema::{Exchange, ResourceTiming};
+use wirelab_schema::{Exchange, Extension, ResourceTiming};
 
 use crate::StackError;
 
@@ -21,25 +22,28 @@ const BATCH: usize = 256;
 pub trait Row: Default + Serialize {
     /// The table's name.
     const TABLE: &'static str;
+    /// What says which columns a table has, if not all tables of such rows have the same.
+    type Kind;
 
     /// Its columns, with the fields' names and in their order.
-    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError>;
+    fn batch(rows: &[Self], kind: &Self::Kind) -> Result<RecordBatch, ArrowError>;
 }
 
 /// Writes one table as an Arrow IPC file into a folder.
 ///
 /// Batches of 256 go to a file `.partial` as they fill, which is renamed by [`finish`](Table::finish): a file of the final name is complete.
 /// Batches are not smaller because writing one holds up the exchanges under way. Nothing is created before the first batch or the finish.
-pub struct Table<R> {
+pub struct Table<R: Row> {
     folder: PathBuf,
+    kind: R::Kind,
     pending: Vec<R>,
     writer: Option<FileWriter<BufWriter<File>>>,
 }
 
 impl<R: Row> Table<R> {
     /// In `folder`, which must exist.
-    pub fn new(folder: &Path) -> Self {
-        Table { folder: folder.to_owned(), pending: Vec::new(), writer: None }
+    pub fn new(folder: &Path, kind: R::Kind) -> Self {
+        Table { folder: folder.to_owned(), kind, pending: Vec::new(), writer: None }
     }
 
     /// One more row.
@@ -67,8 +71,8 @@ impl<R: Row> Table<R> {
 
     fn flush(&mut self) -> Result<(), StackError> {
         let path = self.partial();
-        let batch =
-            R::batch(&self.pending).map_err(|error| StackError::failed(format!("{} as Arrow", R::TABLE), error))?;
+        let batch = R::batch(&self.pending, &self.kind)
+            .map_err(|error| StackError::failed(format!("{} as Arrow", R::TABLE), error))?;
         let written = match &mut self.writer {
             Some(writer) => writer.write(&batch),
             None => File::create(&path)
@@ -111,9 +115,16 @@ macro_rules! flag {
 
 impl Row for Exchange {
     const TABLE: &'static str = "exchanges";
+    /// The extension of the table's workload.
+    type Kind = Extension;
 
-    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError> {
-        RecordBatch::try_from_iter_with_nullable([
+    /// An extension of another workload than the table's is an error: nothing of a row is dropped without a word.
+    fn batch(rows: &[Self], kind: &Extension) -> Result<RecordBatch, ArrowError> {
+        let of_workload = discriminant(kind);
+        if rows.iter().any(|row| discriminant(&row.extension) != of_workload) {
+            return Err(ArrowError::InvalidArgumentError("a row with columns of another workload".to_owned()));
+        }
+        let core = [
             always!(rows, index, UInt32Array),
             always!(rows, client, UInt32Array),
             always!(rows, intended_start_ns, UInt64Array),
@@ -137,19 +148,31 @@ impl Row for Exchange {
             maybe!(rows, early_data, BooleanArray),
             maybe!(rows, client_retransmissions, UInt32Array),
             maybe!(rows, smoothed_rtt_ns, UInt64Array),
-            maybe!(rows, curl_starttransfer_ns, UInt64Array),
-            maybe!(rows, copies, UInt32Array),
-            maybe!(rows, connections, UInt32Array),
-            maybe!(rows, pushed_bytes, UInt64Array),
-            maybe!(rows, wasted_pushed_bytes, UInt64Array),
-        ])
+        ];
+        let extension = match kind {
+            Extension::Request(_) => vec![maybe!(rows, curl_starttransfer_ns, UInt64Array, |row| {
+                row.request().and_then(|columns| columns.curl_starttransfer_ns)
+            })],
+            Extension::Message(_) => {
+                vec![maybe!(rows, copies, UInt32Array, |row| row.message().and_then(|columns| columns.copies))]
+            }
+            Extension::Page(_) => vec![
+                maybe!(rows, connections, UInt32Array, |row| row.page().and_then(|columns| columns.connections)),
+                maybe!(rows, pushed_bytes, UInt64Array, |row| row.page().and_then(|columns| columns.pushed_bytes)),
+                maybe!(rows, wasted_pushed_bytes, UInt64Array, |row| {
+                    row.page().and_then(|columns| columns.wasted_pushed_bytes)
+                }),
+            ],
+        };
+        RecordBatch::try_from_iter_with_nullable(core.into_iter().chain(extension))
     }
 }
 
 impl Row for ResourceTiming {
     const TABLE: &'static str = "resources";
+    type Kind = ();
 
-    fn batch(rows: &[Self]) -> Result<RecordBatch, ArrowError> {
+    fn batch(rows: &[Self], (): &()) -> Result<RecordBatch, ArrowError> {
         RecordBatch::try_from_iter_with_nullable([
             always!(rows, exchange, UInt32Array),
             always!(rows, client, UInt32Array),
@@ -188,8 +211,9 @@ fn word(value: impl Serialize) -> String {
 mod tests {
     use arrow_array::Array;
     use arrow_array::cast::AsArray;
-    use arrow_array::types::UInt64Type;
+    use arrow_array::types::{UInt32Type, UInt64Type};
     use arrow_ipc::reader::FileReader;
+    use wirelab_schema::{MessageExtension, PageExtension, RequestExtension};
 
     use super::*;
 
@@ -198,31 +222,65 @@ mod tests {
         FileReader::try_new(file, None).expect("an Arrow file").collect::<Result<_, _>>().expect("readable batches")
     }
 
-    fn has_the_fields_in_their_order<R: Row>() {
-        let json = serde_json::to_string(&R::default()).expect("JSON");
-        // The text keeps the declared order, which a parsed object would not.
-        let names: Vec<&str> = json.split(['{', ',']).filter_map(|field| field.split('"').nth(1)).collect();
-        let schema = R::batch(&[R::default()]).expect("a batch").schema();
-        assert_eq!(schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(), names);
+    fn columns<R: Row>(kind: &R::Kind) -> Vec<String> {
+        let schema = R::batch(&[], kind).expect("a batch").schema();
+        schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// In the declared order, which the text keeps and a parsed object would not.
+    fn fields(value: impl Serialize) -> Vec<String> {
+        let json = serde_json::to_string(&value).expect("JSON");
+        json.split(['{', ',']).filter_map(|field| field.split('"').nth(1)).map(str::to_owned).collect()
     }
 
     #[test]
     fn columns_are_the_fields_of_the_row_in_their_order() {
-        has_the_fields_in_their_order::<Exchange>();
-        has_the_fields_in_their_order::<ResourceTiming>();
+        assert_eq!(columns::<ResourceTiming>(&()), fields(ResourceTiming::default()));
+        let core = fields(Exchange::default());
+        for (kind, extension) in [
+            (Extension::default(), fields(RequestExtension::default())),
+            (Extension::Message(MessageExtension::default()), fields(MessageExtension::default())),
+            (Extension::Page(PageExtension::default()), fields(PageExtension::default())),
+        ] {
+            assert_eq!(columns::<Exchange>(&kind), [core.clone(), extension].concat());
+        }
+    }
+
+    #[test]
+    fn a_row_of_another_workload_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut table = Table::new(folder.path(), Extension::default());
+        let extension = Extension::Message(MessageExtension { copies: Some(1) });
+        table.add(Exchange { extension, ..Exchange::default() }).expect("kept until the batch is full");
+        let error = table.finish().expect_err("refused").to_string();
+        assert!(error.contains("columns of another workload"), "{error}");
+    }
+
+    #[test]
+    fn columns_of_the_extension_are_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let extension = PageExtension { connections: Some(3), pushed_bytes: None, wasted_pushed_bytes: Some(5) };
+        let mut table = Table::new(folder.path(), Extension::Page(PageExtension::default()));
+        table.add(Exchange { extension: Extension::Page(extension), ..Exchange::default() }).expect("added");
+        table.finish().expect("written");
+        let [batch] = read::<Exchange>(folder.path()).try_into().expect("one batch");
+        let column = |name| batch.column_by_name(name).expect("the column");
+        assert_eq!(column("connections").as_primitive::<UInt32Type>().value(0), 3);
+        assert!(column("pushed_bytes").is_null(0));
+        assert_eq!(column("wasted_pushed_bytes").as_primitive::<UInt64Type>().value(0), 5);
     }
 
     #[test]
     fn a_table_without_rows_is_an_empty_file() {
         let folder = tempfile::tempdir().expect("a folder");
-        Table::<ResourceTiming>::new(folder.path()).finish().expect("written");
+        Table::<ResourceTiming>::new(folder.path(), ()).finish().expect("written");
         assert_eq!(read::<ResourceTiming>(folder.path()).iter().map(RecordBatch::num_rows).sum::<usize>(), 0);
     }
 
     #[test]
     fn every_row_is_read_back_and_a_missing_phase_is_null() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut table = Table::new(folder.path());
+        let mut table = Table::new(folder.path(), Extension::default());
         for index in 0..600 {
             let handshake_ns = (index % 2 == 0).then_some(u64::from(index));
             table.add(Exchange { index, handshake_ns, ..Exchange::default() }).expect("added");

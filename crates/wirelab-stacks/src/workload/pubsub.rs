@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use wirelab_schema::{Exchange, PubSub};
+use wirelab_schema::{Exchange, Extension, MessageExtension, PubSub};
 
 use super::changes::Messages;
 use super::schedule::Schedule;
@@ -248,7 +248,8 @@ impl<'a, S: Subscriber> Listener<'a, S> {
     fn rows(&self, stopped: bool) -> Vec<Exchange> {
         let now_ns = self.audience.clock.now_ns();
         let rows = (0..).zip(&self.arrivals).map(|(index, arrival)| self.row(index, arrival));
-        rows.filter(|row| !stopped || row.copies > Some(0) || row.end_ns <= now_ns).collect()
+        let came = |row: &Exchange| row.message().is_some_and(|columns| columns.copies > Some(0));
+        rows.filter(|row| !stopped || came(row) || row.end_ns <= now_ns).collect()
     }
 
     fn row(&self, index: u32, arrival: &Arrival) -> Exchange {
@@ -268,7 +269,7 @@ impl<'a, S: Subscriber> Listener<'a, S> {
             body_received_bytes: if came { self.audience.messages.length() as u64 } else { 0 },
             local_port: self.local_port,
             connection_reused: true,
-            copies: Some(arrival.copies),
+            extension: Extension::Message(MessageExtension { copies: Some(arrival.copies) }),
             ..attempt.exchange
         };
         attempt.finish(ended)

@@ -313,3 +313,8 @@ fn write_certificates(folder: &Path) {
         write(key_file, key.serialize_pem());
     }
 }
+
+/// How often the message of a row came.
+pub fn copies(row: &Exchange) -> Option<u32> {
+    row.message().and_then(|columns| columns.copies)
+}

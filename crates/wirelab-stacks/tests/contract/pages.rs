@@ -18,7 +18,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use wirelab_schema::{
-    Exchange, FoundBy, Outcome, PageFiles, PageIdentity, PageLoads, PageManifest, ResourceTiming, SettingValues,
+    Exchange, FoundBy, Outcome, PageExtension, PageFiles, PageIdentity, PageLoads, PageManifest, ResourceTiming,
+    SettingValues,
 };
 use wirelab_stacks::workload::PAGE;
 use wirelab_stacks::{Descriptor, Payload};
@@ -155,14 +156,15 @@ fn check_rows(what: &str, exchange: &Exchange, rows: &[&ResourceTiming], hints: 
         assert_eq!(row.found_by, found_by, "{what}: {path}");
     }
     let pushed = (hints == "push").then(|| total() - RESOURCES[0].1 as u64);
-    assert_eq!((exchange.pushed_bytes, exchange.wasted_pushed_bytes), (pushed, pushed.map(|_| 0)), "{what}");
+    let columns = of_page(exchange);
+    assert_eq!((columns.pushed_bytes, columns.wasted_pushed_bytes), (pushed, pushed.map(|_| 0)), "{what}");
     let interim = exchange.first_response_byte_ns < exchange.first_final_byte_ns;
     assert!(hints == "early-hints" || !interim, "{what}: {exchange:?}");
     assert_eq!(rows[0].first_response_byte_ns, exchange.first_response_byte_ns, "{what}");
 }
 
 fn check_connections(what: &str, stack: &Descriptor, exchange: &Exchange, rows: &[&ResourceTiming]) {
-    let connections = exchange.connections.expect("counted");
+    let connections = of_page(exchange).connections.expect("counted");
     let one_request_each = stack.timing.sequential;
     assert!(if one_request_each { (2..=6).contains(&connections) } else { connections == 1 }, "{what}: {connections}");
     for row in rows {
@@ -245,9 +247,9 @@ async fn later_connections_of_a_load_resume_the_session_of_its_first() {
     let (exchanges, _) = load(&lab, "https1", port, &work, "none").await;
     server.abort();
     let resumed = handshakes.lock().expect("unpoisoned").clone();
-    let opened: u32 = exchanges.iter().filter_map(|exchange| exchange.connections).sum();
+    let opened: u32 = exchanges.iter().filter_map(|exchange| of_page(exchange).connections).sum();
     assert!(resumed.len() > 2 && resumed.len() <= opened as usize, "{resumed:?}");
-    let second = exchanges[0].connections.expect("counted") as usize;
+    let second = of_page(&exchanges[0]).connections.expect("counted") as usize;
     assert_eq!((resumed[0], resumed[1]), (false, true), "{resumed:?}");
     assert_eq!((resumed.get(second), exchanges[1].resumed), (Some(&false), Some(false)), "a load begins without one");
 }
@@ -270,4 +272,8 @@ async fn half_answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, folder: Pa
         stream.write_all(&body[..sent]).await.expect("written");
         stream.flush().await.expect("written");
     }
+}
+
+fn of_page(exchange: &Exchange) -> &PageExtension {
+    exchange.page().expect("a row of `page`")
 }

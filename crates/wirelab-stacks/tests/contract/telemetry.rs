@@ -21,7 +21,7 @@ async fn every_reading_is_acknowledged() {
                 let echoed = if echoes(&stack) { bytes } else { 0 };
                 let seen: Vec<_> = rows.iter().map(|row| (row.body_sent_bytes, row.body_received_bytes)).collect();
                 assert_eq!(seen, [(bytes, echoed); 4], "{}", stack.name);
-                assert!(rows.iter().all(|row| row.copies.is_none()), "{}", stack.name);
+                assert!(rows.iter().all(|row| row.request().is_some()), "{}", stack.name);
             }
         }
     }

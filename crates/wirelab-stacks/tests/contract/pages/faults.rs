@@ -109,8 +109,8 @@ async fn unwanted_pushes_are_wasted_and_fail_nothing() {
     // The load does not wait for what it does not want.
     assert!(wasted.iter().all(|row| row.outcome != Outcome::TimedOut), "{wasted:?}");
     assert!(bytes <= 7 + 30_000, "{bytes}");
-    assert_eq!(exchanges[0].wasted_pushed_bytes, Some(bytes));
-    assert_eq!(exchanges[0].pushed_bytes, Some(bytes + 1));
+    assert_eq!(of_page(&exchanges[0]).wasted_pushed_bytes, Some(bytes));
+    assert_eq!(of_page(&exchanges[0]).pushed_bytes, Some(bytes + 1));
     let small = rows.iter().find(|row| row.path == "/2.jpg").expect("a row");
     assert_eq!((small.pushed, small.found_by, small.request_start_ns), (true, FoundBy::Push, None));
 }
@@ -187,7 +187,7 @@ async fn a_connection_that_takes_no_more_requests_is_followed_by_another() {
     assert_eq!(exchanges[0].outcome, Outcome::Completed, "{:?}", exchanges[0].error);
     let connections: Vec<_> = rows.iter().map(|row| row.connection).collect();
     assert_eq!(connections, [Some(0), Some(0), Some(1), Some(1)]);
-    assert_eq!(exchanges[0].connections, Some(2));
+    assert_eq!(of_page(&exchanges[0]).connections, Some(2));
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn requests_that_a_connection_broke_under_are_sent_once_more() {
     };
     let port = misbehaving(&lab, always).await;
     let (exchanges, rows) = load(&lab, "h2c", port, &work, "none").await;
-    assert_eq!((exchanges[0].outcome, exchanges[0].connections), (Outcome::Failed, Some(2)));
+    assert_eq!((exchanges[0].outcome, of_page(&exchanges[0]).connections), (Outcome::Failed, Some(2)));
     let failed: Vec<_> = rows.iter().filter(|row| row.outcome == Outcome::Failed).map(|row| &row.path[..]).collect();
     assert_eq!(failed, ["/f.woff2", "/1.jpg"]);
 }
@@ -218,7 +218,7 @@ async fn a_cancelled_push_is_requested() {
     let port = misbehaving(&lab, deed).await;
     let (exchanges, rows) = load(&lab, "h2c", port, &work, "push").await;
     assert_eq!(exchanges[0].outcome, Outcome::Completed, "{:?}", exchanges[0].error);
-    assert_eq!((exchanges[0].pushed_bytes, exchanges[0].wasted_pushed_bytes), (Some(0), Some(0)));
+    assert_eq!((of_page(&exchanges[0]).pushed_bytes, of_page(&exchanges[0]).wasted_pushed_bytes), (Some(0), Some(0)));
     let of_stylesheet: Vec<_> = rows.iter().filter(|row| row.path == "/a.css").collect();
     let [pushed, asked] = &of_stylesheet[..] else { panic!("{rows:?}") };
     assert_eq!((pushed.pushed, pushed.resource, pushed.outcome), (true, None, Outcome::Failed));
