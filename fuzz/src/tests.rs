@@ -47,4 +47,6 @@ fn seeds_are_what_they_are_meant_to_be() {
     for capture in crate::capture::seeds() {
         crate::capture::packets(&capture).unwrap();
     }
+    let orders = crate::request::seeds().iter().filter(|line| wirelab_agent::inputs::is_order(line).is_ok()).count();
+    assert_eq!(orders, 1 + mutate::links().len());
 }

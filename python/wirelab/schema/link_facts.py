@@ -315,7 +315,7 @@ class SharedFacts(Received):
     sleeps: tuple[SleepSpec, ...]
     """The depths of a radio's sleep, from light to deep."""
     tells_flows_apart: bool
-    """True if a packet's outcome depends on its flow."""
+    """True if the treatment of a packet depends on its flow."""
     words: str
     """In people's words, with every number."""
 
