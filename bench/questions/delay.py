@@ -60,8 +60,8 @@ def answer(setup: Setup) -> Answer:
         "and its rows are against its own median, which stands in brackets"
     )
     found.notes.append(
-        "standalone thread: sleeps and spins until as many deadlines as the link's thread, with the same scheduling, but "
-        "carries no packet; its wake-up latency is the machine's part"
+        "standalone thread: sleeps and spins until as many deadlines as the link's thread, with the same scheduling, "
+        "but carries no packet; its wake-up latency is the machine's part"
     )
     cpu = first_cpu()
     for user in setup.users:

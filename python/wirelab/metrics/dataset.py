@@ -286,11 +286,7 @@ def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:
         read = pl.DataFrame(schema=EXCHANGE_TYPES)
     typed = [pl.col(name).cast(kind) for name, kind in EXCHANGE_TYPES.items()]
     # A program that has but one client need not number it.
-    return (
-        _with_absent(read)
-        .select(pl.lit(trial).alias("trial"), *typed)
-        .with_columns(pl.col("client").fill_null(0))
-    )
+    return _with_absent(read).select(pl.lit(trial).alias("trial"), *typed).with_columns(pl.col("client").fill_null(0))
 
 
 def _with_absent(exchanges: pl.DataFrame) -> pl.DataFrame:
