@@ -73,7 +73,7 @@ PACKAGE_EDGES = {
 }  # fmt: skip
 
 
-def test_the_page_of_the_architecture_lists_these_edges_and_every_room() -> None:
+def test_architecture_md_lists_these_dependencies_and_every_room() -> None:
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     edges = {room: to for room, to in (CRATE_EDGES | PACKAGE_EDGES).items() if to and not room.startswith("__")}
     short = (f"{room} -> {', '.join(sorted(to))}".replace("wirelab-", "") for room, to in edges.items())
@@ -84,7 +84,7 @@ def test_the_page_of_the_architecture_lists_these_edges_and_every_room() -> None
     assert not absent, absent
 
 
-def test_crates_depend_only_along_the_line() -> None:
+def test_crates_have_only_the_listed_dependencies() -> None:
     metadata = json.loads(
         subprocess.run(
             ["cargo", "metadata", "--no-deps", "--format-version", "1", "--locked"],
@@ -96,7 +96,7 @@ def test_crates_depend_only_along_the_line() -> None:
         assert ours <= CRATE_EDGES[package["name"]], f"{package['name']} must not depend on {ours}"
 
 
-def test_packages_import_only_along_the_line() -> None:
+def test_packages_have_only_the_listed_dependencies() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
         room = _room(path)
         for imported, line in _our_imports(path):
@@ -157,7 +157,7 @@ def test_no_clock_is_read_outside_the_runner() -> None:
     assert {_room(path) for path in modules if clocks.search(path.read_text())} == {"runner"}
 
 
-def test_scripts_that_ship_are_programs_by_themselves() -> None:
+def test_shipped_scripts_run_without_wirelab() -> None:
     data = sorted((PACKAGE / "data").rglob("*.py"))
     assert [path for path in data if not _is_program(path)] == [PACKAGE / "data" / "__init__.py"]
     for path in filter(_is_program, data):

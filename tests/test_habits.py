@@ -30,7 +30,7 @@ def calls(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", CALLING, ids=lambda path: str(path.name))
-def test_a_script_that_is_named_exists_and_can_be_run(path: Path) -> None:
+def test_every_named_script_exists_and_is_executable(path: Path) -> None:
     names = set(NAMED.findall(calls(path)))
     assert names
     # `fuzz/corpus` is made by a run and is not in git.
@@ -41,7 +41,7 @@ def test_a_script_that_is_named_exists_and_can_be_run(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CALLING, ids=lambda path: str(path.name))
-def test_a_target_of_make_that_is_named_exists(path: Path) -> None:
+def test_every_named_make_target_exists(path: Path) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(MAKE.findall(calls(path))) <= targets
 

@@ -62,7 +62,7 @@ def test_without_an_agent_the_error_says_how_to_get_one(nowhere: Path) -> None:
     assert "cargo build --release" in error.value.hint
 
 
-def test_asking_returns_what_it_prints(nowhere: Path) -> None:
+def test_the_answer_of_the_agent_is_its_output(nowhere: Path) -> None:
     assert agent.ask(place(nowhere / "agent"), ["describe"]) == "describe\n"
 
 

@@ -18,7 +18,7 @@ def checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LAUNCHER, "./wirelab")
 
 
-def test_an_installed_wirelab_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_wirelab_is_named_wirelab_in_hints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(LAUNCHER, raising=False)
     assert launched("run quickstart") == "wirelab run quickstart"
 
@@ -29,14 +29,14 @@ def test_a_launcher_with_a_space_in_its_path_is_quoted(monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("checkout")
-def test_hints_and_next_commands_are_to_be_typed_as_the_launcher_was(tmp_path: Path) -> None:
+def test_hints_and_next_commands_name_the_launcher_as_typed(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     assert run("new", str(file))[2] == f"Next    ./wirelab plan {file}\n"
     assert "./wirelab run FILE makes one" in run("report", str(tmp_path / "none"))[2]
     assert "./wirelab link nb-iot -- COMMAND" in run("describe", "link", "nb-iot")[1]
 
 
-def test_help_is_that_of_the_launcher() -> None:
+def test_help_names_the_launcher() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "wirelab", "plan"],
         capture_output=True, text=True, check=False, env={**os.environ, LAUNCHER: "./wirelab"},

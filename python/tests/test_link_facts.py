@@ -33,7 +33,7 @@ def other(answer: object) -> str:
         other({"refused": {"reason": "too wide"}}),
     ],
 )
-def test_an_agent_of_another_version_is_said_to_be_one(tmp_path: Path, script: str) -> None:
+def test_an_agent_of_another_version_is_named_as_such(tmp_path: Path, script: str) -> None:
     with asking(agent(tmp_path, script)) as ask_other, pytest.raises(RunError) as raised:
         ask_other(LINK)
     assert raised.value.what.startswith("wirelab-agent link-facts answers as an agent of another version: ")

@@ -6,6 +6,6 @@ import sys
 from wirelab import __version__
 
 
-def test_python_m_wirelab_is_wirelab() -> None:
+def test_python_m_wirelab_runs_wirelab() -> None:
     said = subprocess.run([sys.executable, "-m", "wirelab", "--version"], capture_output=True, text=True, check=True)
     assert said.stdout == f"wirelab {__version__}\n"

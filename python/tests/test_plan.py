@@ -28,20 +28,20 @@ def seeds(made: Plan) -> dict[str, tuple[str, int, int]]:
 @pytest.mark.parametrize(
     "level", ["protocol=http1,h2,h3", "link.rtt=20ms,50ms", "workload.upload=30B,3.5kB", "stop.replicates=5"]
 )
-def test_adding_a_level_reseeds_nothing(level: str, tmp_path: Path) -> None:
+def test_adding_a_level_changes_no_seed(level: str, tmp_path: Path) -> None:
     before, after = seeds(plan(tmp_path)), seeds(plan(tmp_path, level))
     assert len(before) < len(after)
     assert before.items() <= after.items()
 
 
-def test_adding_a_level_moves_no_trial_past_another(tmp_path: Path) -> None:
+def test_adding_a_level_keeps_the_order_of_the_other_trials(tmp_path: Path) -> None:
     before, after = plan(tmp_path), plan(tmp_path, "protocol=http1,h3,h2")
     for old, new in zip(before.blocks, after.blocks, strict=True):
         kept = {trial.trial for trial in old.trials}
         assert [trial for trial in new.trials if trial.trial in kept] == list(old.trials)
 
 
-def test_the_protocol_is_no_part_of_a_seed(tmp_path: Path) -> None:
+def test_the_seed_does_not_depend_on_the_protocol(tmp_path: Path) -> None:
     made = plan(tmp_path)
     by_link: dict[tuple[str, int], set[tuple[int, int]]] = {}
     for block in made.blocks:
@@ -67,7 +67,7 @@ def test_the_same_experiment_gives_the_same_plan(tmp_path: Path) -> None:
     assert plan(tmp_path) == plan(tmp_path)
 
 
-def test_a_key_depends_on_what_is_done_and_not_on_how_it_is_called(tmp_path: Path) -> None:
+def test_a_key_depends_on_the_work_and_not_on_display_names(tmp_path: Path) -> None:
     renamed = LINKS.replace("wire", "cable").replace('"20 ms"', '"0.02 s"').replace('"Test"', '"Other"')
     other = make_plan(load(tmp_path, renamed, "link=cable,lossy"))
     assert [scenario.key for scenario in plan(tmp_path).scenarios] == [scenario.key for scenario in other.scenarios]
@@ -83,7 +83,7 @@ def test_a_key_changes_with_anything_that_determines_the_trials(change: str, tmp
     assert not {scenario.key for scenario in before.scenarios} & {scenario.key for scenario in after.scenarios}
 
 
-def test_a_captured_trial_meets_the_same_fates_and_counts_apart(tmp_path: Path) -> None:
+def test_a_captured_trial_has_the_same_losses_and_its_own_key(tmp_path: Path) -> None:
     before, after = plan(tmp_path), plan(tmp_path, "capture=true")
     assert [scenario.capture for scenario in before.scenarios + after.scenarios] == [False] * 4 + [True] * 4
     assert not {scenario.key for scenario in before.scenarios} & {scenario.key for scenario in after.scenarios}
@@ -91,21 +91,21 @@ def test_a_captured_trial_meets_the_same_fates_and_counts_apart(tmp_path: Path) 
     assert before == plan(tmp_path, "capture=false").model_copy(update={"experiment": before.experiment})
 
 
-def test_a_trial_with_offloads_counts_apart(tmp_path: Path) -> None:
+def test_a_trial_with_offloads_has_its_own_key(tmp_path: Path) -> None:
     before, after = plan(tmp_path), plan(tmp_path, "offloads=true")
     assert [scenario.offloads for scenario in before.scenarios + after.scenarios] == [False] * 4 + [True] * 4
     assert not {scenario.key for scenario in before.scenarios} & {scenario.key for scenario in after.scenarios}
     assert before == plan(tmp_path, "offloads=false").model_copy(update={"experiment": before.experiment})
 
 
-def test_an_identity_has_no_name_that_is_only_for_people_and_no_campaign_in_it(tmp_path: Path) -> None:
+def test_an_identity_contains_no_display_name_and_no_campaign(tmp_path: Path) -> None:
     renamed = LINKS.replace("wire", "cable").replace('"Test"', '"Other"')
     before, after = plan(tmp_path), make_plan(load(tmp_path, renamed, "link=cable,lossy", "seed=2", "capture=true"))
     assert [each.identity for each in before.scenarios] == [each.identity for each in after.scenarios]
     assert not {each.key for each in before.scenarios} & {each.key for each in after.scenarios}
 
 
-def test_a_page_is_its_content_and_not_its_name(tmp_path: Path) -> None:
+def test_a_page_is_identified_by_its_content_and_not_its_name(tmp_path: Path) -> None:
     text = LINKS.replace('upload = "30 B"', 'kind = "page"\npage = "text-44kb"')
     scenario = load(tmp_path, text, "link=wire").scenarios[0]
     assert "name" in scenario.workload.to_json()["page"]
@@ -128,7 +128,9 @@ def test_a_page_is_its_content_and_not_its_name(tmp_path: Path) -> None:
         ('kind = "page"\npage = "text-44kb"', ("congestion-control=reno",), "58a16beb97c6e455"),
     ],
 )
-def test_an_identity_is_that_of_its_version(workload: str, sets: tuple[str, ...], digest: str, tmp_path: Path) -> None:
+def test_the_identity_of_each_version_stays_the_same(
+    workload: str, sets: tuple[str, ...], digest: str, tmp_path: Path
+) -> None:
     """A rename that changes one would change every draw: translate it in `Scenario.identity`, or raise the version."""
     text = LINKS.replace('upload = "30 B"', workload)
     scenario = load(tmp_path, text, "link=wire", "protocol=h2", *sets).scenarios[0]
@@ -189,7 +191,7 @@ def test_a_trials_seeds_are_hashes_of_campaign_link_and_replicate(tmp_path: Path
         assert trial.endpoint_seed == stable_hash(IDENTITY_VERSION, made.seed, link, trial.replicate, "endpoint")
 
 
-def test_what_a_trace_holds_makes_the_key_and_not_its_name(tmp_path: Path) -> None:
+def test_the_key_depends_on_the_content_of_a_trace_and_not_on_its_name(tmp_path: Path) -> None:
     text = BASE.replace('rtt = "20 ms"', 'trace = "a.trace"\nqueue = "1 kB"')
     (tmp_path / "a.trace").write_text("1\n")
     (tmp_path / "b.trace").write_text("1\n")
@@ -200,12 +202,12 @@ def test_what_a_trace_holds_makes_the_key_and_not_its_name(tmp_path: Path) -> No
     assert not {scenario.key for scenario in one.scenarios} & {scenario.key for scenario in changed.scenarios}
 
 
-def test_twice_the_lanes_take_half_the_time(tmp_path: Path) -> None:
+def test_twice_the_jobs_take_half_the_time(tmp_path: Path) -> None:
     made = plan(tmp_path, "stop.replicates=100")
     assert expected_ns(made, 2) == pytest.approx(expected_ns(made, 1) / 2, rel=1e-6)
 
 
-def test_no_number_of_lanes_beats_the_longest_trial(tmp_path: Path) -> None:
+def test_no_number_of_jobs_is_faster_than_the_longest_trial(tmp_path: Path) -> None:
     made = plan(tmp_path)
     assert expected_ns(made, 10_000) == max(scenario.expected_trial_ns for scenario in made.scenarios)
 
@@ -225,7 +227,7 @@ protocols = ["http1", "h2"]
     return plan(folder), plan(folder, f"endpoints.{role}.implementation=slow")
 
 
-def test_a_servers_start_is_part_of_each_of_its_trials_minutes(tmp_path: Path) -> None:
+def test_each_trials_duration_includes_the_servers_start(tmp_path: Path) -> None:
     entry = 'command = ["slow", "{{ port }}"]\nready = "tcp-connect"\nstarts_in_s = 12.5'
     ours, slow = with_slow(tmp_path, "server", entry)
     starts = [scenario.server_starts_in_ns for scenario in slow.scenarios]
@@ -236,13 +238,13 @@ def test_a_servers_start_is_part_of_each_of_its_trials_minutes(tmp_path: Path) -
     assert "server_starts_in_ns" not in ours.to_json()["scenarios"][0]
 
 
-def test_a_clients_start_is_part_of_its_trial(tmp_path: Path) -> None:
+def test_each_trials_duration_includes_the_clients_start(tmp_path: Path) -> None:
     ours, slow = with_slow(tmp_path, "client", 'command = ["slow", "{{ parameters }}"]\nstarts_in_s = 2')
     pairs = zip(ours.scenarios, slow.scenarios, strict=True)
     assert {theirs.expected_trial_ns - mine.expected_trial_ns for mine, theirs in pairs} == {2_000_000_000}
 
 
-def test_what_a_client_takes_for_each_exchange_is_part_of_its_trial_and_no_exchanges_time(tmp_path: Path) -> None:
+def test_a_clients_overhead_per_exchange_counts_in_its_trial_and_not_in_the_exchange(tmp_path: Path) -> None:
     _, quick = with_slow(tmp_path, "client", 'command = ["slow", "{{ parameters }}"]')
     _, slow = with_slow(tmp_path, "client", 'command = ["slow", "{{ parameters }}"]\neach_takes_s = 0.5')
     exchanges = {scenario.workload.exchanges for scenario in slow.scenarios}
@@ -265,13 +267,13 @@ def test_each_step_of_a_stopping_rule_takes_as_long_as_its_longest_trial(tmp_pat
     assert expected_ns(make_plan(load(tmp_path, text, "stop.budget=1ms")), 10) == longest
 
 
-def test_a_budget_of_the_experiment_bounds_its_time_but_not_below_the_least_replicates(tmp_path: Path) -> None:
+def test_a_budget_bounds_the_time_but_never_below_the_minimum_of_replicates(tmp_path: Path) -> None:
     text = LINKS.replace("replicates = 3", 'replicates = [2, 20]\nbudget = "1 s"')
     made = plan(tmp_path, text=text)
     assert expected_ns(made, 1) == sum(scenario.expected_trial_ns for scenario in made.scenarios) * 20 * 2 // 20
 
 
-def test_a_preview_keeps_the_whole_grid_and_fits(tmp_path: Path) -> None:
+def test_a_quick_run_keeps_the_whole_grid_and_fits_its_budget(tmp_path: Path) -> None:
     experiment = load(tmp_path, LINKS, "link=wire,lossy", "stop.replicates=30", "workload.exchanges=100")
     full, preview = make_plan(experiment), make_plan(experiment, budget_ns=20 * 10**9, lanes=4)
     assert [scenario.levels for scenario in preview.scenarios] == [scenario.levels for scenario in full.scenarios]
@@ -280,14 +282,14 @@ def test_a_preview_keeps_the_whole_grid_and_fits(tmp_path: Path) -> None:
     assert preview.experiment.preview.replicates == (30, len(preview.blocks))
 
 
-def test_a_preview_says_so_and_shares_no_scenario_with_the_full_plan(tmp_path: Path) -> None:
+def test_a_quick_run_says_so_and_shares_no_scenario_with_the_full_plan(tmp_path: Path) -> None:
     experiment = load(tmp_path, LINKS, "link=wire,lossy", "workload.exchanges=100")
     full, preview = make_plan(experiment), make_plan(experiment, budget_ns=10**10)
     assert full.experiment.preview is None
     assert not {scenario.key for scenario in full.scenarios} & {scenario.key for scenario in preview.scenarios}
 
 
-def test_a_grid_that_fits_its_budget_is_no_preview_and_stays_bounded_by_it(tmp_path: Path) -> None:
+def test_a_grid_that_fits_its_budget_is_not_a_quick_run_and_stays_bounded(tmp_path: Path) -> None:
     experiment = load(tmp_path, BASE.replace("replicates = 3", 'replicates = [2, 9]\ninterval = "10 % of median"'))
     full = make_plan(experiment)
     made = make_plan(experiment, budget_ns=3600 * 10**9)
@@ -303,13 +305,13 @@ def test_the_smaller_of_two_budgets_bounds_a_grid_that_fits(tmp_path: Path) -> N
     assert make_plan(experiment, budget_ns=20 * 10**9).experiment.preview is not None
 
 
-def test_what_cannot_be_cut_is_no_preview_and_stays_bounded(tmp_path: Path) -> None:
+def test_a_plan_that_cannot_be_cut_is_not_a_quick_run_and_stays_bounded(tmp_path: Path) -> None:
     text = BASE.replace("replicates = 3", "replicates = 2").replace("[stop]", "exchanges = 1\n[stop]")
     made = make_plan(load(tmp_path, text), budget_ns=1)
     assert (made.experiment.preview, made.experiment.stop.budget_ns, len(made.blocks)) == (None, 1, 2)
 
 
-def test_what_would_be_unsupported_takes_none_of_a_budget(tmp_path: Path) -> None:
+def test_unsupported_scenarios_use_none_of_the_budget(tmp_path: Path) -> None:
     experiment = load(tmp_path, LINKS, "link=wire,lossy", "stop.replicates=30", "workload.exchanges=100")
     full = make_plan(experiment)
     [*unsupported, left] = [scenario.key for scenario in full.scenarios]

@@ -28,13 +28,13 @@ def test_a_protocol_is_known_by_its_usual_names(word: str, hint: str) -> None:
     assert meant(word, PROTOCOLS) == hint
 
 
-def test_a_word_means_what_is_known_at_its_place() -> None:
+def test_a_synonym_depends_on_its_place() -> None:
     assert meant("size", ["upload", "timeout"]) == "did you mean 'upload'?"
     assert meant("size", ["rate", "queue"]) is None
     assert meant("latency", ["end-to-end-delay"]) == "did you mean 'end-to-end-delay'?"
 
 
-def test_what_synonyms_mean_exists_and_is_not_called_so_itself() -> None:
+def test_the_target_of_a_synonym_exists_and_is_not_a_synonym() -> None:
     text = (ROOT / "python/wirelab/data/synonyms.toml").read_text(encoding="utf-8")
     metrics = json.loads((ROOT / "schema/metrics.json").read_text(encoding="utf-8"))
     schema = (ROOT / "schema/experiment.json").read_text(encoding="utf-8")

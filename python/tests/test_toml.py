@@ -59,7 +59,7 @@ def test_a_file_that_python_cannot_read_is_refused(tmp_path: Path, name: str, te
 
 
 @pytest.mark.parametrize("text", ['roles = "x"', "roles.client = 1", "roles.client.protocols = 1"])
-def test_a_program_whose_roles_are_no_tables_is_refused_with_its_place(tmp_path: Path, text: str) -> None:
+def test_a_program_with_roles_that_are_not_tables_is_refused_with_its_place(tmp_path: Path, text: str) -> None:
     (tmp_path / "implementations.toml").write_text(f"[mine]\n{text}\n")
     with pytest.raises(WirelabError, match=r"mine\.roles.*should be a"):
         implementations(tmp_path)

@@ -17,7 +17,7 @@ def test_frequencies_become_hertz() -> None:
     assert units.frequency_hz("2 Hz") == 2
 
 
-def test_more_than_everything_is_refused() -> None:
+def test_more_than_100_percent_is_refused() -> None:
     with pytest.raises(UnitError, match="is more than 100 %"):
         units.share("100.1 %")
 
@@ -32,14 +32,14 @@ def test_offsets_and_signal_levels_may_be_negative() -> None:
         units.level_dbm("85000 dBm")
 
 
-def test_a_signal_without_its_minus_is_refused_with_it() -> None:
+def test_a_signal_without_its_minus_is_refused_with_the_corrected_value() -> None:
     assert units.level_dbm("0 dBm") == 0
     with pytest.raises(UnitError) as error:
         units.level_dbm("70.5 dBm")
     assert error.value.hint == 'did you mean "-70.5 dBm"?'
 
 
-def test_a_share_without_its_unit_may_have_been_a_fraction() -> None:
+def test_a_share_without_a_unit_is_refused_since_it_may_be_a_fraction() -> None:
     for value in (0.1, "0.1"):
         with pytest.raises(UnitError) as error:
             units.share(value)
@@ -72,7 +72,7 @@ def test_rates_and_shares_are_shown_in_the_largest_fitting_unit() -> None:
     assert units.format_share(0.064545) == "6.45 %"
 
 
-def test_a_limit_is_bytes_or_packets_by_its_unit_and_a_wrong_unit_is_reported_of_both() -> None:
+def test_a_limit_is_bytes_or_packets_by_its_unit_and_a_wrong_unit_names_both() -> None:
     assert [units.size_or_packets(text) for text in ("64 kB", "100 packets", "1 packet ")] == [
         (64_000, None),
         (None, 100),

@@ -44,13 +44,13 @@ def test_the_stated_resolution_covers_what_jitter_does_to_the_estimate() -> None
     assert exact.resolution_percent == pytest.approx(0, abs=1e-6)
 
 
-def test_a_rate_without_a_packet_to_send_is_noticed() -> None:
+def test_a_rate_without_packets_is_detected() -> None:
     assert idle_times([0, 0, 500, 1000], 1e-6) == 0
     assert idle_times([0, 0, 2000, 2001], 1e-6) == 0
     assert idle_times([0, 0, 2001, 2001, 5000], 1e-6) == 2
 
 
-def test_the_lines_of_a_sink_are_number_sending_and_receipt() -> None:
+def test_the_lines_of_a_sink_have_number_send_time_and_receive_time() -> None:
     received = read("0 1000 3500 16\n2 5000 9000 16\n")
     assert received.number.tolist() == [0, 2]
     assert received.one_way_us.tolist() == [2.5, 4.0]
@@ -64,7 +64,7 @@ def test_quantiles_are_values_that_occurred() -> None:
     assert figures == {"p50": 500.0, "p99": 990.0, "p99.9": 999.0, "max": 1000.0}
 
 
-def test_a_packet_should_take_its_delay_and_its_bytes_at_the_rate() -> None:
+def test_the_expected_delay_is_the_delay_plus_the_bytes_at_the_rate() -> None:
     assert Stages(10.0).configured_ms(1500) == 10.0
     assert Stages(10.0, rate_bps=1_000_000).configured_ms(1500) == 22.0
     assert Stages(0.0, rate_bps=1_000_000).configured_ms(1486, more_bytes=14) == 12.0
@@ -111,7 +111,7 @@ def test_without_plain_veth_no_delay_is_measured(setup: Setup, monkeypatch: pyte
     assert found.rows == []
 
 
-def test_a_path_that_says_what_nobody_can_read_leaves_its_targets_not_measured(
+def test_a_path_with_unreadable_output_leaves_its_targets_not_measured(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(throughput, "run", lambda *_, **__: "no JSON")
@@ -119,9 +119,7 @@ def test_a_path_that_says_what_nobody_can_read_leaves_its_targets_not_measured(
     assert [target.verdict for target in found.targets] == ["not measured"] * 3
 
 
-def test_a_question_that_nobody_could_answer_still_counts_among_the_targets(
-    setup: Setup, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unanswered_question_still_counts_among_the_targets(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: Setup) -> Answer:
         raise ZeroDivisionError
 
@@ -149,7 +147,7 @@ def test_more_datagrams_than_were_sent_are_as_wrong_as_fewer(setup: Setup, monke
     assert (target.measured, target.verdict) == (7, "missed")
 
 
-def test_what_is_written_can_be_read_and_says_what_was_missed(tmp_path: Path) -> None:
+def test_results_are_read_back_with_the_missed_targets(tmp_path: Path) -> None:
     answer = Answer("delay", "Delay", ("path", "p50"), [("veth", 1.5), ("wirelab", None)], notes=["a note"])
     answer.targets += [Target("p50", "us", 9.0, "<=", 5.0), Target("p99", "us", None, "<=", 20.0)]
     results.write(tmp_path, {"cpu": "x"}, [answer])

@@ -13,7 +13,7 @@ from bench.results import Answer
 from bench.setup import Setup
 
 
-def test_an_interval_of_a_median_leaves_out_as_many_at_each_end_as_its_level_lets_it() -> None:
+def test_the_interval_of_a_median_excludes_equally_many_values_at_each_end() -> None:
     # Of 12 the third and the tenth: fewer than three of 12 tosses are heads with 79 of 4096.
     assert interval([float(value) for value in range(1, 13)]) == (3.0, 10.0)
     assert interval([float(value) for value in range(1, 7)]) == (1.0, 6.0)
@@ -33,7 +33,7 @@ def compared(setup: Setup, monkeypatch: pytest.MonkeyPatch, took: object) -> Ans
     return found
 
 
-def test_the_ratio_is_of_both_ends_and_rounds_take_turns(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ratio_is_over_both_ends_and_rounds_alternate(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[bool] = []
 
     def took(*_: object, measured: bool) -> Took:
@@ -58,6 +58,6 @@ def test_a_round_that_fails_is_reported_and_nothing_is_judged(setup: Setup, monk
     assert found.notes[0] == "http1, 30 B, new connections: True"
 
 
-def test_cpu_time_is_of_the_last_line_whatever_was_said_before() -> None:
+def test_cpu_time_is_read_from_the_last_line() -> None:
     line = json.dumps({"wall_s": 1.0, "commands": [{"number": 0, "user_s": 0.25, "system_s": 0.5, "code": 0}]})
     assert measuring._cpu_us(f"words\n{line}\n") == 750_000

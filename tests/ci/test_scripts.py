@@ -40,7 +40,7 @@ def test_every_stage_has_its_seconds_at_the_end(tmp_path: Path) -> None:
     assert re.fullmatch(r"\d+\.\d +\d+\.\d", table["one"])
 
 
-def test_nothing_is_said_but_the_stages_and_the_table(tmp_path: Path) -> None:
+def test_only_the_stages_and_the_table_are_printed(tmp_path: Path) -> None:
     code, printed = sh(tmp_path, "stage good true; begin also true; finish also")
     assert code == 0
     assert [line.split()[0] for line in printed.splitlines() if line] == ["==", "==", "stage", "good", "also", "in"]
@@ -59,7 +59,7 @@ def test_a_stage_that_fails_ends_the_script_with_the_table_and_its_name(tmp_path
     assert printed.endswith("failed: bad\n")
 
 
-def test_a_stage_of_the_background_that_fails_is_named_with_its_output(tmp_path: Path) -> None:
+def test_a_failed_background_stage_is_named_with_its_output(tmp_path: Path) -> None:
     code, printed = sh(tmp_path, "begin bad sh -c 'echo why; exit 3'; stage good true; finish bad; stage next true")
     assert code == 1
     assert "why\n" in printed
@@ -85,7 +85,7 @@ def stamped(folder: Path, record: Path, **files: str) -> dict[str, int]:
     return {name: (folder / name).stat().st_mtime_ns for name in files}
 
 
-def test_a_file_of_the_same_content_keeps_the_time_of_the_last_clones(tmp_path: Path) -> None:
+def test_an_unchanged_file_keeps_its_time_stamp_across_clones(tmp_path: Path) -> None:
     record = tmp_path / "stamps.json"
     first = stamped(tmp_path / "first", record, same="a", changed="a")
     second = stamped(tmp_path / "second", record, same="a", changed="b", new="a")
@@ -102,7 +102,7 @@ def touched(*changed: str) -> list[str]:
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
 
 
-def test_a_module_touches_its_rooms_tests_its_importers_and_the_architecture() -> None:
+def test_a_changed_module_selects_its_rooms_tests_its_importers_and_the_architecture() -> None:
     found = touched("python/wirelab/stats/link/certificate.py")
     assert {"python/tests/stats/link/test_certificate.py", "python/tests/stats/link/test_grade.py"} <= set(found)
     assert "tests/test_architecture.py" in found
@@ -110,13 +110,13 @@ def test_a_module_touches_its_rooms_tests_its_importers_and_the_architecture() -
     assert "python/tests/cli/describe/test_page.py" in touched("python/wirelab/units.py")
 
 
-def test_a_helper_touches_the_tests_that_import_it_and_data_the_rooms_that_read_it() -> None:
+def test_a_changed_helper_selects_tests_that_import_it_and_data_the_rooms_that_read_it() -> None:
     assert "python/tests/experiment/link/test_rate.py" in touched("python/tests/asked.py")
     assert "python/tests/runner/test_commands.py" in touched("python/wirelab/data/implementations.toml")
     assert "python/tests/schema/test_border.py" in touched("schema/protocols.json")
 
 
-def test_whatever_a_room_is_made_of_touches_its_tests() -> None:
+def test_any_file_of_a_room_selects_its_tests() -> None:
     command = ["git", "ls-files", "python/wirelab", "python/wirelab_energy"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     script = runpy.run_path(str(ROOT / "scripts" / "touched.py"))
@@ -129,11 +129,11 @@ def test_whatever_a_room_is_made_of_touches_its_tests() -> None:
     assert "python/tests/metrics/test_radio.py" in touched("python/wirelab_energy/data/radios/nrf9160-nbiot.toml")
 
 
-def test_a_test_touches_itself_and_a_document_nothing() -> None:
+def test_a_test_selects_itself_and_a_document_nothing() -> None:
     assert touched("python/tests/test_units.py", "README.md") == ["python/tests/test_units.py"]
 
 
-def test_a_part_of_nightly_that_fails_is_said_to_whatever_came_before_it(tmp_path: Path) -> None:
+def test_a_failed_nightly_part_is_reported_after_any_other_part(tmp_path: Path) -> None:
     text = (ROOT / "scripts" / "nightly").read_text()
     text = re.sub(r'^parts=".*"$', 'parts="good:1 bad:1 last:1"', text, flags=re.MULTILINE)
     own = "good() { echo 3 passed; }\nbad() { echo 1 passed; false; }\nlast() { true; }\n"
@@ -155,7 +155,7 @@ def test_a_part_of_nightly_that_fails_is_said_to_whatever_came_before_it(tmp_pat
     assert done.returncode == 1
 
 
-def test_generated_code_is_not_counted_and_what_reads_it_is() -> None:
+def test_generated_code_is_not_counted_and_its_readers_are() -> None:
     script = runpy.run_path(str(ROOT / "scripts" / "count"))
     head, mark = script["HEAD"], script["GENERATED_MARK"]
     generated = {path for path, text in script["_files"](None) if mark in text[:head]}
@@ -163,7 +163,7 @@ def test_generated_code_is_not_counted_and_what_reads_it_is() -> None:
     assert "python/wirelab/schema/generated.py" not in generated
 
 
-def test_a_part_of_nightly_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_nightly_part_is_refused_with_the_known_ones() -> None:
     done = subprocess.run(
         [ROOT / "scripts" / "nightly", "moon"], capture_output=True, text=True, check=False, timeout=60,
         env={**os.environ, "WIRELAB_AGENT": "/none"},
@@ -172,7 +172,7 @@ def test_a_part_of_nightly_that_there_is_not_is_refused_with_those_that_there_ar
     assert done.stderr.startswith("error: there is no part 'moon' of nightly; there are rabbitmq ")
 
 
-def test_of_many_combinations_those_that_bring_something_new_are_always_run() -> None:
+def test_combinations_with_a_new_element_are_always_run() -> None:
     cases = [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
     always = [case.values for case in covering(cases, (0,), (1,)) if not case.marks]
     assert always == [("a", 1), ("a", 2), ("b", 1)]

@@ -40,7 +40,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.xdist_group("golden")
 @pytest.mark.parametrize("name", ["estimates.json", "verdicts.json"])
-def test_the_kept_dataset_gives_the_kept(campaign: Path, name: str) -> None:
+def test_the_golden_dataset_gives_the_golden(campaign: Path, name: str) -> None:
     if os.environ.get("WIRELAB_UPDATE_GOLDEN"):
         shutil.copy(campaign / name, GOLDEN)
     made, kept = (json.loads((folder / name).read_text()) for folder in (campaign, GOLDEN))

@@ -110,7 +110,7 @@ def test_rabbitmq_takes_our_readings(endpoints: Endpoints, broker: RabbitMq, pro
     ("protocol", "delivery"),
     covering(itertools.product(["amqp", "amqps"], ["at-least-once", "at-most-once"]), ()),
 )
-def test_our_subscribers_hear_our_publisher_through_rabbitmq(
+def test_our_subscribers_receive_from_our_publisher_through_rabbitmq(
     endpoints: Endpoints, broker: RabbitMq, protocol: str, delivery: str
 ) -> None:
     port = broker.port if protocol == "amqp" else broker.tls_port
@@ -120,7 +120,7 @@ def test_our_subscribers_hear_our_publisher_through_rabbitmq(
 
 
 @with_rabbitmq
-def test_what_rabbitmq_refuses_fails_the_exchange_with_its_words(endpoints: Endpoints, broker: RabbitMq) -> None:
+def test_a_refusal_by_rabbitmq_fails_the_exchange_with_its_message(endpoints: Endpoints, broker: RabbitMq) -> None:
     refused = hand_over(endpoints, "amqp", broker.port, FRESH, address_prefix="queue://")
     assert refused["outcome"].to_list() == ["failed"] * READINGS
     assert refused["error"].null_count() == 0
@@ -158,7 +158,7 @@ def test_proton_delivers_to_our_application(endpoints: Endpoints, protocol: str,
         connection.close()
 
 
-def test_proton_is_refused_where_it_shows_less_than_plain(endpoints: Endpoints) -> None:
+def test_proton_is_refused_without_sasl_plain(endpoints: Endpoints) -> None:
     with endpoints.server("amqp", deliver(FRESH), sasl="plain") as port:
         for credentials in (MECHANISMS["none"], MECHANISMS["anonymous"], PLAIN | {"password": "wrong"}):
             with pytest.raises(ConnectionException):
@@ -166,7 +166,7 @@ def test_proton_is_refused_where_it_shows_less_than_plain(endpoints: Endpoints) 
         connect(endpoints, "amqp", port, **PLAIN).close()
 
 
-def test_protons_receivers_compete_at_a_queue_and_all_hear_a_change(endpoints: Endpoints) -> None:
+def test_protons_receivers_compete_at_a_queue_and_all_receive_from_a_topic(endpoints: Endpoints) -> None:
     with endpoints.server("amqp", NOTIFY) as port:
         one, two = (connect(endpoints, "amqp", port) for _ in range(2))
         jobs = [one.create_receiver("jobs", credit=2), two.create_receiver("jobs", credit=2)]
@@ -190,7 +190,7 @@ def test_protons_receivers_compete_at_a_queue_and_all_hear_a_change(endpoints: E
         two.close()
 
 
-def test_what_protons_receiver_releases_or_leaves_goes_to_another(endpoints: Endpoints) -> None:
+def test_messages_that_protons_receiver_releases_go_to_another(endpoints: Endpoints) -> None:
     with endpoints.server("amqp", NOTIFY) as port:
         leaving, staying = (connect(endpoints, "amqp", port) for _ in range(2))
         sender = staying.create_sender("jobs")
@@ -257,7 +257,7 @@ MORE = {"telemetry": "exchanges = 3", "pubsub": 'messages = 3\nsubscribers = 2\n
 
 @pytest.mark.namespaces
 @pytest.mark.parametrize("kind", list(MORE))
-def test_a_campaign_over_a_link(bench: Bench, kind: str) -> None:
+def test_a_campaign_runs_over_a_link(bench: Bench, kind: str) -> None:
     bench.measure_experiment(EXPERIMENT.format(kind=kind, more=MORE[kind]))
     assert set(bench.statuses().values()) == {"done"}
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")

@@ -28,7 +28,7 @@ PATIENCE_S = 60.0
 
 @pytest.mark.namespaces
 @pytest.mark.parametrize("path", ["veth", "wirelab"])
-def test_every_packet_of_a_probe_arrives_once_and_no_sooner_than_reported(path: str, tmp_path: Path) -> None:
+def test_every_packet_of_a_probe_arrives_once_and_never_early(path: str, tmp_path: Path) -> None:
     agent = built_agent()
     assert agent is not None
     instruments = _built_instruments()
@@ -49,7 +49,7 @@ def test_a_standalone_thread_prints_its_wake_up_latency_for_each_deadline() -> N
 
 @pytest.mark.namespaces
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_bench_that_is_ended_leaves_nothing(
+def test_an_interrupted_bench_leaves_nothing(
     how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mark = uuid.uuid4().hex

@@ -49,7 +49,7 @@ METRICS = ("phase_connect", "phase_handshake", "response_time_curl", "end_to_end
 @pytest.mark.curl
 @pytest.mark.nginx
 @pytest.mark.parametrize(("exchanges", "replicates"), [(10, 1), nightly(30, 3)])
-def test_our_phases_stand_beside_curls(
+def test_our_phases_agree_with_curls(
     bench: Bench, capsys: pytest.CaptureFixture[str], exchanges: int, replicates: int
 ) -> None:
     (bench.folder / "implementations.toml").write_text(_curl_warm())

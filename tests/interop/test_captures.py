@@ -124,7 +124,7 @@ def test_without_its_secrets_a_capture_shows_no_http(folders: dict[str, Path], t
 
 @pytest.mark.curl
 @pytest.mark.nginx
-def test_secrets_of_curl_open_what_it_said_to_nginx(bench: Bench) -> None:
+def test_curls_secrets_decrypt_its_connection_to_nginx(bench: Bench) -> None:
     folder = captured(bench, "https1", client="curl", server="nginx")["https1"]
     assert mode(folder / "client" / "tls-secrets.txt") == 0o600
     for end in ENDS:
@@ -133,7 +133,7 @@ def test_secrets_of_curl_open_what_it_said_to_nginx(bench: Bench) -> None:
         assert all(agent.startswith("curl/") for (agent,) in requests)
 
 
-def test_what_the_link_did_to_a_packet_is_its_comment(bench: Bench) -> None:
+def test_the_links_effect_on_a_packet_is_its_comment(bench: Bench) -> None:
     link = (
         'gilbert-elliott = { p = "5 %", r = "70 %", 1-h = "100 %", 1-k = "0 %" }\nduplicate = "10 %"\ncorrupt = "5 %"'
     )
@@ -181,7 +181,7 @@ def test_every_quic_connection_has_a_qlog_at_both_ends(folders: dict[str, Path])
             assert {"transport:packet_sent", "transport:packet_received"} <= {event["name"] for event in events}
 
 
-def test_a_trial_captures_nothing_unless_it_is_asked_to(bench: Bench) -> None:
+def test_a_trial_captures_nothing_by_default(bench: Bench) -> None:
     bench.measure_experiment(
         EXPERIMENT.format(protocols='["h3"]', link="", client="builtin", server="builtin", exchanges=1), "--jobs", "1"
     )
@@ -201,7 +201,7 @@ def test_link_captures_both_ends_of_a_command(bench: Bench) -> None:
     assert [mode(bench.folder / name) for name in ("c.pcapng", "s.pcapng")] == [0o600] * 2
 
 
-def test_a_capture_can_be_followed_and_a_killed_links_has_whole_packets(bench: Bench) -> None:
+def test_a_capture_can_be_read_while_it_grows_and_a_killed_links_has_whole_packets(bench: Bench) -> None:
     script = SEND_TWO + "print('sent', flush=True)\ntime.sleep(1000)"
     process = bench.start(
         "link", "clean", "--quiet", "--pcap", "client=c.pcapng", "--", sys.executable, "-c", script
@@ -223,7 +223,7 @@ def test_a_capture_can_be_followed_and_a_killed_links_has_whole_packets(bench: B
     assert mode(capture) == 0o600
 
 
-def test_secrets_that_programs_behind_a_link_write_meanwhile_are_in_the_capture(
+def test_secrets_written_by_programs_on_a_link_are_in_the_capture(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = bench.folder / "keys.txt"

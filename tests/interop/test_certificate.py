@@ -62,7 +62,7 @@ replicates = 2
 
 
 @pytest.mark.namespaces
-def test_a_campaign_counts_what_its_endpoints_waited_for_a_cpu(bench: Bench) -> None:
+def test_a_campaign_measures_the_cpu_waiting_of_its_endpoints(bench: Bench) -> None:
     bench.measure_experiment(STARVED, "--jobs", "1", "--estimates")
     estimates = json.loads((bench.campaign / "estimates.json").read_text())
     for scenario in estimates["scenarios"]:

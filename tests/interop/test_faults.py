@@ -109,7 +109,7 @@ def test_killed_at_random_moments_a_campaign_resumes_and_leaves_nothing(bench: B
 
 @pytest.mark.namespaces
 @pytest.mark.parametrize("how", [signal.SIGINT, nightly(signal.SIGTERM)])
-def test_an_interrupted_run_keeps_what_finished_and_says_how_to_go_on(bench: Bench, how: signal.Signals) -> None:
+def test_an_interrupted_run_keeps_finished_trials_and_says_how_to_continue(bench: Bench, how: signal.Signals) -> None:
     experiment = bench.experiment(EXPERIMENT.format(exchanges=20, replicates=3))
     command = ("run", str(experiment), "--out", str(bench.campaign), "--jobs", "2", "--no-probes")
     process = bench.start(*command)
@@ -127,7 +127,7 @@ def test_an_interrupted_run_keeps_what_finished_and_says_how_to_go_on(bench: Ben
 
 
 @pytest.mark.namespaces
-def test_a_killed_host_ends_the_run_and_the_next_one_goes_on(bench: Bench) -> None:
+def test_a_killed_host_ends_the_run_and_the_next_one_continues(bench: Bench) -> None:
     experiment = bench.experiment(EXPERIMENT.format(exchanges=20, replicates=2))
     command = ("run", str(experiment), "--out", str(bench.campaign), "--jobs", "2", "--no-probes")
     process = bench.start(*command)
@@ -143,7 +143,7 @@ def test_a_killed_host_ends_the_run_and_the_next_one_goes_on(bench: Bench) -> No
 
 @pytest.mark.namespaces
 @pytest.mark.parametrize("role", ["client", "server"])
-def test_a_killed_endpoint_fails_its_trial_alone(bench: Bench, role: str) -> None:
+def test_a_killed_endpoint_fails_only_its_trial(bench: Bench, role: str) -> None:
     experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=1))
     process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--jobs", "1", "--no-probes")
     victim = re.compile(rf"endpoint \S+/{role}/parameters\.json")
@@ -226,7 +226,7 @@ def _unshare(flags: int) -> None:
 
 @pytest.mark.namespaces
 @pytest.mark.parametrize("options", [nightly(()), ("--capture",)], ids=["log", "capture"])
-def test_a_full_disk_stops_the_run_and_more_room_lets_it_go_on(bench: Bench, options: tuple[str, ...]) -> None:
+def test_a_full_disk_stops_the_run_and_free_space_lets_it_continue(bench: Bench, options: tuple[str, ...]) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small file system")
     with_small_disk(bench.campaign, "4608k", partial(_fill_and_go_on, bench, options))

@@ -84,7 +84,7 @@ replicates = 1
 
 @pytest.mark.namespaces
 @pytest.mark.rabbitmq
-def test_rabbitmq_tells_every_subscriber_at_a_topic(bench: Bench) -> None:
+def test_rabbitmq_delivers_to_every_subscriber_of_a_topic(bench: Bench) -> None:
     bench.measure_experiment(NOTIFIED)
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
     assert (rows.height, set(rows["outcome"])) == (6, {"completed"})
@@ -92,7 +92,7 @@ def test_rabbitmq_tells_every_subscriber_at_a_topic(bench: Bench) -> None:
 
 
 @pytest.mark.namespaces
-def test_a_protocol_of_ones_own_fulfils_the_contract_as_it_is_begun(bench: Bench) -> None:
+def test_the_template_of_a_new_protocol_fulfils_the_contract(bench: Bench) -> None:
     status, _, words = bench.run("new", "first.toml", "--protocol", "mine")
     assert status == 0, words
     status, out, words = bench.run("check-implementation", "mine-py")
@@ -102,7 +102,7 @@ def test_a_protocol_of_ones_own_fulfils_the_contract_as_it_is_begun(bench: Bench
 
 
 @pytest.mark.namespaces
-def test_a_program_that_breaks_the_contract_is_found_out(bench: Bench) -> None:
+def test_a_program_that_breaks_the_contract_fails_its_check(bench: Bench) -> None:
     bench.run("new", "first.toml", "--protocol", "mine")
     client = bench.folder / "mine_client.py"
     client.write_text(client.read_text().replace("sys.exit(3)", "sys.exit(0)").replace('b"k"', 'b"x"'))
@@ -113,7 +113,7 @@ def test_a_program_that_breaks_the_contract_is_found_out(bench: Bench) -> None:
 
 
 @pytest.mark.namespaces
-def test_a_server_that_does_not_end_when_reported_to_is_found_out(bench: Bench) -> None:
+def test_a_server_that_ignores_sigterm_fails_its_check(bench: Bench) -> None:
     bench.run("new", "first.toml", "--protocol", "mine")
     server = bench.folder / "mine_server.py"
     text = server.read_text()

@@ -29,7 +29,7 @@ WORKLOAD = {
 
 @pytest.mark.h2spec
 @pytest.mark.parametrize("protocol", ["h2c", "h2"])
-def test_our_server_passes_h2spec_but_for_what_is_named(bench: Bench, protocol: str) -> None:
+def test_our_server_passes_h2spec_except_for_listed_cases(bench: Bench, protocol: str) -> None:
     results = bench.folder / "results.xml"
     with Endpoints(bench.agent, bench.folder).server(protocol, WORKLOAD) as port:
         tls = ["-t", "-k"] if protocol == "h2" else []

@@ -88,7 +88,7 @@ def total(rows: list[tuple[str, ...]]) -> int:
 
 
 @reads_the_shared_campaign
-def test_every_byte_is_counted_once_and_nothing_stays_closed(
+def test_every_byte_is_counted_once_and_everything_is_decrypted(
     campaign: Path, found: dict[str, tuple[Path, Ledger]]
 ) -> None:
     trials = pl.read_parquet(campaign / "trials.parquet")
@@ -106,7 +106,7 @@ def test_every_byte_is_counted_once_and_nothing_stays_closed(
         assert found["http1"][1][way]["application"] == found["https1"][1][way]["application"]
 
 
-def test_the_parts_sum_to_the_packet_log_in_every_protocol_whatever_the_link_loses_and_adds(bench: Bench) -> None:
+def test_the_parts_sum_to_the_packet_log_for_every_protocol_despite_loss_and_copies(bench: Bench) -> None:
     protocols = ", ".join(f'"{protocol.name}"' for protocol in registered().protocols)
     text = EXPERIMENT.format(protocols=f"[{protocols}]").replace("[links.wire]", LOSSY)
     bench.measure_experiment(text)

@@ -64,7 +64,7 @@ def test_a_command_waits_for_the_round_trip_of_its_link(bench: Bench) -> None:
 
 
 @pytest.mark.curl
-def test_curl_and_a_server_of_ones_own_are_put_on_the_ends(bench: Bench) -> None:
+def test_curl_and_the_users_server_run_at_the_ends(bench: Bench) -> None:
     (bench.folder / "hello.txt").write_text("hello\n")
     curl = ("curl", "--silent", "--write-out", "%{time_connect}", "http://{server}:8000/hello.txt")
     code, out, words = bench.run("link", "clean", "--set", "rtt=50ms", "--server", HTTP, "--", *curl)
@@ -92,7 +92,7 @@ def test_the_exit_code_is_the_commands(bench: Bench, command: tuple[str, ...], e
     bench.assert_nothing_left()
 
 
-def test_arguments_folder_and_environment_stay_and_addresses_are_filled_in(
+def test_a_command_keeps_arguments_folder_and_environment_and_gets_addresses(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MINE", "a  b")
@@ -107,14 +107,14 @@ def test_arguments_folder_and_environment_stay_and_addresses_are_filled_in(
     assert values == ["a  b", "10.77.0.2", "10.77.0.1"]
 
 
-def test_the_inside_reaches_the_other_end_only(bench: Bench) -> None:
+def test_a_command_reaches_only_the_other_end(bench: Bench) -> None:
     script = "import socket; socket.create_connection(('192.0.2.1', 80))"
     code, _, words = bench.run("link", "clean", "--", *python(script))
     assert code == 1
     assert "Network is unreachable" in words
 
 
-def test_links_inside_one_another_add_up(bench: Bench) -> None:
+def test_nested_links_add_up(bench: Bench) -> None:
     server = f"{sys.executable} -c {shlex.quote(LISTEN)} 2"
     outer = ("link", "clean", "--quiet", "--set", "rtt=50ms", "--server", server)
     inner = (*LINK, "clean", "--quiet", "--set", "rtt=30ms", "--")
@@ -125,7 +125,7 @@ def test_links_inside_one_another_add_up(bench: Bench) -> None:
     bench.assert_nothing_left()
 
 
-def test_links_over_ipv6_tell_its_addresses_and_add_up_as_well(bench: Bench) -> None:
+def test_ipv6_links_show_their_addresses_and_nested_ones_add_up(bench: Bench) -> None:
     listen = LISTEN.replace('("0.0.0.0", 8000)', '("::", 8000), family=socket.AF_INET6')
     server = f"{sys.executable} -c {shlex.quote(listen)} 2"
     outer = ("link", "clean", "--set", "rtt=50ms", "--set", "family=ipv6", "--server", server)
@@ -138,7 +138,7 @@ def test_links_over_ipv6_tell_its_addresses_and_add_up_as_well(bench: Bench) -> 
     bench.assert_nothing_left()
 
 
-def test_a_link_over_ipv6_carries_what_the_command_sends_and_nothing_else(bench: Bench) -> None:
+def test_a_link_over_ipv6_carries_only_the_commands_packets(bench: Bench) -> None:
     link = ("link", "clean", "--set", "rtt=50ms", "--set", "family=ipv6", "--")
     script = CONNECT.replace("print(", "time.sleep(2); print(")
     code, out, words = bench.run(*link, *python(script, "{server}", "8000"))
@@ -149,7 +149,7 @@ def test_a_link_over_ipv6_carries_what_the_command_sends_and_nothing_else(bench:
     bench.assert_nothing_left()
 
 
-def test_one_link_after_the_other_begins_inside_a_link(bench: Bench) -> None:
+def test_links_can_start_one_after_the_other_inside_a_link(bench: Bench) -> None:
     inner = shlex.join([*LINK, "clean", "--quiet", "--", *python(CONNECT, "10.77.0.2", "9")])
     outer = ("link", "clean", "--quiet", "--set", "rtt=20ms", "--")
     code, out, words = bench.run(*outer, "sh", "-c", f"{inner} && {inner}")
@@ -168,7 +168,7 @@ def test_the_last_packet_of_a_command_reaches_the_server(bench: Bench) -> None:
     assert (bench.folder / "server.log").read_text() == "got goodbye\n"
 
 
-def test_a_log_tells_every_packet_and_a_seed_repeats_it(bench: Bench) -> None:
+def test_a_log_has_every_packet_and_the_seed_repeats_it(bench: Bench) -> None:
     logs = [bench.folder / "first.wlpl", bench.folder / "second.wlpl"]
     fates = []
     for log in logs:
@@ -190,7 +190,7 @@ def test_a_log_tells_every_packet_and_a_seed_repeats_it(bench: Bench) -> None:
     assert 0 < sum(fates[0]) < 200
 
 
-def test_a_log_that_is_there_already_is_replaced_and_another_file_is_not(bench: Bench) -> None:
+def test_an_existing_log_is_replaced_and_another_file_is_not(bench: Bench) -> None:
     log, notes = bench.folder / "packets.wlpl", bench.folder / "notes.txt"
     for _ in range(2):
         code, _, words = bench.run("link", "clean", "--log", str(log), "--", *python(CONNECT, "{server}", "8000"))
@@ -216,9 +216,7 @@ def test_a_log_that_is_there_already_is_replaced_and_another_file_is_not(bench: 
         (("--pcap=client=/dev/null",), "--pcap client: /dev/null: it is there already and no file, and stays; only"),
     ],
 )
-def test_files_that_cannot_be_are_refused_before_anything_starts(
-    bench: Bench, options: tuple[str, ...], said: str
-) -> None:
+def test_impossible_files_are_refused_before_anything_starts(bench: Bench, options: tuple[str, ...], said: str) -> None:
     code, out, words = bench.run("link", "clean", *options, "--", "echo", "never")
     assert (code, out) == (2, "")
     assert words.startswith(f"error: {said}")
@@ -261,7 +259,7 @@ def test_the_interfaces_run_when_the_command_starts(bench: Bench) -> None:
     assert (code, out, words) == (0, "True\n", "")
 
 
-def test_a_server_that_only_its_own_end_can_reach_is_reported_at_once(bench: Bench) -> None:
+def test_a_server_reachable_only_from_its_own_end_is_reported_immediately(bench: Bench) -> None:
     server = f"{sys.executable} -m http.server 8000 --bind 127.0.0.1"
     code, out, words = bench.run("link", "clean", "--server", server, "--server-log", "log", "--", "echo", "never")
     assert (code, out) == (125, "")

@@ -68,13 +68,13 @@ def test_a_command_that_ignores_sigterm_is_killed(bench: Bench) -> None:
     bench.assert_nothing_left()
 
 
-def test_a_command_that_ends_takes_what_it_left_with_it(bench: Bench) -> None:
+def test_processes_left_by_a_command_end_with_it(bench: Bench) -> None:
     code, _, _ = bench.run("link", "clean", "--", "sh", "-c", "setsid sleep 1000 & sleep 0.1")
     assert code == 0
     bench.assert_nothing_left()
 
 
-def test_without_namespaces_the_cure_is_named(bench: Bench) -> None:
+def test_without_namespaces_the_fix_is_named(bench: Bench) -> None:
     bench.temporary.mkdir()
     forbid = "echo 0 > /proc/sys/user/max_user_namespaces; echo 0 > /proc/sys/user/max_net_namespaces"
     command = f"{forbid}; exec {shlex.join([*LINK, 'clean', '--', 'echo', 'never'])}"
@@ -133,7 +133,7 @@ class Screen:
         os.waitpid(self.pid, 0)
 
 
-def test_a_terminal_is_the_commands_with_job_control(bench: Bench) -> None:
+def test_a_command_gets_the_terminal_with_job_control(bench: Bench) -> None:
     bench.temporary.mkdir()
     screen = Screen(bench)
     link = shlex.join([*LINK, "clean", "--"])

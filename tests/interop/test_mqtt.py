@@ -85,7 +85,7 @@ def test_our_client_delivers_to_mosquitto(loopback: Loopback, protocol: str, ver
 
 @pytest.mark.mosquitto
 @each_way
-def test_our_publisher_tells_our_subscribers_through_mosquitto(
+def test_our_publisher_reaches_our_subscribers_through_mosquitto(
     loopback: Loopback, protocol: str, version: str, qos: int
 ) -> None:
     port = loopback.mosquitto(protocol)
@@ -120,7 +120,7 @@ def test_mosquitto_pub_delivers_to_our_broker(loopback: Loopback, protocol: str,
 
 @pytest.mark.mosquitto
 @each_way
-def test_mosquitto_sub_hears_our_publisher_through_our_broker(
+def test_mosquitto_sub_receives_from_our_publisher_through_our_broker(
     loopback: Loopback, protocol: str, version: str, qos: int
 ) -> None:
     port = loopback.broker(protocol, notify())
@@ -160,7 +160,7 @@ def test_paho_speaks_with_itself_through_our_broker(loopback: Loopback, protocol
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("qos", [1, 2])
-def test_our_broker_keeps_what_paho_missed(loopback: Loopback, version: str, qos: int) -> None:
+def test_our_broker_stores_messages_that_paho_missed(loopback: Loopback, version: str, qos: int) -> None:
     port = loopback.broker("mqtt", notify())
     away = Paho(loopback.ours, "mqtt", version, "away", clean=False).connect(port).subscribe("t/#", qos)
     assert not away.session_present
@@ -195,7 +195,7 @@ def test_our_broker_retains_and_publishes_wills_for_paho(loopback: Loopback, ver
     late.close()
 
 
-def test_our_broker_passes_properties_on_and_says_reasons_to_paho(loopback: Loopback) -> None:
+def test_our_broker_forwards_properties_and_sends_reason_codes_to_paho(loopback: Loopback) -> None:
     port = loopback.broker("mqtt", deliver())
     subscriber = Paho(loopback.ours, "mqtt", "5", "subscriber").connect(port).subscribe("t", 1)
     publisher = Paho(loopback.ours, "mqtt", "5", "publisher").connect(port)
@@ -245,7 +245,7 @@ def over_lanes(bench: Bench, workload: str) -> pl.DataFrame:
 
 
 @pytest.mark.namespaces
-def test_a_reading_over_a_fresh_connection_takes_the_round_trip_of_connack_too(bench: Bench) -> None:
+def test_a_reading_over_a_new_connection_includes_the_connack_round_trip(bench: Bench) -> None:
     rows = over_lanes(bench, 'kind = "telemetry"\nmessage = "612 B"\nconnection = "new"\nexchanges = 3')
     for protocol, part in rows.partition_by("protocol", as_dict=True).items():
         assert len(part) == 6

@@ -59,7 +59,7 @@ SCALES = {"share": (100, " %"), "s": (1000, " ms"), "bit/s": (0.001, " kbit/s"),
 
 @pytest.mark.nightly
 @pytest.mark.namespaces
-def test_netem_does_the_same_to_packets_and_a_wrong_link_is_reported_from_it(
+def test_our_link_agrees_with_netem_and_a_wrong_link_does_not(
     bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     require_guest()

@@ -51,7 +51,7 @@ def require(*names: str) -> None:
 
 
 @pytest.mark.parametrize("server", ["nghttpd", "nginx"])
-def test_nghttp_asks_for_every_object_of_a_page_once_and_tells_when(peers: Peers, server: str) -> None:
+def test_nghttp_requests_every_object_of_a_page_once_with_its_times(peers: Peers, server: str) -> None:
     require("nghttp", server)
     with peers.server(server, "h2c") as port:
         folder = load_by_nghttp(peers, port)
@@ -66,7 +66,7 @@ def test_nghttp_asks_for_every_object_of_a_page_once_and_tells_when(peers: Peers
     assert loads[0]["end_ns"] < loads[1]["start_ns"]
 
 
-def test_a_load_by_nghttp_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+def test_a_load_by_nghttp_that_takes_too_long_times_out(tmp_path: Path) -> None:
     require("nghttp", "nghttpd")
     peers = Peers(tmp_path, images(1, 60_000_000), tmp_path)
     try:
@@ -77,7 +77,7 @@ def test_a_load_by_nghttp_that_takes_too_long_is_given_up(tmp_path: Path) -> Non
     assert {row["outcome"] for row in rows(folder / "exchanges.jsonl")} == {"timed-out"}
 
 
-def test_a_page_that_nghttp_finds_no_end_of_fails_by_the_path_that_it_did_not_ask_for(tmp_path: Path) -> None:
+def test_a_page_that_nghttp_loads_incompletely_fails_with_the_missing_path(tmp_path: Path) -> None:
     require("nghttp", "nghttpd")
     peers = Peers(tmp_path, _with_a_font(), tmp_path)
     try:

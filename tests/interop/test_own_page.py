@@ -122,7 +122,7 @@ def test_a_page_is_served_loaded_measured_drawn_and_exported(bench: Bench) -> No
 
 
 @pytest.mark.namespaces
-def test_rows_that_are_not_of_the_page_fail_the_trial(bench: Bench) -> None:
+def test_rows_outside_the_page_fail_the_trial(bench: Bench) -> None:
     prepare(bench, wrong=1)
     status, _, words = bench.run("run", str(bench.experiment(EXPERIMENT)), "--out", str(bench.campaign), "--no-probes")
     assert status == 1

@@ -46,7 +46,9 @@ FIRST_IMAGES = {f"/{number}.jpg" for number in range(1, 6)}
 @pytest.mark.namespaces
 @pytest.mark.chromium
 @pytest.mark.parametrize("count", [1, nightly(5)])
-def test_our_loads_stand_beside_chromiums(bench: Bench, capsys: pytest.CaptureFixture[str], count: int) -> None:
+def test_our_loads_agree_with_chromiums_own_timing(
+    bench: Bench, capsys: pytest.CaptureFixture[str], count: int
+) -> None:
     require("chromium")
     bench.measure_experiment(EXPERIMENT.replace("LOADS", str(count)), "--jobs", "1")
     plan = json.loads((bench.campaign / "plan.json").read_text())

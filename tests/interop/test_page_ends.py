@@ -103,7 +103,7 @@ def test_a_folder_is_loaded_over_every_protocol_and_each_gives_an_archive(bench:
 
 
 @pytest.mark.namespaces
-def test_a_page_that_never_ends_is_given_up_with_what_was_open(bench: Bench, site: Path) -> None:
+def test_a_page_that_never_ends_times_out_with_its_open_requests(bench: Bench, site: Path) -> None:
     (bench.folder / "implementations.toml").write_text(IMPLEMENTATIONS)
     (bench.folder / "server.py").write_text(SERVER)
     bench.run_experiment(EXPERIMENT, "--no-probes")
@@ -121,7 +121,7 @@ def test_a_page_that_never_ends_is_given_up_with_what_was_open(bench: Bench, sit
 
 
 @pytest.mark.namespaces
-def test_without_the_browser_the_rest_runs_and_it_is_failed_with_how_to_install_it(
+def test_without_the_browser_its_scenarios_fail_with_the_install_command_and_the_rest_runs(
     bench: Bench, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(_programs_but("chromium", bench.folder / "bin")))
@@ -151,7 +151,7 @@ def test_without_the_browser_the_rest_runs_and_it_is_failed_with_how_to_install_
     ],
 )
 @pytest.mark.parametrize("verb", ["check", "plan", "run"])
-def test_what_a_folder_lacks_is_refused_by_name_before_anything_runs(
+def test_a_missing_file_of_a_folder_is_named_before_anything_runs(
     bench: Bench, site: Path, verb: str, document: str, complaint: str
 ) -> None:
     (site / "index.html").write_text(document)

@@ -135,7 +135,7 @@ def test_a_browser_loads_the_papers_page(peers: Peers, server: str, protocol: st
 @pytest.mark.parametrize(
     ("server", "protocol", "hints"), covering(pairs(None, "push", "early-hints", "preload"), (0,), (1, 2))
 )
-def test_a_server_says_ahead_what_the_page_needs(peers: Peers, server: str, protocol: str, hints: str) -> None:
+def test_a_server_sends_hints_for_the_page(peers: Peers, server: str, protocol: str, hints: str) -> None:
     require(server)
     if protocol == "h3" or find_program("nghttp" if protocol in {"h2c", "h2"} else "curl") is None:
         pytest.skip("no client that says what it was sent")
@@ -276,14 +276,14 @@ def listening(peers: Peers) -> Iterator[type[Asked]]:
 
 
 @pytest.mark.chromium
-def test_a_browser_asks_for_the_page_and_nothing_else(peers: Peers, listening: Any) -> None:
+def test_a_browser_requests_only_the_page(peers: Peers, listening: Any) -> None:
     require("chromium")
     peers.browse("http1", listening.port, loads=3)
     assert sorted(listening.paths) == sorted(3 * [each.path for each in peers.page.site.resources])
 
 
 @pytest.mark.chromium
-def test_a_page_that_never_ends_is_timed_out_with_what_is_open(peers: Peers, listening: Any) -> None:
+def test_a_page_that_never_ends_times_out_naming_open_requests(peers: Peers, listening: Any) -> None:
     require("chromium")
     listening.open_paths = frozenset({"/3.jpg", "/5.jpg"})
     [exchange], requests = peers.browse("http1", listening.port, timeout_s=4)
@@ -293,7 +293,7 @@ def test_a_page_that_never_ends_is_timed_out_with_what_is_open(peers: Peers, lis
 
 
 @pytest.mark.chromium
-def test_what_holds_no_load_event_up_is_waited_for_as_well(
+def test_resources_that_do_not_block_the_load_event_are_waited_for_too(
     tmp_path: Path, certificates: dict[str, Path], listening: Any
 ) -> None:
     require("chromium")
@@ -312,7 +312,7 @@ def test_what_holds_no_load_event_up_is_waited_for_as_well(
 
 @pytest.mark.chromium
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_nothing_of_a_browser_outlives_its_endpoint(peers: Peers, listening: Any, how: signal.Signals) -> None:
+def test_no_browser_process_outlives_its_endpoint(peers: Peers, listening: Any, how: signal.Signals) -> None:
     require("chromium")
     listening.open_paths = frozenset({"/3.jpg"})
     process, folder = peers.start_browser("http1", listening.port)
@@ -332,7 +332,7 @@ def test_nothing_of_a_browser_outlives_its_endpoint(peers: Peers, listening: Any
 
 @pytest.mark.chromium
 @pytest.mark.parametrize("server", SERVERS)
-def test_a_servers_own_file_takes_any_path(tmp_path: Path, certificates: dict[str, Path], server: str) -> None:
+def test_a_servers_own_file_serves_any_path(tmp_path: Path, certificates: dict[str, Path], server: str) -> None:
     require("chromium", server)
     protocol, hints = "h2", "none" if server == "nghttpd" else "preload"
     source = tmp_path / "source"
@@ -358,9 +358,7 @@ def test_a_servers_own_file_takes_any_path(tmp_path: Path, certificates: dict[st
     ("changed", "code"),
     [({"protocol": "mqtt"}, 3), ({"role": "server"}, 3), ({"settings": {"hints": "push"}}, 3), ({"output": None}, 2)],
 )
-def test_what_a_browser_does_not_do_is_refused_with_the_contracts_exit_code(
-    peers: Peers, changed: dict[str, Any], code: int
-) -> None:
+def test_unsupported_work_of_a_browser_exits_with_3(peers: Peers, changed: dict[str, Any], code: int) -> None:
     process, folder = peers.start_browser("h2", 1)
     process.kill()
     process.communicate(timeout=TIMEOUT_S)

@@ -73,7 +73,7 @@ def check(rows: pl.DataFrame, protocols: list[str]) -> None:
 
 
 @pytest.mark.namespaces
-def test_every_builtin_protocol_delivers_over_fresh_connections(bench: Bench) -> None:
+def test_every_builtin_protocol_works_over_new_connections(bench: Bench) -> None:
     rows = campaign(bench, BUILTIN, "builtin", "builtin")
     check(rows, BUILTIN)
     connects = {protocol.name: protocol.transport == "tcp" for protocol in registered().protocols}
@@ -88,7 +88,7 @@ def test_every_builtin_protocol_delivers_over_fresh_connections(bench: Bench) ->
 
 
 @pytest.mark.namespaces
-def test_every_builtin_protocol_delivers_over_a_kept_connection(bench: Bench) -> None:
+def test_every_builtin_protocol_works_over_a_persistent_connection(bench: Bench) -> None:
     rows = campaign(bench, BUILTIN, "builtin", "builtin", "persistent")
     check(rows, BUILTIN)
     later = rows.filter((pl.col("index") > 0) & ~pl.col("protocol").str.starts_with("raw-udp"))
@@ -119,7 +119,7 @@ def test_curl_talks_to_nginx(bench: Bench) -> None:
 
 
 @pytest.mark.curl
-def test_what_curl_does_not_speak_is_refused_before_anything_starts(bench: Bench) -> None:
+def test_protocols_that_curl_does_not_speak_are_refused_before_anything_starts(bench: Bench) -> None:
     protocols = json.dumps(["http1", "h3"])
     text = EXPERIMENT.format(protocols=protocols, client="curl", server="builtin", connection="new", exchanges=1)
     status, _, words = bench.run("run", str(bench.experiment(text)), "--out", str(bench.campaign))
@@ -146,7 +146,7 @@ HTTPServer((sys.argv[1], int(sys.argv[2])), Server).serve_forever()
 
 
 @pytest.mark.namespaces
-def test_a_users_own_server_needs_a_file_beside_the_experiment_and_nothing_else(bench: Bench) -> None:
+def test_a_users_server_needs_only_a_file_next_to_the_experiment(bench: Bench) -> None:
     script = bench.folder / "server.py"
     script.write_text(OWN_SERVER)
     python = json.dumps(sys.executable)

@@ -91,7 +91,7 @@ def application_records(row: dict[str, Any]) -> int:
     return int(row["exchanges"])
 
 
-def test_tls_1_2_takes_what_its_records_and_messages_add_up_to(bench: Bench) -> None:
+def test_tls_1_2_bytes_equal_the_sum_of_its_records_and_messages(bench: Bench) -> None:
     folder, ledger = measured(bench, "https1", 'tls = "1.2"')
     up, down = (messages(folder, way, "tls") for way in ("up", "down"))
     finished = RECORD + GCM + HEAD + VERIFY_DATA
@@ -114,7 +114,7 @@ def test_tls_1_2_takes_what_its_records_and_messages_add_up_to(bench: Bench) -> 
         assert row["protection"] == application_records(row) * (RECORD + GCM)
 
 
-def test_tls_1_3_takes_what_its_records_and_messages_add_up_to(bench: Bench) -> None:
+def test_tls_1_3_bytes_equal_the_sum_of_its_records_and_messages(bench: Bench) -> None:
     folder, ledger = measured(bench, "https1", 'tls = "1.3"')
     up, down = (messages(folder, way, "tls") for way in ("up", "down"))
     change = RECORD + CHANGE_CIPHER_SPEC  # RFC 8446, appendix D.4
@@ -137,7 +137,7 @@ def test_tls_1_3_takes_what_its_records_and_messages_add_up_to(bench: Bench) -> 
         assert row["protection"] == application_records(row) * (RECORD + INNER)
 
 
-def test_dtls_1_2_takes_what_its_records_and_messages_add_up_to(bench: Bench) -> None:
+def test_dtls_1_2_bytes_equal_the_sum_of_its_records_and_messages(bench: Bench) -> None:
     folder, ledger = measured(bench, "coaps", "")
     up, down = (messages(folder, way, "dtls") for way in ("up", "down"))
     cookie = 32

@@ -33,7 +33,7 @@ replicates = 1
 """
 
 
-def test_a_link_of_a_second_makes_tcp_and_coap_send_again_what_arrives_anyway(bench: Bench) -> None:
+def test_a_delay_of_a_second_makes_tcp_and_coap_retransmit_spuriously(bench: Bench) -> None:
     bench.measure_experiment(EXPERIMENT, "--jobs", "3")
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
     assert set(rows["outcome"]) == {"completed"}

@@ -67,7 +67,7 @@ def needs(*programs: str) -> None:
         (pytest.fail if REQUIRED else pytest.skip)("; ".join(absent))
 
 
-def test_a_clamped_setting_is_reported_and_one_that_holds_is_not(bench: Bench) -> None:
+def test_a_clamped_setting_is_reported_and_one_in_force_is_not(bench: Bench) -> None:
     found = ran(
         bench, "h2",
         factors='"protocols.h2.header-table-size" = ["512 B", "64 KiB"]\n'
@@ -90,7 +90,7 @@ def test_a_clamped_setting_is_reported_and_one_that_holds_is_not(bench: Bench) -
     assert "reported 65536 B, 4096 held in its place" in page
 
 
-def test_over_quic_what_the_library_clamps_shows_in_what_it_asks_for(bench: Bench) -> None:
+def test_over_quic_a_clamped_value_shows_in_the_transport_parameters(bench: Bench) -> None:
     settings = '[protocols.h3]\nstream-window = "2 kB"\nconnection-window = "30 kB"\nmax-concurrent-streams = 2\n'
     found = ran(bench, "h3", factors='"protocols.h3.ack-delay" = ["10 ms", "10 s"]', settings=settings)
     for name, rows in found.items():
@@ -105,7 +105,7 @@ def test_over_quic_what_the_library_clamps_shows_in_what_it_asks_for(bench: Benc
         assert by_setting["ack-delay", "client"]["in_force"] == ("10 ms" in name)
 
 
-def test_servers_of_others_announce_what_they_are_reported(bench: Bench) -> None:
+def test_third_party_servers_announce_their_configured_values(bench: Bench) -> None:
     needs("nginx", "nghttpd", "apache")
     window = 'initial-window-size = "4095 B"\nmax-concurrent-streams = 2\n'
     found = ran(
@@ -135,7 +135,7 @@ def test_a_server_that_announces_another_value_is_reported(bench: Bench) -> None
     assert (server["announced"], server["why"]) == ([16_704, 16_704], "16704 was announced")
 
 
-def test_a_client_of_others_has_windows_of_a_power_of_two_less_one(bench: Bench) -> None:
+def test_a_third_party_client_has_windows_of_a_power_of_two_less_one(bench: Bench) -> None:
     needs("nghttp")
     [rows] = ran(
         bench, "h2", connection="new",
@@ -151,7 +151,7 @@ def test_a_client_of_others_has_windows_of_a_power_of_two_less_one(bench: Bench)
     assert of_client["header-table-size"]["effective"] == [512, 512]
 
 
-def test_between_two_programs_of_others_nothing_is_known(bench: Bench) -> None:
+def test_between_two_third_party_programs_nothing_is_known(bench: Bench) -> None:
     needs("nghttp", "nghttpd")
     [rows] = ran(
         bench, "h2", connection="new",
@@ -165,7 +165,7 @@ def test_between_two_programs_of_others_nothing_is_known(bench: Bench) -> None:
     assert "Settings not in force" not in page
 
 
-def test_an_end_of_ours_reads_what_a_quic_client_of_others_announces(bench: Bench) -> None:
+def test_our_end_reads_what_a_third_party_quic_client_announces(bench: Bench) -> None:
     needs("aioquic")
     [rows] = ran(
         bench, "h3",

@@ -97,7 +97,7 @@ replicates = 1
 
 
 @pytest.mark.nginx
-def test_a_proxy_keeps_what_any_origin_says(bench: Bench) -> None:
+def test_a_proxy_caches_answers_of_any_origin(bench: Bench) -> None:
     bench.measure_experiment(FOREIGN, "--jobs", "1")
     assert set(bench.statuses().values()) == {"done"}
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")

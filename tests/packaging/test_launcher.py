@@ -29,7 +29,7 @@ def launched(tmp_path: Path, *words: str) -> tuple[int, list[str]]:
     return process.pid, out.splitlines()
 
 
-def test_who_ends_the_launcher_ends_wirelab(tmp_path: Path) -> None:
+def test_a_signal_to_the_launcher_ends_wirelab(tmp_path: Path) -> None:
     pid, [inner, _, *words] = launched(tmp_path, "run", "two words")
     assert int(inner) == pid
     assert words == ["run", "two words"]
@@ -52,7 +52,7 @@ def words_of(tmp_path: Path, uv: str, wirelab: str = "exit 0", *, earlier: bool 
     return done.returncode, done.stderr
 
 
-def test_a_launcher_that_builds_says_so_once(tmp_path: Path) -> None:
+def test_a_launcher_that_builds_prints_one_notice(tmp_path: Path) -> None:
     later = "building the agent with cargo and installing Python packages, or waiting for another call that does"
     makes = 'chmod +x "$(dirname "$0")/../.venv/bin/wirelab"'
     code, words = words_of(tmp_path / "first", f"sleep 4; {makes}", earlier=False)
@@ -61,7 +61,7 @@ def test_a_launcher_that_builds_says_so_once(tmp_path: Path) -> None:
     assert (code, words) == (0, f"wirelab: {later} (some minutes)\n")
 
 
-def test_a_launcher_that_has_nothing_to_build_is_silent_and_waits_for_nobody(tmp_path: Path) -> None:
+def test_a_launcher_without_a_build_is_silent(tmp_path: Path) -> None:
     assert words_of(tmp_path, "exit 0") == (0, "")
 
 
@@ -70,12 +70,12 @@ def test_wirelab_inherits_no_child_from_its_launcher(tmp_path: Path) -> None:
     assert words_of(tmp_path, "exit 0", tells) == (0, "children: \n")
 
 
-def test_a_build_that_fails_ends_the_launcher_as_it_ended(tmp_path: Path) -> None:
+def test_a_failed_build_gives_the_launcher_its_exit_code(tmp_path: Path) -> None:
     code, words = words_of(tmp_path, "echo 'cargo: no' >&2; exit 2")
     assert (code, words) == (2, "cargo: no\n")
 
 
-def test_uv_waits_for_another_that_builds_unless_reported_otherwise(tmp_path: Path) -> None:
+def test_uv_waits_for_another_build_unless_configured_otherwise(tmp_path: Path) -> None:
     lines = (ROOT / "scripts/uv").read_text().splitlines()
     version = next(line for line in lines if line.startswith("version=")).removeprefix("version=")
     uv = tmp_path / "wirelab" / f"uv-{version}" / "bin" / "uv"
@@ -91,6 +91,6 @@ def test_uv_waits_for_another_that_builds_unless_reported_otherwise(tmp_path: Pa
         assert done.stdout == seconds
 
 
-def test_wirelab_knows_how_its_launcher_was_called(tmp_path: Path) -> None:
+def test_wirelab_gets_the_launchers_path(tmp_path: Path) -> None:
     _, [_, called, *_] = launched(tmp_path, "plan", "quickstart")
     assert called == "./wirelab"

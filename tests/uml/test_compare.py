@@ -58,7 +58,7 @@ def _out(ours: Flows, theirs: Flows) -> set[str]:
     return {line.name for line in certificate.lines if line.verdict == "out"}
 
 
-def test_an_emulator_beside_itself_is_hardly_ever_out() -> None:
+def test_an_emulator_compared_with_itself_hardly_ever_differs() -> None:
     generator = np.random.default_rng(1)
     families = 60
     out = 0
@@ -78,19 +78,19 @@ def test_an_emulator_beside_itself_is_hardly_ever_out() -> None:
     ],
     ids=["more is lost", "longer runs are lost", "it takes longer", "more is doubled"],
 )
-def test_another_link_is_reported_from_ours(make: Callable[[Generator], Flow], names: set[str]) -> None:
+def test_a_different_link_is_detected(make: Callable[[Generator], Flow], names: set[str]) -> None:
     generator = np.random.default_rng(2)
     ours = _flows(_flow(generator), _trains(generator))
     assert names <= _out(ours, _flows(make(generator), _trains(generator)))
 
 
-def test_a_rate_that_is_two_percent_lower_is_out() -> None:
+def test_a_rate_two_percent_lower_is_detected() -> None:
     generator = np.random.default_rng(3)
     flow = _flow(generator)
     assert _out(_flows(flow, _trains(generator)), _flows(flow, _trains(generator, 490e3))) == {"rate"}
 
 
-def test_packets_behind_later_ones_are_overtaken_and_copies_count_once() -> None:
+def test_packets_after_later_ones_are_reordered_and_copies_count_once() -> None:
     rows = np.array([[0, 0, 10], [2, 0, 20], [1, 0, 30], [2, 0, 40]])
     flow = Flow(4, rows)
     assert flow.overtaken.tolist() == [False, True, False]

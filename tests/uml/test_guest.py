@@ -40,7 +40,7 @@ def test_a_command_runs_with_netem_and_may_write_to_its_folder_alone(tmp_path: P
 
 
 @pytest.mark.nightly
-def test_a_guest_that_comes_to_no_end_is_ended(tmp_path: Path) -> None:
+def test_a_guest_that_does_not_end_is_killed(tmp_path: Path) -> None:
     require_guest()
     with pytest.raises(guest.GuestError, match="no end"):
         guest.run(tmp_path, ["sleep", "1000"], {}, 5)
@@ -49,7 +49,7 @@ def test_a_guest_that_comes_to_no_end_is_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_a_guest_goes_with_whoever_started_it(tmp_path: Path) -> None:
+def test_a_guest_ends_with_its_parent(tmp_path: Path) -> None:
     require_guest()
     call = f"guest.run(Path({str(tmp_path)!r}), ['sleep', '1000'], {{}}, 60)"
     script = f"from pathlib import Path; from tests.uml import guest; {call}"
@@ -65,7 +65,7 @@ def test_a_guest_goes_with_whoever_started_it(tmp_path: Path) -> None:
     assert _processes(tmp_path) == []
 
 
-def test_what_is_missing_or_cannot_boot_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_file_or_failed_boot_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = tmp_path / "broken.uml"
     broken.write_text("#!/bin/sh\necho first\necho no memory to be had\nexit 1\n")
     broken.chmod(0o755)

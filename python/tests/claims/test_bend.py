@@ -47,14 +47,14 @@ def test_a_bend_lies_between_the_published_levels_and_goes_the_claimed_way(
     assert judged(means, direction).verdict == verdict
 
 
-def test_the_place_and_the_slope_behind_it_are_reported() -> None:
+def test_the_bends_place_and_the_slope_after_it_are_reported() -> None:
     found = judged(FLAT_THEN_TWICE)
     assert found.ours.point == pytest.approx(2)
     assert "grows by a factor of 2 " in found.why
     assert [of for of, _ in found.judged] == ["position", "factor a level"]
 
 
-def test_of_a_ratio_it_is_the_ratio_that_bends() -> None:
+def test_a_bend_of_a_ratio_is_fitted_to_the_ratio() -> None:
     assert judged(FLAT_THEN_TWICE, lower=7.0).ours.point == pytest.approx(2)
 
 

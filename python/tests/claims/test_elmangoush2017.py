@@ -53,31 +53,31 @@ def verdicts(claims: Claims, means: dict[tuple[str, str], dict[str, float]]) -> 
     return {claim.id: one for claim, one in zip(claims.claims, judged, strict=True)}
 
 
-def test_all_nine_claims_are_there(claims: Claims) -> None:
+def test_all_nine_claims_are_present(claims: Claims) -> None:
     assert [claim.id for claim in claims.claims] == [f"E{number}" for number in range(1, 10)]
 
 
-def test_numbers_that_agree_hold_all_but_what_turns_on_the_device_or_is_not_measured(claims: Claims) -> None:
+def test_numbers_that_agree_confirm_all_but_device_dependent_and_unmeasured_claims(claims: Claims) -> None:
     found = {name: one.verdict for name, one in verdicts(claims, AGREES).items()}
     inconclusive = {"E1", "E2", "E8"}
     assert found == {name: "inconclusive" if name in inconclusive else "confirmed" for name in found}
 
 
-def test_numbers_that_disagree_refute_them(claims: Claims) -> None:
+def test_numbers_that_disagree_contradict_the_claims(claims: Claims) -> None:
     turned = {key: {"http1": means["h2"], "https1": means["h2"], "h2": means["http1"]} for key, means in AGREES.items()}
     turned["throughput", "mixed-sizes"] = {"http1": 9.0, "https1": 9.0, "h2": 2.0}
     found = {name: one.verdict for name, one in verdicts(claims, turned).items()}
     assert found == {name: "inconclusive" if name in {"E1", "E2", "E8"} else "contradicted" for name in found}
 
 
-def test_what_this_machine_says_of_the_device_stands_beside(claims: Claims) -> None:
+def test_the_ratio_on_this_machine_is_shown_without_deciding(claims: Claims) -> None:
     e1 = verdicts(claims, AGREES)["E1"]
     assert "Raspberry Pi" in e1.why
     assert {part.verdict for part in e1.parts if not part.decides} == {"confirmed"}
 
 
 @pytest.mark.parametrize("name", ["elmangoush2017", "elmangoush2017-choices"])
-def test_every_case_that_a_claim_names_is_in_the_experiment(claims: Claims, name: str) -> None:
+def test_every_case_of_a_claim_is_in_the_experiment(claims: Claims, name: str) -> None:
     cases = {
         (scenario.levels["workload"], scenario.link_name, scenario.protocol)
         for scenario in load_experiment(name).scenarios

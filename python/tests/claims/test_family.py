@@ -50,7 +50,7 @@ def _claim(name: str, cells: int = 1) -> Claim:
 
 
 @pytest.mark.simulation
-def test_claims_without_any_effect_are_wrongly_decided_no_more_often_than_the_error_rate() -> None:
+def test_the_family_error_rate_holds_if_no_claim_has_an_effect() -> None:
     rng = np.random.default_rng(17)
     claims = [_claim(f"c{number}", cells) for number, cells in enumerate((1, 1, 1, 4, 4, 8))]
     families = repeats(300)
@@ -61,7 +61,7 @@ def test_claims_without_any_effect_are_wrongly_decided_no_more_often_than_the_er
     assert wrong <= binom.ppf(0.999, families, 0.05)
 
 
-def test_the_same_claims_judged_alone_would_be_wrong_more_often() -> None:
+def test_without_the_family_correction_the_error_rate_is_exceeded() -> None:
     rng = np.random.default_rng(17)
     claims = [_claim(f"c{number}") for number in range(6)]
     wrong = sum(
@@ -71,7 +71,7 @@ def test_the_same_claims_judged_alone_would_be_wrong_more_often() -> None:
     assert wrong > binom.ppf(0.999, 300, 0.05)
 
 
-def test_a_certain_claim_leaves_more_of_the_error_rate_to_the_others() -> None:
+def test_a_decided_claim_leaves_its_share_of_the_error_rate_to_the_others() -> None:
     borderline = next(
         seed for seed in range(400)
         if _borderline(np.random.default_rng(seed))
@@ -101,7 +101,7 @@ def _borderline(rng: np.random.Generator) -> bool:
     )
 
 
-def test_one_refuted_part_refutes_the_claim_and_names_itself() -> None:
+def test_one_contradicted_part_contradicts_the_claim_and_is_named() -> None:
     source = Noise(np.random.default_rng(0), {"c-b": 1.0})
     source.drawn[frozenset({"c-a", "c-2"})] = Draws(5.0, np.full(4000, 5.0), 100, 100)
     judged = judge(_claim("c", 4), source, 0.05, RULES)
@@ -110,14 +110,14 @@ def test_one_refuted_part_refutes_the_claim_and_names_itself() -> None:
     assert "c-2" in judged.why
 
 
-def test_a_claim_whose_parts_are_not_all_decided_is_undecided() -> None:
+def test_a_claim_with_an_inconclusive_part_is_inconclusive() -> None:
     source = Noise(np.random.default_rng(0), {"c-b": 1.0})
     source.drawn[frozenset({"c-a", "c-1"})] = source.draws("delay", "mean", {"x": "c-b", "y": "c-1"})  # type: ignore[assignment]
     judged = judge(_claim("c", 2), source, 0.05, RULES)
     assert judged.verdict == "inconclusive"
 
 
-def test_a_claim_that_is_refuted_misses_no_scenario_and_an_undecided_one_does() -> None:
+def test_missing_scenarios_are_reported_for_inconclusive_claims_and_not_for_contradicted_ones() -> None:
     source = Noise(np.random.default_rng(0), {"c-b": 1.0})
     parts = judge(_claim("c", 2), source, 0.05, RULES)
     assert (parts.verdict, parts.missing) == ("confirmed", False)
@@ -140,7 +140,7 @@ def test_a_claim_of_many_parts_says_which_setting_was_not_in_force() -> None:
     assert (contradicted.verdict, "not in force" in contradicted.why) == ("contradicted", False)
 
 
-def test_what_stands_beside_a_claim_takes_nothing_of_the_error_rate_from_its_parts() -> None:
+def test_parts_outside_the_verdict_use_none_of_the_error_rate() -> None:
     claim = _claim("c")
     beside = [part.model_copy(update={"beside": "here too"}) for part in _claim("c", 20).parts]
     both = Claim.model_construct(id="c", text="c", note=None, parts=[*claim.parts, *beside])
@@ -151,7 +151,7 @@ def test_what_stands_beside_a_claim_takes_nothing_of_the_error_rate_from_its_par
     assert judge(twenty_one, source, 0.05, RULES).parts[0].verdict == "inconclusive"
 
 
-def test_a_claim_that_one_part_decides_has_that_parts_reason() -> None:
+def test_a_claim_decided_by_one_part_has_that_parts_reason() -> None:
     decides = NotMeasured(form="not-measured", reason="nobody looked")
     beside = Order(
         form="order", metric="delay", ascending=[{"protocol": "a"}, {"protocol": "b"}], beside="here"

@@ -25,7 +25,7 @@ def claims() -> Claims:
     return load(FILE)
 
 
-def test_all_eight_claims_are_there_and_every_printed_value(claims: Claims) -> None:
+def test_all_eight_claims_and_every_printed_value_are_present(claims: Claims) -> None:
     assert [claim.id for claim in claims.claims] == [f"F{number}" for number in range(1, 9)]
     assert [len(values) for values in claims.values.values()] == [10] * 10
 
@@ -59,13 +59,13 @@ def test_the_values_have_the_printed_mean(
         ("F7", "inconclusive"), ("F8", "inconclusive"),
     ],
 )  # fmt: skip
-def test_what_the_printed_values_say_of_a_claim(claims: Claims, name: str, verdict: str) -> None:
+def test_the_printed_values_decide_a_claim(claims: Claims, name: str, verdict: str) -> None:
     claim = next(claim for claim in claims.claims if claim.id == name)
     judged = judge(claim, Published(claims), claims.file.error_rate, Rules(0.05, claims.file.factor, {}))
     assert judged.verdict == verdict, judged.why
 
 
-def test_what_is_in_a_figure_only_is_missing(claims: Claims) -> None:
+def test_values_that_are_only_in_a_figure_are_missing(claims: Claims) -> None:
     claim = next(claim for claim in claims.claims if claim.id == "F4")
     judged = judge(claim, Published(claims), claims.file.error_rate, Rules(0.05, claims.file.factor, {}))
     assert (judged.verdict, judged.missing) == ("inconclusive", False)
@@ -108,7 +108,7 @@ def test_every_scenario_of_the_claims_is_one_of_the_experiments(claims: Claims, 
         assert found == set(values) or (name, path) == ("fischer2021-devtools", "protocols.h2.hints")
 
 
-def test_the_grid_beyond_fits_its_budget_in_four_lanes() -> None:
+def test_the_beyond_grid_fits_its_budget_with_four_jobs() -> None:
     experiment = load_experiment("fischer2021-beyond")
     assert experiment.stop.budget is not None
     assert expected_ns(make_plan(experiment), 4) < experiment.stop.budget

@@ -26,7 +26,7 @@ H2, H3 = {"protocol": "h2"}, {"protocol": "h3"}
 @pytest.mark.parametrize(
     ("h2", "h3", "verdict"), [(2, 1, "confirmed"), (1, 2, "contradicted"), (1, 1.001, "inconclusive")]
 )
-def test_an_order_is_held_if_the_interval_of_the_ratio_excludes_1_on_its_side(
+def test_an_order_is_confirmed_if_the_interval_of_the_ratio_excludes_1_on_its_side(
     h2: float, h3: float, verdict: str
 ) -> None:
     judged = _judge(Fake({("h2",): h2, ("h3",): h3}), form="order", ascending=[H3, H2])
@@ -45,14 +45,16 @@ def test_an_order_is_held_if_the_interval_of_the_ratio_excludes_1_on_its_side(
         (0.7, 0.01, "contradicted"),
     ],
 )
-def test_a_ratio_is_held_within_the_published_one_divided_and_multiplied(h2: float, error: float, verdict: str) -> None:
+def test_a_ratio_is_confirmed_within_the_published_one_divided_and_multiplied(
+    h2: float, error: float, verdict: str
+) -> None:
     source = Fake({("h2",): h2, ("h3",): 1.0}, error)
     judged = _judge(source, form="ratio", upper=H2, lower=H3, published=1.43, printed=[1.425, 1.44])
     assert judged.verdict == verdict, judged.why
     assert judged.paper == 1.43
 
 
-def test_a_small_published_ratio_is_not_held_by_its_magnitude_when_the_direction_is_open() -> None:
+def test_a_small_published_ratio_is_not_confirmed_by_magnitude_if_the_direction_is_open() -> None:
     source = Fake({("h2",): 1.01, ("h3",): 1.0}, 0.02)
     judged = _judge(source, form="ratio", upper=H2, lower=H3, published=1.05, printed=[1.045, 1.06])
     assert judged.verdict == "inconclusive"
@@ -63,9 +65,7 @@ def test_a_small_published_ratio_is_not_held_by_its_magnitude_when_the_direction
     ("h2", "error", "verdict"),
     [(1.02, 0.01, "confirmed"), (1.02, 0.2, "inconclusive"), (1.5, 0.01, "contradicted"), (0.6, 0.01, "contradicted")],
 )
-def test_equivalence_needs_the_interval_within_the_margin_and_never_holds_for_want_of_a_difference(
-    h2: float, error: float, verdict: str
-) -> None:
+def test_equivalence_needs_the_interval_within_the_margin(h2: float, error: float, verdict: str) -> None:
     source = Fake({("h2",): h2, ("h3",): 1.0}, error)
     assert _judge(source, form="equivalence", upper=H2, lower=H3, margin=1.1).verdict == verdict
 
@@ -94,7 +94,7 @@ def test_a_count_is_judged_in_direction_and_magnitude(wins: int, verdict: str) -
     assert judged.ours.point == wins
 
 
-def test_a_count_over_few_trials_is_undecided_however_much_its_resamples_agree() -> None:
+def test_a_count_over_few_trials_is_inconclusive_even_if_all_resamples_agree() -> None:
     part = FORMS["count"].model_validate({**COUNT, "published": 6})
     cells = _cells(6)
     for df, verdict in ((3, "inconclusive"), (4, "confirmed")):
@@ -134,7 +134,7 @@ def test_a_trend_is_the_slope_of_the_logarithm(ratios: tuple[float, ...], direct
         assert judged.ours.point == pytest.approx(2)
 
 
-def test_a_trend_may_be_content_with_some_of_its_levels() -> None:
+def test_a_trend_may_use_some_of_its_levels() -> None:
     levels = {"path": "link", "levels": ["a", "b", "c"]}
     source = Fake({("h2", "b"): 2.0, ("h2", "c"): 4.0})
     part = {"form": "trend", "upper": H2, "direction": "rising"}
@@ -144,7 +144,7 @@ def test_a_trend_may_be_content_with_some_of_its_levels() -> None:
     assert (judged.verdict, judged.why.endswith("over 2 of 3 levels")) == ("confirmed", True)
 
 
-def test_what_was_not_in_force_is_reported_of_a_verdict_that_leaves_it_out() -> None:
+def test_a_verdict_names_the_settings_not_in_force_that_it_left_out() -> None:
     source = Fake({("h2", "b"): 2.0, ("h2", "c"): 4.0})
     source.why = "a: its table of the client was configured as 2, and 1 held in its place"
     part = {"form": "trend", "upper": H2, "direction": "rising"}
@@ -164,13 +164,13 @@ def test_a_change_point_lies_between_the_published_levels(ratios: tuple[float, .
 
 
 @pytest.mark.parametrize(("wins", "verdict"), [(1, "confirmed"), (0, "contradicted")])
-def test_existence_needs_one_cell_and_is_refuted_by_all(wins: int, verdict: str) -> None:
+def test_existence_needs_one_cell_and_is_contradicted_by_all(wins: int, verdict: str) -> None:
     judged = _judge(_cells(wins), form="existence", upper=H2, lower=H3, over={"link": list("abcdefgh")})
     assert judged.verdict == verdict
     assert len(judged.parts) == 8
 
 
-def test_existence_is_undecided_when_no_cell_is() -> None:
+def test_existence_is_inconclusive_without_a_decided_cell() -> None:
     judged = _judge(_cells(4, gap=1.0001), form="existence", upper=H2, lower=H3, over={"link": list("abcdefgh")})
     assert judged.verdict == "inconclusive"
 
@@ -192,29 +192,29 @@ def _additions(h2: float, h3: float) -> Fake:
 @pytest.mark.parametrize(
     ("h2", "h3", "verdict"), [(1, 1, "confirmed"), (2, 1, "contradicted"), (0.5, 1, "contradicted")]
 )
-def test_a_cause_that_acts_alike_must_add_alike(h2: float, h3: float, verdict: str) -> None:
+def test_a_common_cause_must_add_the_same_in_both_cases(h2: float, h3: float, verdict: str) -> None:
     assert _judge(_additions(h2, h3), **CONTRAST).verdict == verdict
 
 
-def test_agreement_that_cannot_show_the_cause_leaves_it_undecided() -> None:
+def test_agreement_without_evidence_of_the_cause_is_inconclusive() -> None:
     judged = _judge(_additions(1, 1), **CONTRAST, cannot_hold="there is one stream")
     assert judged.verdict == "inconclusive"
     assert "there is one stream" in judged.why
     assert _judge(_additions(2, 1), **CONTRAST, cannot_hold="there is one stream").verdict == "contradicted"
 
 
-def test_a_rival_explanation_is_judged_beside_and_does_not_decide() -> None:
+def test_a_rival_explanation_is_judged_separately_and_does_not_decide() -> None:
     judged = _judge(_additions(2, 1), **CONTRAST, per=["packets"], rival="more packets")
     assert judged.verdict == "confirmed"
     assert not judged.decides
 
 
-def test_a_cause_that_acts_in_one_case_alone_must_add_more_there() -> None:
+def test_a_cause_that_acts_in_one_case_only_must_add_more_there() -> None:
     assert _judge(_additions(2, 1), **{**CONTRAST, "expect": "above"}).verdict == "confirmed"
     assert _judge(_additions(1, 2), **{**CONTRAST, "expect": "above"}).verdict == "contradicted"
 
 
-def test_a_number_that_is_not_there_leaves_a_claim_undecided_and_is_named() -> None:
+def test_a_missing_number_makes_a_claim_inconclusive_and_is_named() -> None:
     for part in (
         {"form": "order", "ascending": [H3, H2]},
         {"form": "ratio", "upper": H2, "lower": H3, "published": 2, "printed": [2, 2]},
@@ -240,7 +240,7 @@ def test_every_file_of_a_form_is_registered() -> None:
     ("missing", "size", "verdict"),
     [((0, 1), 30, "confirmed"), ((0, 0), 30, "inconclusive"), ((0, 0), 200, "contradicted")],
 )
-def test_one_exchange_without_an_answer_shows_that_there_are_some_and_many_answers_that_there_are_few(
+def test_one_unanswered_exchange_shows_existence_and_many_answers_show_a_low_share(
     missing: tuple[int, int], size: int, verdict: str
 ) -> None:
     source = Fake({})
@@ -260,7 +260,7 @@ def test_outcomes_of_a_scenario_that_was_not_run_decide_nothing() -> None:
 
 
 @pytest.mark.parametrize(("h2", "verdict"), [(2.5, "confirmed"), (1.7, "inconclusive"), (1.0, "contradicted")])
-def test_an_order_by_a_factor_is_held_only_beyond_it(h2: float, verdict: str) -> None:
+def test_an_order_by_a_factor_is_confirmed_only_beyond_it(h2: float, verdict: str) -> None:
     source = Fake({("h2",): h2, ("h3",): 1.0}, 0.1)
     judged = _judge(source, form="order", ascending=[H3, H2], by=1.5)
     assert judged.verdict == verdict, judged.why
@@ -280,7 +280,7 @@ def test_an_order_by_a_factor_is_held_only_beyond_it(h2: float, verdict: str) ->
         {**COUNT, "over": {"x": ["a", "b"]}, "published": 1, "majority": False},
     ],
 )  # fmt: skip
-def test_what_time_outs_leave_unknown_decides_nothing(part: dict[str, Any]) -> None:
+def test_values_unknown_by_timeouts_decide_nothing(part: dict[str, Any]) -> None:
     means = {("h2",): 2.0, ("h3",): 1.0, ("h2", "a"): 0.5, ("h3", "a"): 1.0, ("h2", "b"): 4.0, ("h3", "b"): 1.0}
     source = Fake(means)
     metric = {} if part["form"] == "count" else {"metric": "delay"}
@@ -292,7 +292,7 @@ def test_what_time_outs_leave_unknown_decides_nothing(part: dict[str, Any]) -> N
     assert judged.why.endswith("; time-outs leave it unknown")
 
 
-def test_a_count_over_bounds_decides_on_their_side_alone() -> None:
+def test_a_count_over_bounds_decides_only_on_their_side() -> None:
     source = _cells(8)
     part = FORMS["count"].model_validate({**COUNT, "published": 3, "majority": False})
     bench = Bench(source, 0.95, 0.95, 1.25)
@@ -302,13 +302,13 @@ def test_a_count_over_bounds_decides_on_their_side_alone() -> None:
     assert judge_part(part, bench).verdict == "inconclusive"  # type: ignore[arg-type]
 
 
-def test_a_part_beside_the_verdict_says_why_and_does_not_decide() -> None:
+def test_a_part_outside_the_verdict_has_a_reason_and_does_not_decide() -> None:
     judged = _judge(Fake({("h2",): 2, ("h3",): 1}), form="order", ascending=[H3, H2], beside="on a fast machine")
     assert (judged.verdict, judged.decides) == ("confirmed", False)
     assert judged.text.startswith("on a fast machine (mean delay: h3 below h2")
 
 
-def test_what_is_not_measured_is_undecided_and_says_why() -> None:
+def test_an_unmeasured_claim_is_inconclusive_with_the_reason() -> None:
     [part] = FORMS["not-measured"].model_validate({"form": "not-measured", "reason": "nobody looked"}).expand()
     judged = judge_part(part, Bench(Fake({}), 0.95, 0.95, 1.25))
     assert (judged.verdict, judged.why, judged.n) == ("inconclusive", "not measured: nobody looked", 0)
@@ -323,7 +323,7 @@ def test_what_is_not_measured_is_undecided_and_says_why() -> None:
         ((1, 2), (1, 1.001), "inconclusive"),
     ],
 )
-def test_an_order_is_the_same_if_every_cell_has_it_and_another_if_two_cells_differ(
+def test_the_same_order_needs_every_cell_and_is_contradicted_if_two_cells_differ(
     small: tuple[float, float], large: tuple[float, float], verdict: str
 ) -> None:
     means = {
@@ -338,7 +338,7 @@ def test_an_order_is_the_same_if_every_cell_has_it_and_another_if_two_cells_diff
     assert [size for size, _ in judged.judged] == ["small", "large"]
 
 
-def test_an_order_of_more_cells_is_refuted_at_a_level_for_each_two_of_them() -> None:
+def test_the_same_order_is_contradicted_at_a_level_for_each_pair_of_cells() -> None:
     means: dict[tuple[str, ...], float]
     means = {("h2", "a"): 1, ("h2", "b"): 1, ("h2", "c"): 2, ("h3", "a"): 2, ("h3", "b"): 2, ("h3", "c"): 1}
     judged = _judge(Fake(means), form="same-order", of=[H2, H3], across={"size": ["a", "b", "c"]})

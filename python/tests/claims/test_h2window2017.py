@@ -32,7 +32,7 @@ def printed(claims: Claims, name: str) -> Judgement:
     return judge(claim, Published(claims), 0.5, Rules(0.5, 1.0, {}))
 
 
-def test_all_eight_claims_are_there_at_the_papers_level_and_ours(claims: Claims) -> None:
+def test_all_eight_claims_are_present_at_the_papers_level_and_ours(claims: Claims) -> None:
     assert [claim.id for claim in claims.claims] == [f"W{number}" for number in range(1, 9)]
     assert (claims.file.error_rate, claims.file.published_level) == (0.05, 0.90)
 
@@ -44,7 +44,7 @@ def test_the_printed_numbers_are_in_their_own_units(claims: Claims) -> None:
     }  # fmt: skip
 
 
-def test_the_papers_cpu_use_of_its_server_is_not_what_its_times_make(claims: Claims) -> None:
+def test_the_papers_server_cpu_use_does_not_follow_from_its_times(claims: Claims) -> None:
     [part] = [part for part in printed(claims, "W3").parts if part.form == "quotient" and not part.decides]
     assert (part.verdict, part.paper) == ("contradicted", 0.26)
     assert part.why.startswith("it is 0.681")
@@ -56,7 +56,7 @@ def test_by_the_printed_shares_the_client_uses_more_than_the_server(claims: Clai
 
 
 @pytest.mark.parametrize("name", ["W1", "W2", "W4", "W5", "W6", "W7", "W8"])
-def test_of_the_other_claims_the_paper_prints_too_little_to_say(claims: Claims, name: str) -> None:
+def test_the_paper_prints_too_little_to_judge_its_other_claims(claims: Claims, name: str) -> None:
     assert printed(claims, name).verdict == "inconclusive"
 
 
@@ -88,7 +88,7 @@ def test_the_confirmatory_run_has_68_loads_at_each_of_nine_windows() -> None:
     assert {scenario.protocol for scenario in experiment.scenarios} == {"h2c"}
 
 
-def test_nghttps_windows_are_those_that_its_option_can_say() -> None:
+def test_nghttp_runs_only_with_windows_that_its_option_allows() -> None:
     for scenario in load_experiment("h2window2017-nghttp").scenarios:
         window = scenario.settings["initial-window-size"]
         assert isinstance(window, int)

@@ -61,7 +61,7 @@ def test_every_claim_has_the_keys_that_the_reference_names(verdicts: dict[str, A
     assert "Holm" in verdicts["whole"]["family"]["method"]
 
 
-def test_a_publication_without_an_outlier_rule_is_not_judged_by_anothers(tmp_path: Path) -> None:
+def test_a_publication_without_an_outlier_rule_has_no_verdicts_under_one(tmp_path: Path) -> None:
     file = tmp_path / "none.claims.toml"
     file.write_text(RATIO)
     folder = write_campaign(tmp_path / "campaign", links=("lossless",), uploads=("30 B",), trials=3, claims=str(file))
@@ -72,7 +72,7 @@ def test_a_publication_without_an_outlier_rule_is_not_judged_by_anothers(tmp_pat
         assert {claim["under_published_rule"] for claim in made["claims"]} == rules
 
 
-def test_at_the_publications_own_level_each_claim_stands_alone(tmp_path: Path) -> None:
+def test_at_the_publications_own_level_each_claim_is_judged_separately(tmp_path: Path) -> None:
     file = tmp_path / "level.claims.toml"
     file.write_text(RATIO)
     folder = write_campaign(tmp_path / "campaign", links=("lossless",), uploads=("30 B",), trials=3, claims=str(file))
@@ -84,7 +84,7 @@ def test_at_the_publications_own_level_each_claim_stands_alone(tmp_path: Path) -
         assert {claim["at_published_level"] for claim in made["claims"]} == verdicts
 
 
-def test_printed_numbers_that_disagree_beside_a_claim_are_reported(tmp_path: Path) -> None:
+def test_disagreeing_printed_numbers_outside_a_verdict_are_reported(tmp_path: Path) -> None:
     file = tmp_path / "beside.claims.toml"
     part = (
         '[[claim.part]]\nform = "quotient"\nbeside = "by its own times"\nmetric = "delay"\nper = "first"\n'
@@ -106,7 +106,7 @@ def test_printed_numbers_that_disagree_beside_a_claim_are_reported(tmp_path: Pat
     assert "it is 3" in claim["contradiction"]
 
 
-def test_a_printed_cell_without_what_another_shows_contradicts_nothing(tmp_path: Path) -> None:
+def test_a_paper_with_one_printed_cell_of_two_does_not_contradict_itself(tmp_path: Path) -> None:
     file = tmp_path / "existence.claims.toml"
     text = RATIO[: RATIO.index("[[claim.part]]")].replace('"30 B"]', '"30 B", "3.5 kB"]') + (
         '[[claim.part]]\nform = "existence"\nmetric = "delay"\nwhere = { link = "lossless" }\n'
@@ -133,7 +133,7 @@ def test_the_primary_level_is_judged_and_stands_first_in_the_table_of_choices(ve
         assert claim["choices"][0]["verdict"] == claim["verdict"]
 
 
-def test_the_table_shows_the_judgement_itself_and_not_one_by_other_draws(
+def test_the_table_of_choices_repeats_the_judgement_with_the_same_resamples(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(import_module("wirelab.claims.judge"), "CHOICE_RESAMPLES", 1)
@@ -269,7 +269,7 @@ def test_the_meaning_of_response_time_is_a_choice_for_claims_that_use_it(verdict
     assert by_meaning["response-time"] != "contradicted"
 
 
-def test_contradictions_inside_the_paper_stand_beside_the_verdicts(verdicts: dict[str, Any]) -> None:
+def test_contradictions_inside_the_paper_stand_next_to_the_verdicts(verdicts: dict[str, Any]) -> None:
     contradicted = {key for key, claim in verdicts.items() if key != "whole" and claim["contradiction"]}
     assert contradicted == {"M2", "M10", "M11", "M12", "M13", "M14"}
     assert "11" in verdicts["M2"]["contradiction"]
@@ -287,7 +287,7 @@ def test_the_papers_numbers_are_given_as_data_in_seconds(verdicts: dict[str, Any
     assert means == [pytest.approx(0.1305)]
 
 
-def test_a_campaign_without_some_scenarios_leaves_their_claims_undecided(tmp_path: Path) -> None:
+def test_claims_on_missing_scenarios_are_inconclusive(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, links=("lossless",), trials=3, exchanges=5, claims=str(CLAIMS))
     made = judge(folder)
     assert made is not None
@@ -302,7 +302,7 @@ def test_an_experiment_without_claims_gets_no_verdicts(tmp_path: Path) -> None:
     assert not (folder / "verdicts.json").exists()
 
 
-def test_claims_that_have_gone_are_named(tmp_path: Path) -> None:
+def test_removed_claims_are_named(tmp_path: Path) -> None:
     folder = write_campaign(
         tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3, claims="/gone.toml"
     )
@@ -326,7 +326,7 @@ def _links(campaign: Path, estimates: dict[str, Any]) -> dict[str, Any]:
     return {claim["id"]: claim["link"] for claim in made["claims"]}
 
 
-def test_a_claim_has_the_worst_flag_of_the_comparisons_that_it_rests_on(campaign: Path) -> None:
+def test_a_claim_has_the_worst_quality_of_its_comparisons(campaign: Path) -> None:
     keys = _keys(campaign)
     delay = {"metric": "end-to-end-delay", "a": keys["http1"]}
     good = {**delay, "b": keys["h3"], "link": {"flag": "good", "why": "far"}}
@@ -335,7 +335,7 @@ def test_a_claim_has_the_worst_flag_of_the_comparisons_that_it_rests_on(campaign
     assert {"flag": "limited", "why": "1 of its 2 comparisons: near"} in links.values()
 
 
-def test_a_claim_that_no_comparison_is_of_has_the_worst_flag_of_its_links_and_endpoints(
+def test_a_claim_without_comparisons_has_the_worst_quality_of_its_links_and_endpoints(
     campaign: Path, verdicts: dict[str, Any]
 ) -> None:
     assert {claim["link"] for claim in verdicts["whole"]["claims"]} == {None}
@@ -355,7 +355,7 @@ def test_a_claim_that_no_comparison_is_of_has_the_worst_flag_of_its_links_and_en
     assert links["M1"] == {"flag": "unusable", "why": "1 of its 12 scenarios: lossless h3: endpoints waited 9 ms"}
 
 
-def test_a_claim_on_a_count_is_no_worse_for_what_endpoints_waited(campaign: Path) -> None:
+def test_a_claim_on_a_count_ignores_cpu_waiting(campaign: Path) -> None:
     wait = {"flag": "unusable", "why": "endpoints waited 9 ms", "share": 0.5}
     key = _keys(campaign)["h3"]
     scenarios = [{"key": key, "name": "h3", "endpoints": wait}]
@@ -367,7 +367,7 @@ def test_a_claim_on_a_count_is_no_worse_for_what_endpoints_waited(campaign: Path
     }  # fmt: skip
 
 
-def test_a_claim_on_cpu_time_is_no_better_than_what_a_hypervisor_left_of_it(campaign: Path) -> None:
+def test_stolen_cpu_lowers_the_quality_of_a_claim_on_cpu_time(campaign: Path) -> None:
     key = _keys(campaign)["h3"]
     wait = {"flag": "unusable", "why": "endpoints waited 9 ms", "share": 0.5, "steal": 0.04}
     grades = Grades.of(Dataset.read(campaign), whole({"scenarios": [{"key": key, "name": "h3", "endpoints": wait}]}))
@@ -377,7 +377,7 @@ def test_a_claim_on_cpu_time_is_no_better_than_what_a_hypervisor_left_of_it(camp
     assert grades.worst([key], ["wire-bytes"]) is None
 
 
-def test_each_choice_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:
+def test_each_choice_has_the_quality_of_its_own_scenarios(campaign: Path) -> None:
     keys = _keys(campaign)
     pair = {"metric": "end-to-end-delay", "a": keys["h2"], "b": keys["h3"]}
     made = judge(campaign, {"comparisons": [{**pair, "link": {"flag": "unusable", "why": "late"}}]})
@@ -387,7 +387,7 @@ def test_each_choice_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:
     assert flags == {"20 ms": {"flag": "unusable", "why": "1 of its 1 comparisons: late"}, "2 ms": None}
 
 
-def test_a_part_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:
+def test_each_part_has_the_quality_of_its_own_scenarios(campaign: Path) -> None:
     row = {"direction": "uplink", "why": "so it is"}
     rows = [
         {**row, "link_name": "lossless", "flag": "good"}, {**row, "link_name": "random", "flag": "good"},

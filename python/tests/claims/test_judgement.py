@@ -52,7 +52,7 @@ def test_the_bounds_belong_to_the_claim_unless_it_is_strict(value: float, strict
 
 
 @pytest.mark.parametrize(("low", "high"), [(None, 2.0), (1.0, None), (None, None)])
-def test_a_bound_that_is_not_there_bounds_nothing(low: float | None, high: float | None) -> None:
+def test_a_missing_bound_does_not_decide(low: float | None, high: float | None) -> None:
     assert within(bench(), exactly(1.5), low, high) == CONFIRMED
 
 
@@ -60,7 +60,7 @@ def test_an_interval_across_a_bound_decides_nothing() -> None:
     assert within(bench(), spread(0.5, 1.5), 1.0, None) == INCONCLUSIVE
 
 
-def test_a_claim_is_held_and_refuted_each_at_its_own_level() -> None:
+def test_confirming_and_contradicting_have_their_own_levels() -> None:
     # 5 % to 95 % of these is above 1.04, the whole is not; and so for contradicting.
     assert within(bench(confirm=0.9), spread(1.0, 2.0), 1.04, None) == CONFIRMED
     assert within(bench(confirm=0.999), spread(1.0, 2.0), 1.04, None) == INCONCLUSIVE
@@ -82,7 +82,7 @@ def test_a_statistic_that_is_not_defined_everywhere_decides_nothing() -> None:
         ([CONFIRMED, CONTRADICTED], CONTRADICTED),
     ],
 )
-def test_all_parts_must_hold_and_one_refutes(verdicts: list[str], verdict: str) -> None:
+def test_all_parts_must_be_confirmed_and_one_contradicts(verdicts: list[str], verdict: str) -> None:
     assert all_of(verdicts) == verdict
 
 
@@ -94,7 +94,7 @@ def test_a_printed_number_has_no_interval() -> None:
     assert written(Estimate(1.4321, 1.3, 1.5, 0.95, 3, "some")) == "1.43 [1.3, 1.5]"
 
 
-def test_what_a_judgement_rests_on_is_counted_once_for_each_scenario() -> None:
+def test_the_evidence_of_a_judgement_counts_each_scenario_once() -> None:
     judgement = Judgement("order", "h1 < h2", CONFIRMED, "why", scenarios={"a": 30, "b": 20})
     assert plain_part(judgement) == {
         "form": "order",
@@ -109,7 +109,7 @@ def test_what_a_judgement_rests_on_is_counted_once_for_each_scenario() -> None:
     }
 
 
-def test_the_interval_that_decided_is_at_its_own_level_and_of_what_is_undecided_the_widest() -> None:
+def test_the_deciding_interval_has_its_own_level_and_an_inconclusive_one_the_widest() -> None:
     two = bench(confirm=0.9, contradict=0.99)
     [(_, held)], [(_, contradicted)], [(_, inconclusive)] = (
         decided_by(two, verdict, spread(1.0, 2.0)) for verdict in (CONFIRMED, CONTRADICTED, INCONCLUSIVE)
@@ -120,7 +120,7 @@ def test_the_interval_that_decided_is_at_its_own_level_and_of_what_is_undecided_
     assert decided_by(two, CONFIRMED, printed) == ()
 
 
-def test_a_bound_decides_on_its_own_side_alone() -> None:
+def test_a_bound_decides_only_on_its_own_side() -> None:
     at_least = Draws(2.0, np.full(10, 2.0), df=9.0, n=10, tells=(True, False))
     assert within(bench(), at_least, 1.5, None) == CONFIRMED
     assert within(bench(), at_least, 1.5, 3.0) == INCONCLUSIVE

@@ -52,7 +52,7 @@ def test_a_good_file_is_read_with_its_numbers_in_seconds(tmp_path: Path) -> None
     assert claims.claims[0].parts[0].form == "order"
 
 
-def test_a_claim_may_be_of_what_endpoints_used(tmp_path: Path) -> None:
+def test_a_claim_may_be_about_resource_use(tmp_path: Path) -> None:
     path = tmp_path / "x.claims.toml"
     path.write_text(GOOD.replace('"end-to-end-delay"', '"client-cpu-work", "server-utilisation"'))
     assert load(path).file.metrics["delay"] == ["client-cpu-work", "server-utilisation"]
@@ -111,13 +111,13 @@ def test_an_error_has_place_value_and_hint(tmp_path: Path, good: str, bad: str, 
     assert words in message
 
 
-def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
+def test_all_errors_of_a_claims_file_are_reported_together(tmp_path: Path) -> None:
     message = _error(tmp_path, GOOD.replace('"delay"\nwhere', '"dealy"\nwhere').replace('"lossy" }', '"losy" }'))
     assert "dealy" in message
     assert "losy" in message
 
 
-def test_a_file_that_is_not_toml_or_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_or_invalid_toml_is_refused(tmp_path: Path) -> None:
     assert "is not TOML" in _error(tmp_path, "paper = ")
     with pytest.raises(WirelabError, match="cannot be read"):
         load(tmp_path / "none.toml")

@@ -44,7 +44,7 @@ def claims() -> Claims:
     return load(FOLDER / "londono2016.claims.toml")
 
 
-def test_all_nine_claims_are_there_and_none_has_a_published_number(claims: Claims) -> None:
+def test_all_nine_claims_are_present_and_none_has_a_published_number(claims: Claims) -> None:
     assert [claim.id for claim in claims.claims] == [f"L{number}" for number in range(1, 10)]
     assert not claims.numbers
 
@@ -80,7 +80,7 @@ def test_each_choice_has_the_cases_of_l1_to_l6(claims: Claims) -> None:
             ), wanted
 
 
-def test_what_is_shared_among_the_exchanges_of_a_connection_is_said_of_bytes_and_packets(claims: Claims) -> None:
+def test_sharing_among_the_exchanges_of_a_connection_is_noted_for_bytes_and_packets(claims: Claims) -> None:
     judged = judge(claims.claims[8], Asked(), 0.05, Rules(0.05, 1.25, claims.file.labels))
     words = [part.text for part in judged.parts if "client sent" in part.text]
     assert len(words) == 12

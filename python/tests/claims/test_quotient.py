@@ -25,24 +25,24 @@ def judged(cpu: float, factor: float = 1.25, error: float = 0.01) -> Any:
 
 
 @pytest.mark.parametrize(("cpu", "verdict"), [(0.163, "confirmed"), (0.427, "contradicted"), (0.204, "inconclusive")])
-def test_it_is_judged_by_its_size(cpu: float, verdict: str) -> None:
+def test_a_quotient_is_judged_by_its_value(cpu: float, verdict: str) -> None:
     assert judged(cpu).verdict == verdict
 
 
-def test_printed_numbers_that_disagree_refute_it_without_tolerance() -> None:
+def test_printed_numbers_that_disagree_contradict_a_quotient_without_tolerance() -> None:
     found = judged(0.427, factor=1.0, error=0.0)
     assert found.verdict == "contradicted"
     assert found.why.startswith("it is 0.681")
 
 
-def test_both_metrics_are_needed() -> None:
+def test_a_quotient_needs_both_metrics() -> None:
     assert PART.metric_names() == ["cpu", "delay"]
     found = judge_part(PART, Bench(Fake({("h2", "cpu"): 1.0}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert (found.verdict, found.why) == ("inconclusive", "mean delay of h2 is not measured")
 
 
 @pytest.mark.parametrize(("client", "verdict"), [(2.0, "confirmed"), (0.5, "contradicted"), (1.0, "inconclusive")])
-def test_it_may_be_claimed_to_be_above_a_number(client: float, verdict: str) -> None:
+def test_a_quotient_may_be_claimed_to_be_above_a_number(client: float, verdict: str) -> None:
     fields = {"form": "quotient", "metric": "client", "per": "server", "of": {"protocol": "h2"}, "above": 1}
     source = Fake({("h2", "client"): client, ("h2", "server"): 1.0})
     found = judge_part(Quotient.model_validate(fields), Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
@@ -50,6 +50,6 @@ def test_it_may_be_claimed_to_be_above_a_number(client: float, verdict: str) -> 
 
 
 @pytest.mark.parametrize("fields", [{}, {"above": 1, "published": 2, "printed": [1.5, 2.5]}, {"published": 2}])
-def test_it_is_claimed_to_be_one_thing(fields: dict[str, Any]) -> None:
+def test_a_quotient_has_exactly_one_bound(fields: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="needs either"):
         Quotient.model_validate({"form": "quotient", "metric": "a", "per": "b", "of": {}, **fields})

@@ -61,7 +61,7 @@ def test_each_statistic_has_the_resamples_that_its_family_needs(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("statistic", ["mean", "sd", "median"])
-def test_what_time_outs_leave_unknown_tells_nothing(tmp_path: Path, statistic: str) -> None:
+def test_values_unknown_by_timeouts_give_no_estimate(tmp_path: Path, statistic: str) -> None:
     some, none = _source(tmp_path / "some", 0.3), _source(tmp_path / "none", 0)
     for source, tells in ((some, (False, False)), (none, (True, True))):
         draws = source.draws("wire-up-packets", statistic, LEVELS)
@@ -94,7 +94,7 @@ def _with_time_out(folder: Path, seconds: float) -> Measured:
     return Measured(samples, {"link.rtt": "20 ms"}, {"delay": "end-to-end-delay"}, False, 200)
 
 
-def test_a_mean_of_which_many_timed_out_is_a_lower_bound(tmp_path: Path) -> None:
+def test_a_mean_with_many_timeouts_is_a_lower_bound(tmp_path: Path) -> None:
     _source(tmp_path, 0.5)
     source = _with_time_out(tmp_path, 10)
     draws = source.draws("delay", "mean", LEVELS)
@@ -105,7 +105,7 @@ def test_a_mean_of_which_many_timed_out_is_a_lower_bound(tmp_path: Path) -> None
     assert source.draws("delay", "sd", LEVELS) is None
 
 
-def test_a_mean_of_which_few_timed_out_is_of_the_others(tmp_path: Path) -> None:
+def test_a_mean_with_few_timeouts_is_of_the_completed_exchanges(tmp_path: Path) -> None:
     _source(tmp_path, 0.0)
     draws = _with_time_out(tmp_path, 10).draws("delay", "mean", LEVELS)
     assert draws is not None

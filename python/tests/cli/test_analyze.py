@@ -32,14 +32,14 @@ def test_medians_verdicts_and_the_next_command_are_printed(campaign: Path) -> No
     assert f"wirelab report {campaign}" in result.stderr
 
 
-def test_json_is_all_that_is_on_stdout(campaign: Path) -> None:
+def test_json_is_the_only_output_on_stdout(campaign: Path) -> None:
     result = CliRunner().invoke(main, ["analyze", str(campaign), "--json"])
     printed = json.loads(result.stdout)
     assert printed["estimates"] == json.loads((campaign / "estimates.json").read_text())
     assert printed["verdicts"] == json.loads((campaign / "verdicts.json").read_text())
 
 
-def test_verdicts_of_an_experiment_that_has_no_claims_any_more_do_not_stay(tmp_path: Path) -> None:
+def test_verdicts_are_removed_if_the_experiment_has_no_claims(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3)
     (folder / "verdicts.json").write_text("{}")
     result = CliRunner().invoke(main, ["analyze", str(folder)])
@@ -48,7 +48,7 @@ def test_verdicts_of_an_experiment_that_has_no_claims_any_more_do_not_stay(tmp_p
 
 
 @pytest.mark.parametrize("verb", ["measure", "analyze", "report", "show"])
-def test_every_verb_sends_a_campaign_that_has_not_run_to_the_run(tmp_path: Path, verb: str) -> None:
+def test_every_verb_suggests_run_for_a_campaign_without_trials(tmp_path: Path, verb: str) -> None:
     folder = write_campaign(tmp_path / "c", protocols=("h2",), links=("lossless",), trials=1, exchanges=1)
     for name in ("exchanges.parquet", "trials.parquet"):
         (folder / name).unlink()
@@ -57,13 +57,13 @@ def test_every_verb_sends_a_campaign_that_has_not_run_to_the_run(tmp_path: Path,
     assert result.stderr.splitlines()[-1] == f"hint: wirelab run synthetic --out {folder}"
 
 
-def test_a_folder_that_is_no_campaign_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_campaign_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["analyze", str(tmp_path / "none")])
     assert result.exit_code == 2
     assert "no campaign" in result.stderr
 
 
-def test_a_campaign_without_a_radio_gets_one_and_keeps_it_until_it_is_measured_again(
+def test_analyze_adds_a_radio_that_stays_until_the_next_measure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = Records(tmp_path / "c", {"s": {"name": "s", "levels": {}, "link_name": "clean", "points": [{}]}})
@@ -85,7 +85,7 @@ def test_a_campaign_without_a_radio_gets_one_and_keeps_it_until_it_is_measured_a
     assert "energy" not in json.loads(last.stdout)["estimates"]
 
 
-def test_a_campaign_that_ran_on_the_device_has_its_processor_where_its_cpu_time_is_known(
+def test_a_campaign_on_the_device_has_processor_energy_if_cpu_time_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = ("reported", "unreported")

@@ -15,7 +15,7 @@ def test_a_duration_is_read_with_its_unit(word: str, nanoseconds: int) -> None:
     assert DurationType().convert(word, None, None) == nanoseconds
 
 
-def test_a_default_in_nanoseconds_stays_as_it_is() -> None:
+def test_a_default_in_nanoseconds_stays_unchanged() -> None:
     assert DurationType().convert(7, None, None) == 7
 
 
@@ -29,7 +29,7 @@ def test_a_default_in_nanoseconds_stays_as_it_is() -> None:
         ("1e99 s", "1e99 s "),
     ],
 )
-def test_what_is_no_duration_is_a_usage_error_with_its_value(word: str, says: str) -> None:
+def test_an_invalid_duration_is_a_usage_error_with_its_value(word: str, says: str) -> None:
     @click.command()
     @budget_option
     def command(budget: int | None) -> None:
@@ -40,21 +40,21 @@ def test_what_is_no_duration_is_a_usage_error_with_its_value(word: str, says: st
     assert f"Invalid value for '--budget': {says}" in " ".join(result.output.split())
 
 
-def test_a_metric_that_nobody_defined_is_refused_where_it_stands() -> None:
+def test_an_unknown_metric_is_refused_with_its_option() -> None:
     with pytest.raises(WirelabError) as caught:
         load("milosevic2021", ["metric=latenzy"])
     assert 'unknown metric ("latenzy")' in caught.value.what
     assert caught.value.hint is not None
 
 
-def test_a_folder_and_a_link_by_their_options_are_what_set_would_say(tmp_path: Path) -> None:
+def test_the_options_for_folder_and_link_equal_set(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<title>Mine</title>")
     [scenario] = load("page", with_page(["protocol=h2"], tmp_path, "4g-medium")).scenarios
     assert (scenario.protocol, scenario.link_name) == ("h2", "4g-medium")
     assert scenario.workload.to_json()["page"]["name"] == tmp_path.name
 
 
-def test_a_folder_below_home_is_named_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_below_home_is_recorded_without_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "index.html").write_text("<title>Mine</title>")
@@ -81,7 +81,7 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
         ("link=nb-iot,clean", "--link and --set link exclude each other"),
     ],
 )
-def test_what_is_said_twice_is_refused(tmp_path: Path, said: str, reported: str) -> None:
+def test_an_option_and_set_for_the_same_key_are_refused(tmp_path: Path, said: str, reported: str) -> None:
     with pytest.raises(WirelabError) as caught:
         with_page(["protocol=h2", said], tmp_path, "4g-medium")
     assert (caught.value.what, caught.value.exit_code) == (reported, 2)
@@ -94,7 +94,7 @@ def test_another_document_of_the_folder_goes_with_it(tmp_path: Path) -> None:
     assert scenario.workload.to_json()["page"]["name"] == f"{tmp_path.name}/start.html"
 
 
-def test_claims_about_a_papers_pages_are_not_judged_on_another(tmp_path: Path) -> None:
+def test_claims_about_a_papers_pages_are_not_judged_on_another_page(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<title>Mine</title>")
     for sets in (with_page([], tmp_path, None), ["workload.page=text-2mb"], ["workload.page.objects=1"]):
         with pytest.raises(WirelabError, match="the claims of fischer2021 are about its own pages") as caught:
@@ -108,7 +108,7 @@ def test_without_these_options_nothing_is_set() -> None:
     assert with_page(["protocol=h2"], None, None) == ("protocol=h2",)
 
 
-def test_inputs_are_kept_as_written() -> None:
+def test_radio_inputs_are_recorded_as_written() -> None:
     record = energy_record("r", ("inactivity = 5s", "rai=on"), None, None, None, None)
     assert record.inputs == {"inactivity": "5s", "rai": "on"}
     assert (record.battery_mah, record.battery_v) == (None, None)

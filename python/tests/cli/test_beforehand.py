@@ -16,7 +16,7 @@ SMALL = ("--set", "protocol=h2", "--link", "ethernet-100m")
 
 
 @VERBS
-def test_what_a_page_names_on_other_hosts_is_reported(tmp_path: Path, verb: str) -> None:
+def test_references_of_a_page_to_other_hosts_are_reported(tmp_path: Path, verb: str) -> None:
     shop = tmp_path / "shop"
     shop.mkdir()
     (shop / "index.html").write_text("<base href=https://a.example/><img src=b.png><video src=c.mp4></video>")
@@ -29,12 +29,12 @@ def test_what_a_page_names_on_other_hosts_is_reported(tmp_path: Path, verb: str)
 
 
 @VERBS
-def test_a_page_that_names_nothing_elsewhere_is_not_mentioned(verb: str) -> None:
+def test_a_page_without_references_to_other_hosts_has_no_note(verb: str) -> None:
     assert run(verb, "page", *SMALL)[2] == ""
 
 
 @VERBS
-def test_a_time_out_below_what_a_load_is_expected_to_take_is_reported_with_both(verb: str) -> None:
+def test_a_timeout_below_the_expected_load_time_is_reported_with_both(verb: str) -> None:
     code, _, err = run(verb, "page", "--set", "protocol=http1,h2", "--link", "nb-iot", "--set", "workload.timeout=20s")
     assert code == 0
     assert err == (
@@ -45,7 +45,7 @@ def test_a_time_out_below_what_a_load_is_expected_to_take_is_reported_with_both(
 
 
 @VERBS
-def test_what_would_be_unsupported_takes_no_trials_and_where_nothing_is_left_it_is_refused(verb: str) -> None:
+def test_unsupported_scenarios_have_no_trials_and_a_plan_without_any_is_refused(verb: str) -> None:
     both = ("--set", "client.implementation=builtin,curl", "--set", "protocol=http1", "--link", "ethernet-100m")
     code, out, err = run(verb, "page", *both)
     assert (code, err) == (
@@ -62,7 +62,7 @@ def test_what_would_be_unsupported_takes_no_trials_and_where_nothing_is_left_it_
     ]
 
 
-def test_what_would_be_unsupported_takes_none_of_a_budget() -> None:
+def test_unsupported_scenarios_use_none_of_the_budget() -> None:
     words = ("plan", "page", "--set", "protocol=http1", "--link", "ethernet-100m", "--jobs", "1")
     one = Plan.model_validate_json(run(*words, "--json")[1])
     budget = ("--budget", f"{ceil(expected_ns(one, 1) / 1e6)} ms")
@@ -73,7 +73,9 @@ def test_what_would_be_unsupported_takes_none_of_a_budget() -> None:
     assert "QUICK RUN" in run(*words, "--set", "protocol=http1,h2", *budget)[1]
 
 
-def test_run_refuses_in_the_same_words_and_makes_no_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_refuses_with_the_same_message_and_makes_no_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     words = ("page", "--set", "client.implementation=curl", "--set", "protocol=http1", "--link", "ethernet-100m")
     assert run("run", *words) == run("plan", *words)

@@ -7,13 +7,13 @@ from tests.described import BASE
 from tests.snapshots import assert_golden
 
 
-def test_a_right_file_is_said_to_be_right(tmp_path: Path) -> None:
+def test_a_correct_file_is_confirmed(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(BASE)
     assert run("check", str(file)) == (0, f"{file}: ok, 2 scenarios, up to 6 trials\n", "")
 
 
-def test_a_wrong_file_is_refused_and_nothing_is_on_stdout(tmp_path: Path) -> None:
+def test_a_wrong_file_is_refused_without_output_on_stdout(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(BASE.replace('"20 ms"', "20"))
     code, out, err = run("check", str(file))
@@ -42,7 +42,7 @@ def test_claims_are_checked_with_their_place(tmp_path: Path) -> None:
     assert "did you mean 'wire-up-packets'?" in err
 
 
-def test_the_metric_and_the_claims_are_reported_with_the_rest(tmp_path: Path) -> None:
+def test_errors_in_metric_and_claims_are_reported_with_the_others(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     assert run("new", str(file), "--from", "milosevic2021")[0] == 0
     claims = tmp_path / "milosevic2021.claims.toml"
@@ -67,7 +67,9 @@ def test_a_set_value_is_checked() -> None:
     assert (code, err.splitlines()[0]) == (2, "--set: link.rtt: has no unit (20)")
 
 
-def test_messages_outside_experiment_files_read_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_outside_experiment_files_match_the_golden_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text(BASE)
     cases = [
@@ -99,7 +101,7 @@ def test_messages_outside_experiment_files_read_as_before(tmp_path: Path, monkey
     assert_golden("cli-errors.txt", "\n".join(parts))
 
 
-def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_reported(tmp_path: Path) -> None:
+def test_a_wrong_program_entry_is_refused_and_a_missing_program_reported(tmp_path: Path) -> None:
     file, catalogue = tmp_path / "first.toml", tmp_path / "implementations.toml"
     run("new", str(file), "--protocol", "mine")
     entry = catalogue.read_text()
@@ -119,7 +121,7 @@ def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_rep
 
 
 @pytest.mark.parametrize("verb", ["check", "plan"])
-def test_what_a_program_does_not_do_is_reported_before_it_is_run(tmp_path: Path, verb: str) -> None:
+def test_unsupported_work_of_a_program_is_reported_before_the_run(tmp_path: Path, verb: str) -> None:
     file = tmp_path / "mine.toml"
     workload = 'workload = { kind = "telemetry", connection = "persistent" }'
     own = '[protocols.mqtt]\nimplementation = "mosquitto"\n'

@@ -81,7 +81,7 @@ def check(
     return CliRunner().invoke(main, ["check-implementation", name], prog_name="wirelab"), paired
 
 
-def test_of_a_protocol_of_ones_own_a_program_with_both_roles_meets_itself_once(
+def test_a_users_program_with_both_roles_is_paired_with_itself_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done, paired = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "one")
@@ -93,7 +93,7 @@ def test_of_a_protocol_of_ones_own_a_program_with_both_roles_meets_itself_once(
 
 
 @pytest.mark.parametrize("name", ["one", "two"])
-def test_where_two_programs_share_the_roles_each_is_checked_with_the_other(
+def test_two_programs_with_one_role_each_are_checked_together(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done, paired = check(tmp_path, monkeypatch, program("one", CLIENT) + program("two", SERVER), name)
@@ -103,16 +103,14 @@ def test_where_two_programs_share_the_roles_each_is_checked_with_the_other(
     assert ("refuses a protocol" in done.stdout) == (name == "one")
 
 
-def test_who_has_nobody_to_talk_to_cannot_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_without_a_peer_cannot_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done, paired = check(tmp_path, monkeypatch, program("two", SERVER), "two")
     assert done.exit_code == 2
     assert not paired
     assert "two plays no role that can be tried" in done.stderr
 
 
-def test_what_an_entry_leaves_out_is_unsupported_and_no_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_undeclared_work_is_unsupported_and_not_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left_out = {"result": UNSUPPORTED, "reason": "one does not do connection = 'persistent'", "tried": False}
     done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "one", **left_out)
     assert done.exit_code == 0
@@ -130,9 +128,7 @@ def test_what_an_entry_leaves_out_is_unsupported_and_no_failure(
         {"result": FAILED, "reason": "client: it says that it does not do this"},
     ],
 )
-def test_what_an_entry_declares_must_be_done(
-    came: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_declared_work_must_succeed(came: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "one", **came)
     assert done.exit_code == 1
     assert "no  mine, one to one: 1 B, new connections: client: it says that it does not do this" in done.stdout
@@ -144,9 +140,7 @@ def test_a_server_that_has_to_be_killed_fails_its_check(tmp_path: Path, monkeypa
     assert "no  mine, one: the server ends within 2 s of SIGTERM: it had to be killed" in done.stdout
 
 
-def test_a_client_that_takes_what_it_does_not_know_fails_its_check(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_client_that_accepts_unknown_work_fails_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER, code=0), "one")
     assert done.exit_code == 1
     assert "no  refuses a protocol that it does not do with exit code 3: exit code 0" in done.stdout

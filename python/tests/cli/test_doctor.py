@@ -28,13 +28,13 @@ def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checks: list[dict[st
     return CliRunner().invoke(main, ["doctor", *arguments], prog_name="wirelab")
 
 
-def test_a_machine_that_allows_everything_is_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_allows_everything_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = doctor(tmp_path, monkeypatch, [GOOD])
     assert done.exit_code == 0
     assert "ok  veth  made two veths" in done.stdout
 
 
-def test_a_shortfall_comes_with_its_cure_and_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_check_has_its_fix_and_exits_with_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = doctor(tmp_path, monkeypatch, [GOOD, BAD])
     assert done.exit_code == 1
     lines = [line.strip() for line in done.stdout.splitlines()]
@@ -42,9 +42,7 @@ def test_a_shortfall_comes_with_its_cure_and_fails(tmp_path: Path, monkeypatch: 
     assert lines[place + 1 : place + 3] == ["install the profile", "then log in again"]
 
 
-def test_what_only_some_experiments_need_is_reported_and_does_not_fail(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_optional_checks_are_reported_and_do_not_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     without = {"name": "ipv6", "ok": False, "optional": True, "detail": "switched off", "cure": "switch it on"}
     done = doctor(tmp_path, monkeypatch, [GOOD, without])
     assert done.exit_code == 0
@@ -52,7 +50,7 @@ def test_what_only_some_experiments_need_is_reported_and_does_not_fail(
     assert lines[lines.index("-   ipv6  switched off") + 1] == "switch it on"
 
 
-def test_foreign_programs_are_named_with_their_version_or_how_to_install_them(
+def test_third_party_programs_are_listed_with_their_version_or_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
@@ -61,7 +59,7 @@ def test_foreign_programs_are_named_with_their_version_or_how_to_install_them(
     assert done.exit_code == 0
 
 
-def test_json_holds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_has_the_same_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = doctor(tmp_path, monkeypatch, [GOOD, BAD], "--json")
     assert done.exit_code == 1
     reported = json.loads(done.stdout)
@@ -69,14 +67,16 @@ def test_json_holds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert set(reported["programs"]) >= {"curl", "nginx"}
 
 
-def test_an_agent_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_agent_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WIRELAB_AGENT", str(tmp_path / "nothing"))
     done = CliRunner().invoke(main, ["doctor"], prog_name="wirelab")
     assert done.exit_code == 1
     assert "which is not an executable file" in done.stderr
 
 
-def test_of_a_version_its_beginning_is_reported_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_is_short_in_the_table_and_complete_in_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = "curl 7.88.1 (x86_64-pc-linux-gnu) libcurl/7.88.1 OpenSSL/3.0.17 zlib/1.2.13 brotli/1.0.9 zstd/1.5.4"
     monkeypatch.setattr("wirelab.runner.implementations.version", lambda _: said)
     assert re.search(r"^ok  curl +curl 7.88.1$", doctor(tmp_path, monkeypatch, [GOOD]).stdout, re.MULTILINE)

@@ -37,21 +37,21 @@ def imported(verb: str) -> set[str]:
 
 
 @pytest.mark.parametrize("verb", [*CHECKS, *PLANS, *LISTS, *(f"describe {each}" for each in DESCRIBED)])
-def test_a_verb_that_starts_nothing_needs_no_data_frame_and_draws_nothing(verb: str) -> None:
+def test_a_verb_that_starts_nothing_imports_no_data_frames_and_no_charts(verb: str) -> None:
     assert not (FRAMES | DRAWING | READING) & imported(verb)
 
 
 @pytest.mark.parametrize("verb", ["list radios", "list devices", "describe radio nrf9160-nbiot"])
-def test_what_reads_no_experiment_needs_no_model_of_one(verb: str) -> None:
+def test_verbs_without_an_experiment_do_not_import_its_model(verb: str) -> None:
     assert not {"pydantic", "wirelab.experiment.experiment"} & imported(verb)
 
 
 @pytest.mark.parametrize("verb", ["list protocols", "list pages", "list metrics", "describe protocol h2"])
-def test_what_lists_names_loads_no_experiment(verb: str) -> None:
+def test_listing_names_does_not_import_experiments(verb: str) -> None:
     assert not {"wirelab.experiment.experiment", "wirelab.runner.start", "wirelab.plan"} & imported(verb)
 
 
-def test_a_folder_is_read_without_a_data_frame(tmp_path: Path) -> None:
+def test_a_page_folder_is_read_without_data_frames(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<!DOCTYPE html><title>Mine</title>")
     there = imported(f"check page --site {tmp_path}")
     assert there >= READING

@@ -6,7 +6,7 @@ from wirelab.cli.interop import _matrices, _reasons
 from wirelab.metrics.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell
 
 
-def test_the_matrix_has_clients_down_and_servers_across_and_tells_policies_apart_where_they_differ() -> None:
+def test_the_matrix_has_clients_as_rows_and_servers_as_columns_and_shows_differing_policies() -> None:
     cells = [
         Cell("h2", "builtin", "nginx", "new", 30, SUCCEEDED, None),
         Cell("h2", "builtin", "nginx", "persistent", 30, SUCCEEDED, None),

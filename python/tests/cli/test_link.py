@@ -35,7 +35,7 @@ def result(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_profile_is_data_on_stdout_and_words_on_stderr(log: Path) -> None:
+def test_a_fitted_profile_goes_to_stdout_and_messages_to_stderr(log: Path) -> None:
     code, out, err = run("link", "fit", str(log))
     assert code == 0
     profile = tomllib.loads(out)
@@ -44,7 +44,7 @@ def test_a_profile_is_data_on_stdout_and_words_on_stderr(log: Path) -> None:
     assert "Which direction lost a packet" in err
 
 
-def test_a_profile_goes_to_a_file_that_is_not_there_yet(log: Path, tmp_path: Path) -> None:
+def test_a_fitted_profile_is_written_only_to_a_new_file(log: Path, tmp_path: Path) -> None:
     target = tmp_path / "mine.toml"
     code, out, err = run("link", "fit", str(log), "--out", str(target))
     assert (code, out) == (0, f"{target}\n")
@@ -64,7 +64,7 @@ def test_an_irtt_result_may_be_compressed(result: Path) -> None:
     )
 
 
-def test_synchronised_clocks_make_one_way_delays_hold(result: Path) -> None:
+def test_with_synchronised_clocks_one_way_delays_are_used(result: Path) -> None:
     link = tomllib.loads(run("link", "fit", str(result), "--synchronised-clocks")[1])["link"]
     assert link["downlink"]["delay"] == "8 ms"
 
@@ -86,7 +86,7 @@ def test_a_capture_is_read_by_the_agent(tmp_path: Path, monkeypatch: pytest.Monk
     assert asked == [["capture", str(path)]]
 
 
-def test_a_capture_that_the_agent_cannot_read_is_the_files_fault(
+def test_a_capture_that_the_agent_cannot_read_is_an_input_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "mine.pcap"
@@ -139,7 +139,7 @@ def became(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
         signal.signal(number, handler)
 
 
-def test_a_link_and_a_command_are_handed_to_the_agent(became: list[list[str]]) -> None:
+def test_a_link_and_a_command_are_passed_to_the_agent(became: list[list[str]]) -> None:
     arguments = (
         "clean", "--set", "rtt=50ms", "--server", "my-broker -c 'a b'", "--server-ready", "tcp:1883",
         "--server-log", "-log", "--seed", "7", "--log", "p.wlpl", "-q", "--", "./mine", "--seed", "{server}", "--", "",
@@ -154,7 +154,7 @@ def test_a_link_and_a_command_are_handed_to_the_agent(became: list[list[str]]) -
     ]  # fmt: skip
 
 
-def test_a_link_alone_is_a_shell_with_a_seed_of_its_own(became: list[list[str]]) -> None:
+def test_a_link_without_a_command_starts_a_shell_with_a_random_seed(became: list[list[str]]) -> None:
     for _ in range(2):
         assert run("link", "nb-iot") == (0, "", "")
     seeds = [call[call.index("--seed") + 1] for call in became]
@@ -162,7 +162,7 @@ def test_a_link_alone_is_a_shell_with_a_seed_of_its_own(became: list[list[str]])
     assert all(call[-1] == "--" for call in became)
 
 
-def test_what_cannot_be_run_is_one_clear_error(became: list[list[str]]) -> None:
+def test_an_impossible_link_command_is_one_clear_error(became: list[list[str]]) -> None:
     parts = []
     for arguments in (
         ["nbiot", "--", "sh"], ["fti"], ["clean", "curl", "x", "--", "y"], ["clean", "--sed", "3"], ["--", "sh"],
@@ -177,7 +177,7 @@ def test_what_cannot_be_run_is_one_clear_error(became: list[list[str]]) -> None:
     assert_golden("link-errors.txt", "\n".join(parts))
 
 
-def test_the_help_of_a_link_says_what_can_be_reached() -> None:
+def test_the_help_of_link_names_the_reachable_addresses() -> None:
     code, out, _ = run("link", "nb-iot", "--help")
     assert code == 0
     assert out.startswith("Usage: wirelab link LINK [OPTIONS] [-- COMMAND [ARGUMENTS]...]\n")

@@ -21,7 +21,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["rnu"], []])
-def test_words_alone_import_click_alone(arguments: list[str]) -> None:
+def test_help_and_errors_import_only_click(arguments: list[str]) -> None:
     script = (
         "import sys\nfrom wirelab.cli import main\n"
         f"try: main({arguments!r}, prog_name='wirelab')\nexcept SystemExit: pass\n"
@@ -33,21 +33,21 @@ def test_words_alone_import_click_alone(arguments: list[str]) -> None:
     assert done.stderr.splitlines()[-1] == "[]"
 
 
-def test_help_reads_as_before() -> None:
+def test_help_matches_the_golden_file() -> None:
     parts = [f"$ wirelab --help\n{run('--help')[1]}"]
     parts += [f"$ wirelab {verb} --help\n{run(verb, '--help')[1]}" for verb in VERBS]
     assert_golden("help.txt", "\n".join(parts))
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_the_line_of_a_verb_is_the_same_in_both_places(verb: str) -> None:
+def test_the_summary_of_a_verb_is_the_same_in_both_helps(verb: str) -> None:
     command = main.get_command(main.make_context("wirelab", [verb], resilient_parsing=True), verb)
     assert command is not None
     assert command.get_short_help_str(200).rstrip(".") == VERBS[verb].summary.rstrip(".")
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_the_example_of_a_verb_has_arguments_that_it_takes(verb: str) -> None:
+def test_the_example_of_a_verb_parses(verb: str) -> None:
     context = main.make_context("wirelab", [verb], resilient_parsing=True)
     command = main.get_command(context, verb)
     assert command is not None
@@ -59,7 +59,7 @@ def test_an_unknown_verb_is_refused_with_the_nearest() -> None:
     assert run("rnu") == (2, "", "error: unknown verb 'rnu'\nhint: did you mean 'run'?\n")
 
 
-def test_an_unknown_option_is_refused_with_where_to_look() -> None:
+def test_an_unknown_option_is_refused_with_the_help_command() -> None:
     code, out, err = run("plan", "quickstart", "--budge", "3")
     assert (code, out) == (2, "")
     assert err == "error: no such option '--budge'. Did you mean '--budget'?\nhint: wirelab plan --help\n"
@@ -69,7 +69,7 @@ def test_a_missing_argument_is_refused() -> None:
     assert run("plan") == (2, "", "error: missing argument 'FILE'\nhint: wirelab plan --help\n")
 
 
-def test_nothing_asked_is_answered_with_help() -> None:
+def test_no_arguments_print_the_help() -> None:
     code, out, err = run()
     assert (code, out) == (2, "")
     assert err.startswith("Usage: wirelab")
@@ -83,7 +83,7 @@ def test_an_error_is_printed_once_on_stderr(monkeypatch: pytest.MonkeyPatch) -> 
     assert run("check", "quickstart") == (1, "", "error: no agent\nhint: build it\n")
 
 
-def test_an_interrupt_exits_as_shells_expect(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -95,14 +95,14 @@ def test_the_version_is_printed() -> None:
     assert run("--version")[1] == f"wirelab {wirelab.__version__}\n"
 
 
-def test_python_m_wirelab_is_wirelab() -> None:
+def test_python_m_wirelab_runs_wirelab() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "wirelab", "--version"], capture_output=True, text=True, cwd=ROOT / "python", check=True
     )
     assert done.stdout == f"wirelab {wirelab.__version__}\n"
 
 
-def test_a_closed_pipe_is_no_traceback() -> None:
+def test_a_closed_pipe_prints_no_traceback() -> None:
     done = subprocess.run(
         f"{sys.executable} -m wirelab list | head -n 1",
         shell=True, executable="/bin/bash", capture_output=True, text=True, cwd=ROOT / "python", check=True,
@@ -110,7 +110,7 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     assert (done.stdout, done.stderr) == ("experiments\n", "")
 
 
-def test_the_commands_that_help_ends_with_can_be_planned() -> None:
+def test_the_example_commands_of_help_can_be_planned() -> None:
     lines = run("--help")[1].rstrip().splitlines()[-2:]
     commands = [line.partition("wirelab run ")[2].split() for line in lines]
     assert [command[0] for command in commands] == ["quickstart", "quickstart"]

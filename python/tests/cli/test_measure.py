@@ -21,7 +21,7 @@ def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", ["mine", "results/mine"])
-def test_it_prints_the_tables_paths_on_stdout_and_words_on_stderr(campaign: Path, name: str) -> None:
+def test_measure_prints_the_tables_paths_on_stdout_and_messages_on_stderr(campaign: Path, name: str) -> None:
     done = CliRunner().invoke(main, ["measure", name])
     assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines() == ["results/mine/exchanges.parquet", "results/mine/trials.parquet"]
@@ -29,7 +29,7 @@ def test_it_prints_the_tables_paths_on_stdout_and_words_on_stderr(campaign: Path
     assert all(Path(line).is_file() for line in done.stdout.splitlines())
 
 
-def test_a_campaign_that_is_not_there_is_named_with_those_that_are(campaign: Path) -> None:
+def test_a_missing_campaign_is_named_with_the_existing_ones(campaign: Path) -> None:
     done = CliRunner().invoke(main, ["measure", "yours"])
     assert done.exit_code == 2
     assert (

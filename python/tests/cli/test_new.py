@@ -5,28 +5,26 @@ import pytest
 from tests.cli.test_main import run
 
 
-def test_a_new_file_is_a_shipped_one_that_passes_its_check(tmp_path: Path) -> None:
+def test_a_new_experiment_file_passes_check(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     assert run("new", str(file), "--from", "quickstart") == (0, f"{file}\n", f"Next    wirelab plan {file}\n")
     assert run("check", str(file))[0] == 0
 
 
-def test_claims_come_along(tmp_path: Path) -> None:
+def test_claims_are_copied_too(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     code, out, _ = run("new", str(file), "--from", "milosevic2021")
     assert (code, out.splitlines()) == (0, [str(file), str(tmp_path / "milosevic2021.claims.toml")])
     assert run("check", str(file))[0] == 0
 
 
-def test_an_own_file_can_be_copied(tmp_path: Path) -> None:
+def test_a_users_file_can_be_copied(tmp_path: Path) -> None:
     run("new", str(tmp_path / "one.toml"))
     assert run("new", str(tmp_path / "two.toml"), "--from", str(tmp_path / "one.toml"))[0] == 0
     assert (tmp_path / "one.toml").read_text() == (tmp_path / "two.toml").read_text()
 
 
-def test_a_shipped_experiments_name_is_refused_and_means_the_shipped_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_name_of_a_shipped_experiment_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     refused = "quickstart: is the name of a shipped experiment\nhint: write quickstart.toml\n"
     assert run("new", "quickstart") == (2, "", refused)
@@ -44,14 +42,14 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert not file.exists()
 
 
-def test_a_folder_that_is_not_there_is_an_error_and_how_to_make_it_is_said(tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused_with_the_command_to_make_it(tmp_path: Path) -> None:
     folder = tmp_path / "my folder"
     code, out, err = run("new", str(folder / "mine.toml"))
     assert (code, out) == (2, "")
     assert err == f"{folder / 'mine.toml'}: there is no folder {folder}\nhint: mkdir -p '{folder}'\n"
 
 
-def test_a_protocol_of_ones_own_begins_with_an_experiment_its_programs_and_their_entry(tmp_path: Path) -> None:
+def test_new_protocol_writes_an_experiment_programs_and_their_entry(tmp_path: Path) -> None:
     file = tmp_path / "first.toml"
     code, out, _ = run("new", str(file), "--protocol", "mine")
     assert code == 0
@@ -73,14 +71,14 @@ def test_a_protocol_of_ones_own_begins_with_an_experiment_its_programs_and_their
         (("--protocol", "mine", "--from", "quickstart"), "--from and --protocol exclude each other"),
     ],
 )
-def test_a_protocol_that_cannot_be_begun_is_refused(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
+def test_an_impossible_new_protocol_is_refused(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
     code, _, err = run("new", str(tmp_path / "first.toml"), *options)
     assert code == 2
     assert words in err
     assert not list(tmp_path.iterdir())
 
 
-def test_a_second_protocol_of_ones_own_joins_the_first(tmp_path: Path) -> None:
+def test_a_second_new_protocol_is_added_to_the_first(tmp_path: Path) -> None:
     run("new", str(tmp_path / "first.toml"), "--protocol", "mine")
     before = (tmp_path / "implementations.toml").read_text()
     code, _, err = run("new", str(tmp_path / "second.toml"), "--protocol", "yours")
@@ -93,7 +91,7 @@ def test_a_second_protocol_of_ones_own_joins_the_first(tmp_path: Path) -> None:
     assert run("check", str(tmp_path / "both.toml"))[0] == 0
 
 
-def test_a_protocol_that_a_folder_has_is_not_begun_again(tmp_path: Path) -> None:
+def test_a_protocol_that_exists_in_the_folder_is_refused(tmp_path: Path) -> None:
     run("new", str(tmp_path / "first.toml"), "--protocol", "mine")
     before = {path: path.read_text() for path in tmp_path.iterdir()}
     code, _, err = run("new", str(tmp_path / "second.toml"), "--protocol", "mine")
@@ -103,7 +101,7 @@ def test_a_protocol_that_a_folder_has_is_not_begun_again(tmp_path: Path) -> None
     assert {path: path.read_text() for path in tmp_path.iterdir()} == before
 
 
-def test_an_experiment_of_ones_own_page_begins_with_its_folder(tmp_path: Path) -> None:
+def test_new_page_writes_an_experiment_for_a_folder(tmp_path: Path) -> None:
     (tmp_path / "my shop").mkdir()
     (tmp_path / "my shop" / "index.html").write_text("<title>Mine</title>")
     file = tmp_path / "mine.toml"
@@ -113,7 +111,7 @@ def test_an_experiment_of_ones_own_page_begins_with_its_folder(tmp_path: Path) -
     assert "page my shop: 1 resource, 19 B, 10 loads a trial" in out
 
 
-def test_a_folder_without_a_page_begins_nothing(tmp_path: Path) -> None:
+def test_new_page_without_a_document_writes_nothing(tmp_path: Path) -> None:
     code, _, err = run("new", str(tmp_path / "mine.toml"), "--site", str(tmp_path))
     assert code == 2
     assert "no such file (index.html)" in err

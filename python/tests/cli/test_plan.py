@@ -8,7 +8,7 @@ from tests.described import BASE
 from wirelab.schema.plan import Plan
 
 
-def test_a_plan_tells_scenarios_trials_and_time(tmp_path: Path) -> None:
+def test_a_plan_shows_scenarios_trials_and_time(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(BASE)
     code, out, err = run("plan", str(file), "--jobs", "1")
@@ -32,14 +32,14 @@ def test_json_is_the_plan_file() -> None:
     assert (plan.experiment.name, len(plan.scenarios)) == ("quickstart", 8)
 
 
-def test_a_budget_is_a_preview_and_says_so() -> None:
+def test_a_budget_gives_a_quick_run_and_says_so() -> None:
     code, out, _ = run("plan", "milosevic2021", "--budget", "2min", "--jobs", "16")
     assert code == 0
     assert "18 scenarios" in out
     assert "QUICK RUN for 2 min" in out
 
 
-def test_a_budget_that_the_experiments_own_is_below_says_that_it_lengthens_nothing() -> None:
+def test_a_budget_above_the_experiments_own_says_that_it_has_no_effect() -> None:
     longer = run("plan", "quickstart", "--budget", "10h")
     assert longer[0] == 0
     assert longer[2] == "--budget 10 h does not lengthen stop.budget, 1.25 min: no block begins after that\n"
@@ -50,13 +50,13 @@ def test_set_changes_the_plan() -> None:
     assert "16 scenarios" in run("plan", "quickstart", "--set", "link.rtt=2ms,20ms")[1]
 
 
-def test_a_plan_tells_how_much_there_is_of_each_page() -> None:
+def test_a_plan_shows_the_size_of_each_page() -> None:
     out = run("plan", "page", "--set", "workload.page=fischer2021,text-44kb", "--set", "workload.loads=1")[1]
     assert "page fischer2021: 17 resources, 394 kB, 1 load a trial\npage text-44kb: 1 resource, 44 kB, 1 load" in out
     assert "and 4 more pages\n" in run("plan", "page", "--set", f"workload.page.objects={','.join('123456789')},10")[1]
 
 
-def test_scenarios_with_levels_that_look_alike_are_named_with_their_factors() -> None:
+def test_scenarios_with_equal_looking_levels_are_named_with_their_factors() -> None:
     varied = ("link.rtt=0 ms,100 ms", "programs.chromium.devtools-latency=100 ms,0 ms", "workload=page", "protocol=h2")
     out = run("plan", "fischer2021-devtools", *(word for each in varied for word in ("--set", each)))[1]
     names = [line.partition("  ")[0] for line in out.splitlines() if line.startswith("h2")]
@@ -65,7 +65,7 @@ def test_scenarios_with_levels_that_look_alike_are_named_with_their_factors() ->
     ]
 
 
-def test_without_a_number_of_lanes_the_plan_says_how_many_and_why(
+def test_without_a_number_of_jobs_the_plan_says_how_many_and_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wirelab.runner.cpus.count", lambda: 2)

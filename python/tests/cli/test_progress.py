@@ -21,11 +21,11 @@ def at(over: int, elapsed_s: float, **given: int) -> Progress:
     return Progress(over=over, elapsed_s=elapsed_s, **fields)
 
 
-def test_words_say_trials_lanes_failures_rate_and_time_left() -> None:
+def test_progress_shows_trials_jobs_failures_rate_and_time_left() -> None:
     assert words(at(50, 25.0)) == "50/100  4 at a time  0 failed  2.0 trials/s  about 25 s left"
 
 
-def test_words_leave_out_what_is_not_known_or_did_not_happen() -> None:
+def test_progress_leaves_out_unknown_and_zero_values() -> None:
     assert words(at(0, 3.0, lanes=1)) == "0/100  1 at a time  0 failed"
     assert words(at(100, 50.0, failed=2, discarded=8)) == "100/100  4 at a time  2 failed  8 run again  2.0 trials/s"
 
@@ -50,7 +50,7 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds_and_one_at_the_end
     assert [line.split("  ")[0] for line in lines] == ["0/100", "10/100", "20/100", "block 1: late", "25/100"]
 
 
-def test_on_a_terminal_one_line_is_drawn_anew() -> None:
+def test_on_a_terminal_one_line_is_redrawn() -> None:
     out = io.StringIO()
     with LiveProgress(Console(file=out, width=100, force_terminal=True), calm) as progress:
         progress.update(at(50, 25.0))
@@ -71,10 +71,10 @@ def test_a_line_is_no_longer_than_its_terminal(columns: int) -> None:
     assert drawn[0].startswith("50/100" if columns <= 80 else "[###")
 
 
-def test_the_bar_gives_way_to_the_words() -> None:
+def test_the_bar_shrinks_for_the_text() -> None:
     assert str(fitted(0.5, "34/160  16 at a time", 33)) == "[#####-----] 34/160  16 at a time"
     assert str(fitted(0.5, "34/160  16 at a time", 20)) == "34/160  16 at a time"
 
 
-def test_one_lane_is_no_lanes() -> None:
+def test_one_job_is_not_mentioned() -> None:
     assert [lanes_words(lanes) for lanes in (1, 2)] == ["1 trial at a time", "2 trials at a time"]

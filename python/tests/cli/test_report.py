@@ -12,7 +12,7 @@ from tests.report.campaigns import write
 from wirelab.cli import main
 
 
-def test_it_prints_the_path_of_the_page(tmp_path: Path) -> None:
+def test_report_prints_the_path_of_the_page(tmp_path: Path) -> None:
     folder = write(tmp_path / "campaign", links=("clean",))
     done = CliRunner().invoke(main, ["report", str(folder)])
     assert done.exit_code == 0
@@ -20,27 +20,27 @@ def test_it_prints_the_path_of_the_page(tmp_path: Path) -> None:
     assert (folder / "report.html").is_file()
 
 
-def test_a_campaign_may_be_named_as_under_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_campaign_may_be_named_by_its_folder_under_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "results" / "mine", links=("clean",))
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(main, ["report", "mine"]).stdout == "results/mine/report.html\n"
 
 
-def test_out_names_another_file(tmp_path: Path) -> None:
+def test_the_option_out_names_another_file(tmp_path: Path) -> None:
     folder = write(tmp_path / "campaign", links=("clean",))
     done = CliRunner().invoke(main, ["report", str(folder), "--out", str(tmp_path / "page.html")])
     assert done.stdout == f"{tmp_path / 'page.html'}\n"
     assert not (folder / "report.html").exists()
 
 
-def test_open_shows_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_option_open_shows_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, shown = write(tmp_path / "campaign", links=("clean",)), []
     monkeypatch.setattr(click, "launch", shown.append)
     CliRunner().invoke(main, ["report", str(folder), "--open"])
     assert shown == [(folder / "report.html").as_uri()]
 
 
-def test_a_folder_that_is_none_is_refused_with_a_hint(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_folder_is_refused_with_a_hint(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["report", str(tmp_path / "nothing")])
     assert done.exit_code == 2
     assert "no campaign" in done.stderr
@@ -48,7 +48,7 @@ def test_a_folder_that_is_none_is_refused_with_a_hint(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("inside", ["file/page.html", "/proc/page.html"])
-def test_an_out_that_cannot_be_made_is_bad_input(inside: str, tmp_path: Path) -> None:
+def test_an_output_file_that_cannot_be_made_is_an_input_error(inside: str, tmp_path: Path) -> None:
     folder = write(tmp_path / "campaign", links=("clean",))
     (tmp_path / "file").touch()
     done = CliRunner().invoke(main, ["report", str(folder), "--out", str(tmp_path / inside)])

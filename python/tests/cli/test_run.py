@@ -100,7 +100,7 @@ def statuses(folder: Path) -> list[str]:
     return [json.loads(line)["trial"] for line in (folder / "journal.jsonl").read_text().splitlines()]
 
 
-def test_the_whole_line_ends_with_a_table_and_the_reports_path(labs: list[Lab], tmp_path: Path) -> None:
+def test_a_full_run_ends_with_a_table_and_the_reports_path(labs: list[Lab], tmp_path: Path) -> None:
     done = run("fake.toml")
     assert done.exit_code == 0, done.stderr
     assert done.stderr.startswith("2 scenarios, up to 18 trials, about ")
@@ -113,7 +113,7 @@ def test_the_whole_line_ends_with_a_table_and_the_reports_path(labs: list[Lab], 
     assert labs[0].closed
 
 
-def test_what_cannot_run_is_said_before_anything_starts_and_the_rest_is_run(
+def test_scenarios_that_cannot_run_are_reported_first_and_the_rest_runs(
     labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
@@ -123,13 +123,13 @@ def test_what_cannot_run_is_said_before_anything_starts_and_the_rest_is_run(
     assert any(trial.startswith("raw-tcp") for trial in statuses(tmp_path / "results" / "fake"))
 
 
-def test_a_scenario_that_has_enough_is_spared_and_one_that_has_not_is_not(labs: list[Lab], tmp_path: Path) -> None:
+def test_the_stopping_rule_ends_only_finished_scenarios(labs: list[Lab], tmp_path: Path) -> None:
     run("fake.toml")
     ran = [trial.split("-")[0] for trial in statuses(tmp_path / "results" / "fake")]
     assert (ran.count("raw"), ran.count("http1")) == (5, 9)
 
 
-def test_a_budget_that_ended_a_run_early_is_reported_where_the_numbers_are(labs: list[Lab], tmp_path: Path) -> None:
+def test_a_budget_that_ended_a_run_early_is_reported_next_to_the_numbers(labs: list[Lab], tmp_path: Path) -> None:
     file = tmp_path / "fake.toml"
     file.write_text(EXPERIMENT.replace("[5, 9]", "[3, 9]") + 'budget = "1 ms"\n')
     done = run("fake.toml", "--set", "protocol=http1")
@@ -140,7 +140,7 @@ def test_a_budget_that_ended_a_run_early_is_reported_where_the_numbers_are(labs:
     assert (facts["cut_after_blocks"], facts["cut_scenarios"]) == (3, 1)
 
 
-def test_of_a_run_that_cannot_begin_nothing_stays(
+def test_a_run_that_cannot_start_leaves_nothing(
     labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> HostFacts:
@@ -159,9 +159,7 @@ def test_of_a_run_that_cannot_begin_nothing_stays(
 
 
 @pytest.mark.parametrize("out", ["fake.toml/x", "fake.toml/x/y", "/proc/wirelab-campaign"])
-def test_an_out_that_cannot_be_made_is_refused_before_anything_is_announced(
-    out: str, labs: list[Lab], tmp_path: Path
-) -> None:
+def test_an_output_folder_that_cannot_be_made_is_refused_first(out: str, labs: list[Lab], tmp_path: Path) -> None:
     done = run("fake.toml", "--out", out)
     assert (done.exit_code, done.stdout, labs) == (2, "", [])
     refused, hint = done.stderr.splitlines()
@@ -169,7 +167,7 @@ def test_an_out_that_cannot_be_made_is_refused_before_anything_is_announced(
     assert hint == "hint: name another folder with --out"
 
 
-def test_of_an_earlier_campaign_everything_stays_when_the_next_run_cannot_begin(
+def test_an_earlier_campaign_stays_if_the_next_run_cannot_start(
     labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> HostFacts:
@@ -190,7 +188,7 @@ def test_json_is_the_estimates_and_nothing_else(labs: list[Lab]) -> None:
     assert json.loads(done.stdout)["metric"] == "end-to-end-delay"
 
 
-def test_given_again_the_command_runs_nothing(labs: list[Lab]) -> None:
+def test_the_same_command_twice_runs_nothing_new(labs: list[Lab]) -> None:
     run("fake.toml", "--set", "protocol=raw-tcp")
     done = run("fake.toml", "--set", "protocol=raw-tcp")
     assert labs[1].started == []
@@ -202,9 +200,7 @@ def own_protocol(folder: Path) -> None:
         (folder / name.replace("NAME", "mine")).write_text(text.replace("NAME", "mine"))
 
 
-def test_a_changed_program_of_ones_own_runs_again_and_is_named_and_the_others_are_reused(
-    labs: list[Lab], tmp_path: Path
-) -> None:
+def test_a_changed_users_program_is_measured_again_and_the_others_are_reused(labs: list[Lab], tmp_path: Path) -> None:
     own_protocol(tmp_path)
     command = ("experiment.toml", "--set", "protocol=raw-tcp,mine", "--set", "link=clean")
     assert run(*command).exit_code == 0
@@ -220,7 +216,7 @@ def test_a_changed_program_of_ones_own_runs_again_and_is_named_and_the_others_ar
     assert "changed since" not in run(*command).stderr
 
 
-def test_a_protocol_whose_every_trial_failed_is_named_and_fails_the_run_and_can_be_retried(
+def test_a_protocol_with_only_failed_trials_fails_the_run_and_can_be_retried(
     labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own_protocol(tmp_path)
@@ -249,7 +245,7 @@ def test_a_protocol_whose_every_trial_failed_is_named_and_fails_the_run_and_can_
     assert "--retry-failed" not in done.stderr
 
 
-def test_a_program_that_says_another_version_than_before_is_reported(labs: list[Lab], tmp_path: Path) -> None:
+def test_a_program_with_a_changed_version_is_reported(labs: list[Lab], tmp_path: Path) -> None:
     own_protocol(tmp_path)
     entry, version = tmp_path / "implementations.toml", tmp_path / "version"
     command = '["cat", "{{ beside }}/version"]'
@@ -264,7 +260,7 @@ def test_a_program_that_says_another_version_than_before_is_reported(labs: list[
     assert "10 reused" in done.stderr
 
 
-def test_out_lanes_and_seed_are_heeded(labs: list[Lab], tmp_path: Path) -> None:
+def test_the_options_out_jobs_and_seed_apply(labs: list[Lab], tmp_path: Path) -> None:
     run("fake.toml", "--out", "mine", "--jobs", "3", "--seed", "99", "--set", "protocol=raw-tcp")
     assert labs[0].lanes == 3
     assert json.loads((tmp_path / "mine" / "plan.json").read_text())["seed"] == 99
@@ -274,7 +270,7 @@ def test_out_lanes_and_seed_are_heeded(labs: list[Lab], tmp_path: Path) -> None:
     assert "mine is a campaign with seed 99, not 1" in refused.stderr
 
 
-def test_what_ran_a_campaign_is_in_it_without_the_users_home(
+def test_the_command_of_a_campaign_is_recorded_without_the_users_home(
     labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -306,7 +302,7 @@ ascending = [{ protocol = "raw-tcp" }, { protocol = "http1" }]
 """
 
 
-def test_a_campaign_is_judged_on_another_machine_by_the_claims_that_it_keeps(labs: list[Lab], tmp_path: Path) -> None:
+def test_a_campaign_is_judged_on_another_machine_by_its_copy_of_the_claims(labs: list[Lab], tmp_path: Path) -> None:
     file = tmp_path / "fake.toml"
     file.write_text('claims = "fake.claims.toml"' + EXPERIMENT)
     (tmp_path / "fake.claims.toml").write_text(CLAIMS)
@@ -342,14 +338,14 @@ def test_nothing_starts_for_wrong_claims(labs: list[Lab], tmp_path: Path) -> Non
     assert labs == []
 
 
-def test_what_runs_is_an_agent_of_the_campaigns_own(labs: list[Lab], tmp_path: Path) -> None:
+def test_a_campaign_runs_its_own_copy_of_the_agent(labs: list[Lab], tmp_path: Path) -> None:
     assert run("fake.toml", "--set", "protocol=raw-tcp").exit_code == 0
     own = tmp_path / "results" / "fake" / "wirelab-agent"
     assert {Path(process.command[0]) for request in labs[0].started for process in request.endpoints} == {own}
     assert not own.exists()
 
 
-def test_a_preview_leaves_the_campaign_that_it_previews_alone(labs: list[Lab], tmp_path: Path) -> None:
+def test_a_quick_run_does_not_touch_the_full_campaign(labs: list[Lab], tmp_path: Path) -> None:
     run("fake.toml", "--set", "protocol=raw-tcp")
     plan = (tmp_path / "results" / "fake" / "plan.json").read_text()
     done = run("fake.toml", "--set", "protocol=raw-tcp", "--budget", "1ms")
@@ -372,7 +368,7 @@ def test_termination_ends_a_run_as_ctrl_c_does(labs: list[Lab], monkeypatch: pyt
     assert labs[0].closed
 
 
-def test_a_run_of_which_nothing_came_fails(labs: list[Lab], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_without_any_finished_trial_fails(labs: list[Lab], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Lab, "_play", lambda _, request, __: result(request.trial, TrialStatus.FAILED))
     done = run("fake.toml", "--set", "protocol=raw-tcp")
     assert done.exit_code == 1

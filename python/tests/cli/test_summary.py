@@ -34,7 +34,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_fastest_stands_first_and_what_never_answers_last_with_its_denominator(campaign: Path) -> None:
+def test_the_lowest_delay_comes_first_and_a_protocol_without_answers_last(campaign: Path) -> None:
     table, why = summary.tables(load(campaign, campaign))
     _, first, last = table.splitlines()
     assert first.startswith("h3")
@@ -45,7 +45,7 @@ def test_the_fastest_stands_first_and_what_never_answers_last_with_its_denominat
     assert last.endswith("0/30")
 
 
-def test_of_one_protocol_the_conditions_are_the_rows(tmp_path: Path) -> None:
+def test_with_one_protocol_each_scenario_is_a_row(tmp_path: Path) -> None:
     write_campaign(tmp_path, protocols=("h3",), links=("lossless", "random"), uploads=("30 B",), trials=5, exchanges=6)
     analyze(tmp_path)
     table, *_ = summary.tables(load(tmp_path, tmp_path))
@@ -54,7 +54,7 @@ def test_of_one_protocol_the_conditions_are_the_rows(tmp_path: Path) -> None:
     assert [row.split()[0] for row in rows] == ["lossless", "random"]
 
 
-def test_another_protocol_at_one_place_does_not_tear_the_rest_apart(tmp_path: Path) -> None:
+def test_a_protocol_in_one_scenario_only_does_not_split_the_table(tmp_path: Path) -> None:
     links = tuple(f"l{number:02}" for number in range(30))
     folder = campaigns.write(tmp_path, protocols=("h2", "h3"), links=links)
     plan = campaigns.read(folder, "plan.json")
@@ -77,7 +77,7 @@ def test_another_protocol_at_one_place_does_not_tear_the_rest_apart(tmp_path: Pa
         ("retransmissions", "retransmissions", 2.0, "2.005 ["),
     ],
 )
-def test_a_headline_that_is_no_time_has_its_own_unit(
+def test_a_headline_metric_that_is_not_a_time_has_its_own_unit(
     tmp_path: Path, metric: str, column: str, value: float, words: str
 ) -> None:
     write_campaign(tmp_path, protocols=("h2",), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
@@ -93,7 +93,7 @@ def test_a_headline_that_is_no_time_has_its_own_unit(
     assert " ms" not in table
 
 
-def test_of_a_link_that_netem_ran_no_delay_error_is_reported(tmp_path: Path) -> None:
+def test_a_netem_link_has_no_delay_error_in_the_summary(tmp_path: Path) -> None:
     write_campaign(tmp_path, protocols=("h2",), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
     plan = json.loads((tmp_path / "plan.json").read_text())
     for scenario in plan["scenarios"]:
@@ -113,14 +113,14 @@ def test_of_a_link_that_netem_ran_no_delay_error_is_reported(tmp_path: Path) -> 
     assert summary.link_line(load(tmp_path, tmp_path)) == "link   run by netem, which keeps no log  quality good"
 
 
-def test_the_worst_link_direction_is_reported_with_the_grade_that_the_report_has(campaign: Path) -> None:
+def test_the_worst_link_direction_is_shown_with_the_reports_quality(campaign: Path) -> None:
     line, *why = summary.link_line(load(campaign, campaign)).splitlines()
     assert line.startswith("link   configured 10 ms, measured 10.00")
     assert line.endswith(f"  quality {graded(load(campaign, campaign))}")
     assert why == [f"       {reason}" for reason in reasons(load(campaign, campaign).estimates)]
 
 
-def test_starved_endpoints_lower_the_grade_and_say_what_to_do(campaign: Path, tmp_path: Path) -> None:
+def test_cpu_contention_lowers_the_quality_with_a_fix(campaign: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(campaign, tmp_path / "starved")
     estimates = json.loads((folder / "estimates.json").read_text())
     first, second = estimates["scenarios"]
@@ -143,7 +143,7 @@ def test_reasons_beyond_the_first_few_are_counted(campaign: Path, tmp_path: Path
     assert summary.link_line(load(folder, folder)).splitlines()[-1] == "       1 more reason is in the report"
 
 
-def test_a_preview_is_no_result_on_the_terminal_either(campaign: Path, tmp_path: Path) -> None:
+def test_a_quick_run_is_not_conclusive_on_the_terminal_either(campaign: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(campaign, tmp_path / "preview")
     plan = json.loads((folder / "plan.json").read_text())
     plan["experiment"]["preview"] = {"budget_ns": 1, "replicates": [5, 2], "exchanges": [100, 5]}

@@ -35,7 +35,7 @@ class _Interrupted:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_is_an_interrupt(how: signal.Signals) -> None:
+def test_a_termination_signal_is_an_interrupt(how: signal.Signals) -> None:
     before = signal.getsignal(how)
     with pytest.raises(KeyboardInterrupt), terminated_as_interrupted():
         signal.raise_signal(how)
@@ -52,7 +52,7 @@ def test_an_interrupt_that_is_ignored_stays_ignored() -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_that_python_lost_ends_a_run_at_its_next_step(how: signal.Signals) -> None:
+def test_an_interrupt_lost_by_python_ends_a_run_at_its_next_step(how: signal.Signals) -> None:
     with terminated_as_interrupted() as check, LiveProgress(Console(file=io.StringIO()), check) as progress:
         progress.update(PROGRESS)
         ends = _Interrupted(how)

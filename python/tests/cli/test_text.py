@@ -9,7 +9,7 @@ def test_columns_are_as_wide_as_their_widest_cell_and_two_spaces_apart() -> None
     assert columns([("name", "of"), ("a", "longer")]) == "name  of\na     longer"
 
 
-def test_columns_of_numbers_end_at_one_place() -> None:
+def test_columns_of_numbers_are_right_aligned() -> None:
     assert columns([("a", "1", "x"), ("b", "100", "y")], right=(1,)) == "a    1  x\nb  100  y"
 
 
@@ -17,10 +17,10 @@ def test_no_line_ends_in_spaces() -> None:
     assert columns([("a", ""), ("", "b"), ("", "")]) == "a\n   b\n"
 
 
-def test_no_rows_are_nothing() -> None:
+def test_no_rows_give_no_text() -> None:
     assert columns([]) == ""
 
 
-def test_a_row_that_is_short_of_a_cell_is_a_mistake_of_the_caller() -> None:
+def test_a_row_that_lacks_a_cell_is_a_programming_error() -> None:
     with pytest.raises(ValueError, match="zip"):
         columns([("a", "b"), ("c",)])

@@ -49,7 +49,7 @@ def wirelab(*words: str) -> tuple[int, str, str]:
     ],
 )
 @pytest.mark.parametrize("length", [0, 100])
-def test_a_torn_table_is_one_error_that_names_it_and_what_to_do(
+def test_a_damaged_table_is_one_error_with_its_name_and_a_fix(
     campaign: Path, verb: str, table: str, length: int
 ) -> None:
     path = campaign / f"{table}.parquet"
@@ -63,7 +63,7 @@ def test_a_torn_table_is_one_error_that_names_it_and_what_to_do(
     assert err == f"{path}: is torn, or no table\nhint: wirelab measure {campaign}\n"
 
 
-def test_measuring_again_with_a_radio_heals_a_torn_table(campaign: Path) -> None:
+def test_measuring_with_a_radio_replaces_a_damaged_table(campaign: Path) -> None:
     path = campaign / "trials.parquet"
     path.write_bytes(path.read_bytes()[:100])
     assert wirelab("analyze", str(campaign), "--radio", "nrf9160-nbiot")[0] == 0

@@ -73,7 +73,7 @@ def perform(
     return [json.loads(line) for line in (tmp_path / "exchanges.jsonl").read_text().splitlines()]
 
 
-def test_a_fresh_connection_serves_one_exchange_and_is_closed(tmp_path: Path) -> None:
+def test_a_new_connection_serves_one_exchange_and_is_closed(tmp_path: Path) -> None:
     fake = Fake([])
     rows = perform(tmp_path, fake)
     assert (fake.opened, fake.closed) == (3, 3)
@@ -81,7 +81,7 @@ def test_a_fresh_connection_serves_one_exchange_and_is_closed(tmp_path: Path) ->
     assert not any(row["connection_reused"] for row in rows)
 
 
-def test_a_kept_connection_is_reused_until_it_breaks(tmp_path: Path) -> None:
+def test_a_persistent_connection_is_reused_until_it_breaks(tmp_path: Path) -> None:
     fake = Fake([None, OSError("reset"), None])
     rows = perform(tmp_path, fake, connection={"policy": "persistent", "connections": 1})
     assert [row["connection_reused"] for row in rows] == [False, True, False]
@@ -90,7 +90,7 @@ def test_a_kept_connection_is_reused_until_it_breaks(tmp_path: Path) -> None:
     assert (fake.opened, fake.closed) == (2, 2)
 
 
-def test_what_takes_longer_than_the_time_out_is_timed_out(tmp_path: Path) -> None:
+def test_an_exchange_longer_than_the_timeout_is_timed_out(tmp_path: Path) -> None:
     rows = perform(tmp_path, Fake([30.0]), timeout_ns=10**7, exchanges=2)
     assert [row["outcome"] for row in rows] == ["timed-out", "completed"]
 
@@ -102,7 +102,7 @@ def test_an_open_loop_keeps_the_intended_starts(tmp_path: Path) -> None:
     assert all(row["start_ns"] >= row["intended_start_ns"] for row in rows)
 
 
-def test_each_client_of_a_population_has_exchanges_of_its_own(tmp_path: Path) -> None:
+def test_each_client_of_a_population_has_its_own_exchanges(tmp_path: Path) -> None:
     rows = perform(tmp_path, Fake([]), clients=2)
     assert sorted((row["client"], row["index"]) for row in rows) == [(c, i) for c in range(2) for i in range(3)]
 
@@ -115,7 +115,7 @@ def test_each_client_of_a_population_has_exchanges_of_its_own(tmp_path: Path) ->
         {"connection": {"policy": "resumed"}},
     ],
 )
-def test_what_it_does_not_do_is_exit_code_3(tmp_path: Path, changed: dict[str, Any]) -> None:
+def test_unsupported_work_exits_with_3(tmp_path: Path, changed: dict[str, Any]) -> None:
     with pytest.raises(SystemExit) as exit_:
         perform(tmp_path, Fake([]), **changed)
     assert exit_.value.code == 3

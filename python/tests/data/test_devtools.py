@@ -56,7 +56,7 @@ def pipes() -> Iterator[Pipes]:
             continue
 
 
-def test_a_call_is_answered_and_what_comes_before_is_kept_in_its_order(pipes: Pipes) -> None:
+def test_a_call_is_answered_and_earlier_events_keep_their_order(pipes: Pipes) -> None:
     pipes.say({"method": "A"}, {"method": "B"}, {"id": 1, "result": {"x": 2}}, {"method": "C"})
     assert pipes.devtools.call("Page.enable", "session", y=3) == {"x": 2}
     assert pipes.heard() == {"id": 1, "method": "Page.enable", "params": {"y": 3}, "sessionId": "session"}
@@ -72,13 +72,13 @@ def test_a_message_may_come_in_pieces(pipes: Pipes) -> None:
     assert pipes.next() == {"method": "B"}
 
 
-def test_what_the_browser_refuses_is_an_error_in_its_words(pipes: Pipes) -> None:
+def test_a_refused_call_has_the_browsers_message(pipes: Pipes) -> None:
     pipes.say({"id": 1, "error": {"code": -32601, "message": "'Page.fly' wasn't found"}})
     with pytest.raises(DEVTOOLS.DevToolsError, match=r"Page\.fly: 'Page\.fly' wasn't found"):
         pipes.devtools.call("Page.fly")
 
 
-def test_a_browser_that_is_gone_is_an_error_to_who_waits_and_to_who_asks(pipes: Pipes) -> None:
+def test_a_dead_browser_is_an_error_for_waits_and_calls(pipes: Pipes) -> None:
     os.close(pipes.tell)
     with pytest.raises(DEVTOOLS.DevToolsError, match="gone"):
         pipes.next()

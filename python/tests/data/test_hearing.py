@@ -94,7 +94,7 @@ def test_a_message_that_comes_too_late_is_timed_out_and_counted(hearing: ModuleT
     assert row["end_ns"] == published_ns + 10**7
 
 
-def test_what_comes_wrong_fails_what_did_not_come(hearing: ModuleType) -> None:
+def test_a_wrong_message_fails_the_missing_one(hearing: ModuleType) -> None:
     right = message(hearing, 0, time.monotonic_ns())
     wrong = right[:-1] + bytes([right[-1] ^ 1])
     for body in (wrong, right[:-1], message(hearing, 5, 1), b""):
@@ -103,7 +103,7 @@ def test_what_comes_wrong_fails_what_did_not_come(hearing: ModuleType) -> None:
         assert "what came differs from what was published" in rows[0]["error"]
 
 
-def test_who_cannot_subscribe_fails_and_the_others_are_reported(hearing: ModuleType) -> None:
+def test_a_subscriber_that_fails_is_reported_and_the_others_continue(hearing: ModuleType) -> None:
     right = message(hearing, 0, time.monotonic_ns())
     rows, reported = hear(hearing, [OSError("refused"), [right]], messages=1, timeout_ns=10**7)
     assert rows[0]["error"] == "subscribing: OSError: refused"

@@ -101,7 +101,7 @@ def test_a_resource_that_was_asked_for_twice_counts_once() -> None:
     assert [each["resource"] for each in rows] == [0, 1, None]
 
 
-def test_what_is_given_up_or_says_no_archive_has_no_rows_of_requests() -> None:
+def test_a_load_that_timed_out_or_wrote_no_archive_has_no_request_rows() -> None:
     assert reported(given_up=True)[0]["outcome"] == "timed-out"
     for more, words in (({"why": "nghttp ended with 1: no route"}, "no route"), ({"words": "{}"}, "no HTTP Archive")):
         row, rows = reported(**more)

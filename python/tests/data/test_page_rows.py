@@ -73,7 +73,7 @@ def test_a_load_lasts_from_the_navigations_start_to_the_load_event(name: str, pr
 
 
 @pytest.mark.parametrize("name", ["h2", "http1", "https1", "h3", "preload", "early-hints", "not-found", "open"])
-def test_what_happened_of_each_request_happened_in_order(name: str) -> None:
+def test_the_events_of_each_request_are_in_order(name: str) -> None:
     _, rows = of_load(recorded(name), given_up_ns=LATER if name == "open" else None)
     for row in rows.values():
         known = [row[phase] for phase in ("discovered_ns", *PHASES) if row[phase] is not None]
@@ -81,7 +81,7 @@ def test_what_happened_of_each_request_happened_in_order(name: str) -> None:
             assert known == sorted(known), row["path"]
 
 
-def test_a_load_is_an_exchange() -> None:
+def test_a_load_is_one_exchange() -> None:
     exchange, _ = of_load(recorded("h2"))
     read = PageExchange.model_validate(exchange)
     assert (read.outcome, read.status, read.client, read.connections) == (Outcome.COMPLETED, 200, 0, 1)
@@ -135,18 +135,20 @@ def test_priorities_are_those_of_the_field_as_sent() -> None:
     ("text", "meaning"),
     [(None, (None, None)), ("i", (3, True)), ("u=5", (5, False)), ("u=1, i", (1, True)), ("i=?0, u=2", (2, False))],
 )
-def test_what_a_priority_leaves_out_has_its_default(text: str | None, meaning: tuple[int | None, bool | None]) -> None:
+def test_missing_parts_of_a_priority_have_their_default(
+    text: str | None, meaning: tuple[int | None, bool | None]
+) -> None:
     assert importlib.import_module("page_rows").priority_of(text) == meaning
 
 
-def test_what_a_link_field_names_is_found_by_it() -> None:
+def test_a_resource_named_in_a_link_field_is_discovered_by_it() -> None:
     _, rows = of_load(recorded("preload"))
     assert [row["found_by"] for row in rows.values()] == ["navigation", "hint", "hint"]
     _, rows = of_load(recorded("h2"))
     assert [row["found_by"] for row in rows.values()] == ["navigation", "body", "body"]
 
 
-def test_what_early_hints_name_is_known_with_them_and_its_phases_were_not_seen() -> None:
+def test_a_resource_in_early_hints_is_discovered_with_them_and_has_no_phases() -> None:
     exchange, rows = of_load(recorded("early-hints"))
     assert exchange["outcome"] == "completed"
     assert exchange["connections"] == 1
@@ -157,7 +159,7 @@ def test_what_early_hints_name_is_known_with_them_and_its_phases_were_not_seen()
         assert rows[path]["connection"] is None
 
 
-def test_behind_early_hints_the_final_response_begins_later_than_the_first_byte() -> None:
+def test_after_early_hints_the_final_response_begins_later_than_the_first_byte() -> None:
     events = recorded("early-hints")
     [hinted] = [each for each in events if each["method"] == "Network.responseReceivedEarlyHints"]
     exchange, _ = of_load(events)
@@ -167,7 +169,7 @@ def test_behind_early_hints_the_final_response_begins_later_than_the_first_byte(
     assert of_load([hinted, *others])[0] == of_load([*others, hinted])[0] == exchange
 
 
-def test_what_holds_no_load_event_up_is_waited_for_and_ends_the_load() -> None:
+def test_a_resource_that_does_not_block_the_load_event_still_ends_the_load() -> None:
     events = recorded("h2")
     image = sent(events, "/b.png")
     ends = [each for each in events if each["params"].get("requestId") == image]
@@ -187,7 +189,7 @@ def test_what_holds_no_load_event_up_is_waited_for_and_ends_the_load() -> None:
     assert exchange["end_ns"] == rows["/b.png"]["end_ns"] == pytest.approx(at(events, "Page.loadEventFired") + 5e8)
 
 
-def test_of_two_requests_for_a_resource_the_second_is_of_no_use(tmp_path: Path) -> None:
+def test_a_second_request_for_a_resource_is_marked_as_unused(tmp_path: Path) -> None:
     events = recorded("h2")
     css = [each for each in events if each["params"].get("requestId") == sent(events, "/a.css")]
     again = json.loads(json.dumps(css).replace(sent(events, "/a.css"), "again"))
@@ -206,7 +208,7 @@ def test_of_two_requests_for_a_resource_the_second_is_of_no_use(tmp_path: Path) 
     assert wrong_resources(tmp_path, Site.from_json(manifest.read_bytes(), Where(str(manifest)))) is None
 
 
-def test_a_time_out_names_what_is_open_and_a_failure_what_failed() -> None:
+def test_a_timeout_names_open_requests_and_a_failure_failed_ones() -> None:
     exchange, rows = of_load(recorded("open"), "http/1.1", LATER)
     assert (exchange["outcome"], exchange["error"], exchange["end_ns"]) == ("timed-out", "open: /b.png", LATER)
     assert (rows["/b.png"]["outcome"], rows["/b.png"]["body_received_bytes"]) == ("timed-out", 10)
@@ -224,7 +226,7 @@ def test_at_most_five_paths_are_named() -> None:
     assert named([f"/{number}" for number in range(7)]) == "/0, /1, /2, /3, /4 and 2 more"
 
 
-def test_another_protocol_than_the_protocols_fails_the_load_with_the_reason() -> None:
+def test_a_load_over_another_protocol_fails_with_the_reason() -> None:
     exchange, rows = of_load(recorded("http1"), "h2")
     assert (exchange["outcome"], exchange["error"]) == ("failed", "/index.html came over http/1.1, not h2")
     assert rows["/index.html"]["outcome"] == "failed"
@@ -232,7 +234,7 @@ def test_another_protocol_than_the_protocols_fails_the_load_with_the_reason() ->
     assert exchange["error"] == "/index.html came over TLS 1.3, not TLS 1.2"
 
 
-def test_what_is_missing_or_cut_short_fails_the_load() -> None:
+def test_a_missing_or_truncated_resource_fails_the_load() -> None:
     events = [each for each in recorded("h2") if each["params"].get("request", {}).get("url") != f"{ORIGIN}/b.png"]
     exchange, _ = of_load(events)
     assert (exchange["outcome"], exchange["error"]) == ("failed", "not asked for: /b.png")
@@ -243,7 +245,7 @@ def test_what_is_missing_or_cut_short_fails_the_load() -> None:
     assert (exchange["outcome"], exchange["error"]) == ("failed", "/b.png: 70 of 75 bytes")
 
 
-def test_what_the_manifest_does_not_have_is_distinguished_and_fails_nothing() -> None:
+def test_a_request_outside_the_manifest_is_marked_and_does_not_fail() -> None:
     events = recorded("h2")
     css = [each for each in events if each["params"].get("requestId") == sent(events, "/a.css")]
     another = json.loads(json.dumps(css).replace(sent(events, "/a.css"), "other").replace("/a.css", "/other.css"))
@@ -253,7 +255,7 @@ def test_what_the_manifest_does_not_have_is_distinguished_and_fails_nothing() ->
     assert rows["/a.css"]["resource"] == 1
 
 
-def test_what_was_held_back_on_our_word_is_no_request() -> None:
+def test_a_request_blocked_by_the_script_is_not_counted() -> None:
     icon = {
         "requestId": "9", "loaderId": "l", "timestamp": 1.0, "type": "Other", "initiator": {"type": "other"},
         "request": {"url": f"{ORIGIN}/favicon.ico"},
@@ -268,7 +270,7 @@ def test_what_was_held_back_on_our_word_is_no_request() -> None:
     assert list(rows) == ["/index.html", "/a.css", "/b.png"]
 
 
-def test_a_coded_body_counts_as_it_was_sent() -> None:
+def test_a_compressed_body_counts_with_its_size_on_the_wire() -> None:
     events = recorded("h2")
     answered = [each for each in events if each["method"] == "Network.responseReceived"]
     fields = next(each for each in answered if each["params"]["response"]["url"].endswith("a.css"))

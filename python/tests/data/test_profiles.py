@@ -51,13 +51,13 @@ def test_a_profile_is_a_link(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_value_lacks_its_source_and_no_source_its_value(name: str) -> None:
+def test_each_value_has_a_source_and_each_source_a_value(name: str) -> None:
     profile = profiles()[name]
     assert set(profile.sources) == {path for path, _ in profile.values()}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_source_says_where_to_look(name: str) -> None:
+def test_a_source_names_a_place_to_look_up(name: str) -> None:
     for path, source in profiles()[name].sources.items():
         assert split_mark(source)[1].strip(" .:"), path
         assert source == source.strip()
@@ -65,7 +65,7 @@ def test_a_source_says_where_to_look(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_source_that_refers_back_refers_to_a_source(name: str) -> None:
+def test_a_back_reference_refers_to_a_source(name: str) -> None:
     last = ""
     for path, source in profiles()[name].sources.items():
         mark, text = split_mark(source)
@@ -104,11 +104,11 @@ def test_round_trips_and_rates_in_a_title_are_those_of_the_link(name: str) -> No
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_titles_fit_a_line(name: str) -> None:
+def test_titles_fit_one_line(name: str) -> None:
     assert len(profiles()[name].title) + max(map(len, NAMES)) <= 118
 
 
-def test_a_bandwidth_delay_product_is_one() -> None:
+def test_a_queue_called_a_bandwidth_delay_product_is_one() -> None:
     checked = 0
     for name in NAMES:
         link = resolved(name)

@@ -33,7 +33,7 @@ def shares(experiment: Experiment) -> list[dict[str, float]]:
     return [dict(scenario.cpu) for scenario in experiment.scenarios]
 
 
-def test_a_host_has_no_limit_unless_the_file_or_a_factor_says_so(tmp_path: Path) -> None:
+def test_a_host_has_no_cpu_limit_by_default(tmp_path: Path) -> None:
     assert shares(loaded(tmp_path)) == [{}]
     assert shares(loaded(tmp_path, endpoints='client = { cpu = "10 %" }')) == [{"client": 0.1}]
     varied = loaded(tmp_path, '"server.cpu" = ["none", "100 %", "0.1 %"]', 'client = { cpu = "10 %" }')
@@ -44,7 +44,7 @@ def test_a_host_has_no_limit_unless_the_file_or_a_factor_says_so(tmp_path: Path)
     assert shares(loaded(tmp_path, '"endpoints.client.cpu" = ["5 %"]')) == [{"client": 0.05}]
 
 
-def test_a_slower_host_is_another_scenario_and_one_without_a_limit_is_what_it_was(tmp_path: Path) -> None:
+def test_a_cpu_limit_changes_the_scenarios_key_and_no_limit_does_not(tmp_path: Path) -> None:
     plain, limited = (make_plan(loaded(tmp_path, endpoints=text)) for text in ("", 'client = { cpu = "10 %" }'))
     assert plain.scenarios[0].key != limited.scenarios[0].key
     assert "cpu" not in plain.to_json()["scenarios"][0]
@@ -54,7 +54,7 @@ def test_a_slower_host_is_another_scenario_and_one_without_a_limit_is_what_it_wa
 
 
 @pytest.mark.parametrize("share", ["0 %", "0.05 %", "150 %", "fast"])
-def test_what_is_no_share_of_a_cpu_is_refused_with_its_place(tmp_path: Path, share: str) -> None:
+def test_an_invalid_cpu_share_is_refused_with_its_place(tmp_path: Path, share: str) -> None:
     with pytest.raises(WirelabError, match=r"client\.cpu"):
         loaded(tmp_path, endpoints=f'client = {{ cpu = "{share}" }}')
     with pytest.raises(WirelabError, match=r"client\.cpu"):

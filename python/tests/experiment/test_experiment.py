@@ -47,7 +47,7 @@ def test_settings_of_one_protocol_win_over_those_of_every_protocol(tmp_path: Pat
     assert experiment.scenarios[1].settings["tls"] == "1.3"
 
 
-def test_an_experiment_without_links_has_one_that_does_nothing(tmp_path: Path) -> None:
+def test_an_experiment_without_links_has_one_without_effects(tmp_path: Path) -> None:
     text = BASE.replace('[links.wire]\nrtt = "20 ms"\n', "")
     scenario = load(tmp_path, text).scenarios[0]
     assert (scenario.link_name, scenario.link.uplink) == ("link", ())
@@ -60,7 +60,7 @@ def test_quickstart_compares_four_protocols_on_two_links() -> None:
     assert (experiment.stop.replicates, experiment.stop.budget) == ((8, 8), 75 * 10**9)
 
 
-def test_milosevic2021_is_its_18_cases_of_3000_uploads() -> None:
+def test_milosevic2021_has_the_papers_18_cases_of_3000_uploads() -> None:
     experiment = load_experiment("milosevic2021")
     assert len(experiment.scenarios) == 18
     assert experiment.fixed()
@@ -96,7 +96,7 @@ def test_the_choices_start_from_the_case_of_milosevic2021() -> None:
     assert any(isinstance(scenario.workload.connection, Persistent) for scenario in choices.scenarios)
 
 
-def test_elmangoush2017_is_its_four_scenarios_on_three_channels_with_three_protocols() -> None:
+def test_elmangoush2017_has_the_papers_four_scenarios_on_three_channels_with_three_protocols() -> None:
     experiment = load_experiment("elmangoush2017")
     assert len(experiment.scenarios) == 36
     assert experiment.fixed()
@@ -129,7 +129,7 @@ def test_the_choices_start_from_the_cases_of_elmangoush2017() -> None:
             assert mine.workload == theirs.workload
 
 
-def test_every_case_of_elmangoush2017_is_also_one_with_the_papers_server_and_one_of_a_slower_client() -> None:
+def test_every_case_of_elmangoush2017_also_runs_with_the_papers_server_and_with_a_slower_client() -> None:
     choices = load_experiment("elmangoush2017-choices")
     entry = choices.source.programs["nginx"].roles.server
     assert entry is not None
@@ -147,7 +147,7 @@ def test_every_case_of_elmangoush2017_is_also_one_with_the_papers_server_and_one
         assert entry.refusal(protocol, scenario.settings, scenario.workload) is None
 
 
-def test_londono2016_asks_the_proxy_by_coap_alone_over_air_that_all_share() -> None:
+def test_londono2016_reaches_the_proxy_only_by_coap_over_a_shared_medium() -> None:
     experiment = load_experiment("londono2016")
     for scenario in experiment.scenarios:
         assert (scenario.origin is not None) == (scenario.protocol == "coap")
@@ -206,7 +206,7 @@ def test_milosevic2021_attribution_gives_all_three_the_same_tls() -> None:
 
 
 @pytest.mark.parametrize("name", experiment_names())
-def test_a_shipped_experiment_is_right_with_the_real_protocols(name: str) -> None:
+def test_shipped_experiments_are_valid_with_the_real_protocols(name: str) -> None:
     assert load_experiment(name).scenarios
 
 
@@ -214,7 +214,7 @@ def test_a_shipped_experiment_is_right_with_the_real_protocols(name: str) -> Non
     "own",
     ['medium = { rate = "13 Mbit/s", frame-error = "5 %" }', 'medium.rate = "13 Mbit/s"\nmedium.frame-error = "5 %"'],
 )
-def test_a_part_of_a_medium_changes_a_profiles(own: str, tmp_path: Path) -> None:
+def test_one_parameter_of_a_medium_overrides_a_profiles(own: str, tmp_path: Path) -> None:
     text = BASE.replace('rtt = "20 ms"', f'profile = "wifi-n"\n{own}')
     medium = load(tmp_path, text).scenarios[0].link.medium
     shipped = load(tmp_path, BASE, "link=wifi-n").scenarios[0].link.medium
@@ -222,7 +222,7 @@ def test_a_part_of_a_medium_changes_a_profiles(own: str, tmp_path: Path) -> None
     assert medium == shipped.model_copy(update={"rate_bps": 13_000_000, "frame_error": 0.05})
 
 
-def test_parts_of_radio_and_translation_change_a_profiles(tmp_path: Path) -> None:
+def test_parameters_of_radio_and_translation_override_a_profiles(tmp_path: Path) -> None:
     own = 'radio = { buffer = "4 kB" }\nnat = { udp = "30 s" }'
     link = load(tmp_path, BASE.replace('rtt = "20 ms"', f'profile = "nb-iot"\n{own}')).scenarios[0].link
     shipped = load(tmp_path, BASE, "link=nb-iot").scenarios[0].link
@@ -238,20 +238,20 @@ def test_the_defaults_of_every_link_and_one_of_them_make_a_medium_together(tmp_p
     assert medium == Serialiser(rate_bps=1_000_000, queue_bytes=1000, overhead_bytes=0)
 
 
-def test_a_level_may_be_a_part_of_a_table(tmp_path: Path) -> None:
+def test_a_level_may_be_one_key_of_a_table(tmp_path: Path) -> None:
     part, without = load(tmp_path, BASE, "protocol=h2", "link=nb-iot", 'link.radio={ buffer = "4 kB" },none').scenarios
     assert part.link.radio is not None
     assert (part.link.radio.buffer_bytes, len(part.link.radio.sleeps)) == (4000, 2)
     assert without.link.radio is None
 
 
-def test_a_part_of_a_link_that_no_scenario_uses_is_judged_too(tmp_path: Path) -> None:
+def test_unused_parts_of_a_link_are_checked_too(tmp_path: Path) -> None:
     text = BASE + '[links.spare]\nprofile = "wifi-n"\nmedium = { rates = "1 Mbit/s" }\n'
     with pytest.raises(WirelabError, match=r"links\.spare\.medium\.rates: unknown key"):
         load(tmp_path, text, "link=wire")
 
 
-def test_a_schedules_delay_and_loss_come_on_top_of_the_links_own(tmp_path: Path) -> None:
+def test_a_schedules_delay_and_loss_add_to_the_links_own(tmp_path: Path) -> None:
     schedule = 'schedule = { points = [{ at = "0 s", delay = "5 ms", loss = "1 %" }] }\nloss = "2 %"'
     uplink = load(tmp_path, BASE.replace('rtt = "20 ms"', schedule), "link.delay=1ms").scenarios[0].link.uplink
     assert isinstance(uplink[0], Schedule)
@@ -265,7 +265,7 @@ def test_a_schedule_of_times_alone_is_planned(tmp_path: Path) -> None:
     assert make_plan(experiment).scenarios[0].expected_exchange_ns > 0
 
 
-def test_the_default_of_shipped_links_may_be_a_part(tmp_path: Path) -> None:
+def test_the_default_of_shipped_links_may_be_one_key(tmp_path: Path) -> None:
     text = BASE.replace('[links.wire]\nrtt = "20 ms"\n', '[link]\nradio = { buffer = "4 kB" }\n')
     assert load(tmp_path, text, "link=nb-iot").scenarios[0].link.radio is not None
     with pytest.raises(WirelabError, match=r"link\.radio\.sleeps: is missing"):

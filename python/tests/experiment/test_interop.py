@@ -18,29 +18,29 @@ def pairs(**chosen: list[str]) -> set[tuple[str, str, str]]:
     }
 
 
-def test_who_speaks_a_protocol_in_both_roles_meets_itself_and_everybody_else() -> None:
+def test_a_program_with_both_roles_is_paired_with_itself_and_all_others() -> None:
     found = pairs(protocols=["h2"], clients=["builtin", "curl"], servers=["builtin", "nginx"])
     assert found == {("h2", client, server) for client in ("builtin", "curl") for server in ("builtin", "nginx")}
 
 
-def test_who_does_not_speak_a_protocol_is_left_out_of_it() -> None:
+def test_a_program_is_not_paired_for_protocols_that_it_does_not_speak() -> None:
     assert pairs(protocols=["h3"], clients=["builtin", "curl"], servers=["builtin"]) == {("h3", "builtin", "builtin")}
     assert ("raw-udp", "builtin", "builtin") in pairs()
 
 
-def test_who_does_nothing_that_is_tried_is_left_out() -> None:
+def test_a_program_without_a_tested_workload_is_left_out() -> None:
     everybody = {name for _, *names in pairs(protocols=["h2"]) for name in names}
     assert "nginx" in everybody
     assert not {"chromium", "node"} & everybody
 
 
-def test_each_pair_is_tried_over_fresh_and_over_kept_connections() -> None:
+def test_each_pair_is_tried_over_new_and_persistent_connections() -> None:
     experiment = interop_experiment(Path("/nowhere"), Only(["http1"], ["builtin"], ["nginx"]))
     assert {each.workload.connection.policy for each in experiment.scenarios} == {"new", "persistent"}
     assert len({each.name for each in experiment.scenarios}) == 2
 
 
-def test_only_protocols_that_notify_are_tried_with_it() -> None:
+def test_only_protocols_with_pubsub_are_tried_with_it() -> None:
     experiment = interop_experiment(Path("/nowhere"), Only(clients=["builtin"]), workload="pubsub")
     protocols = {each.protocol for each in experiment.scenarios}
     assert {"mqtt", "coap", "http1"} <= protocols
@@ -48,7 +48,7 @@ def test_only_protocols_that_notify_are_tried_with_it() -> None:
     assert {each.workload.kind for each in experiment.scenarios} == {"pubsub"}
 
 
-def test_a_name_that_is_none_is_refused_with_the_nearest() -> None:
+def test_an_unknown_name_is_refused_with_the_nearest() -> None:
     with pytest.raises(WirelabError, match="unknown server 'ngnix'") as caught:
         pairs(servers=["ngnix"])
     assert "nginx" in str(caught.value.hint)

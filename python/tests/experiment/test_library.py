@@ -30,7 +30,7 @@ def test_the_shipped_experiments_are_listed_without_their_claims() -> None:
     assert not [name for name in names if "claims" in name]
 
 
-def test_foreign_implementations_name_registered_protocols() -> None:
+def test_third_party_implementations_name_registered_protocols() -> None:
     known = {protocol.name for protocol in registered().protocols}
     for program in implementations().values():
         protocols = {protocol for _, entry in program.roles if entry is not None for protocol in entry.protocols}

@@ -312,7 +312,7 @@ def test_every_mistake_is_refused_with_its_place(name: str, tmp_path: Path) -> N
     assert re.match(r"(.*/test\.toml:\d+:\d+: .+\n(hint: .+\n)?)+$", f"{error.value}\n"), str(error.value)
 
 
-def test_every_message_reads_as_before(tmp_path: Path) -> None:
+def test_every_message_matches_the_golden_file(tmp_path: Path) -> None:
     parts = []
     for name, text in WRONG.items():
         with pytest.raises(WirelabError) as error:

@@ -35,6 +35,6 @@ def test_shipped_experiments_satisfy_it(name: str) -> None:
         ("title", "titel"),
     ],
 )
-def test_common_mistakes_do_not(old: str, new: str) -> None:
+def test_common_mistakes_do_not_satisfy_the_schema(old: str, new: str) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(tomllib.loads(BASE.replace(old, new, 1)), json.loads(experiment_schema()))

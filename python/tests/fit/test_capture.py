@@ -43,7 +43,7 @@ def test_a_capture_between_the_ends_says_so() -> None:
     assert observe_capture(capture.rows).seen[0].startswith("Taken between the ends, it seems")
 
 
-def test_the_last_segment_that_an_acknowledgement_covers_gives_the_sample() -> None:
+def test_the_last_segment_that_an_ack_covers_gives_the_round_trip_sample() -> None:
     capture = opened()
     capture.client(50, "A", 1, 1, 1000)
     capture.client(58, "A", 1001, 1, 1000)
@@ -51,7 +51,7 @@ def test_the_last_segment_that_an_acknowledgement_covers_gives_the_sample() -> N
     assert observe_capture(capture.rows).round_trips_ns.tolist() == [40_000_000, 40_000_000]
 
 
-def test_segments_sent_twice_give_no_sample_and_were_lost() -> None:
+def test_retransmitted_segments_give_no_sample_and_count_as_lost() -> None:
     capture = opened()
     capture.client(50, "A", 1, 1, 1000)
     capture.server(90, "A", 1, 1001)
@@ -64,7 +64,7 @@ def test_segments_sent_twice_give_no_sample_and_were_lost() -> None:
     assert seen.lost_by_way["downlink"].tolist() == [False]
 
 
-def test_a_segment_acknowledged_too_soon_after_it_was_sent_again_was_not_lost() -> None:
+def test_a_segment_acknowledged_too_soon_after_its_retransmission_was_not_lost() -> None:
     capture = opened()
     capture.client(50, "A", 1, 1, 1000)
     capture.server(90, "A", 1, 1001)
@@ -74,7 +74,7 @@ def test_a_segment_acknowledged_too_soon_after_it_was_sent_again_was_not_lost() 
     assert observe_capture(capture.rows).lost_by_way["uplink"].tolist() == [False, False, False]
 
 
-def test_a_segment_never_acknowledged_though_sent_again_was_lost() -> None:
+def test_a_retransmitted_segment_that_was_never_acknowledged_was_lost() -> None:
     capture = opened()
     capture.client(50, "A", 1, 1, 1000)
     capture.server(90, "A", 1, 1001)
@@ -96,7 +96,7 @@ def test_a_gap_filled_late_is_a_loss_and_one_filled_soon_is_reordering() -> None
     assert seen.lost_by_way["downlink"].tolist() == [False, False, False, False, False, True]
 
 
-def test_what_arrived_in_the_best_second_is_the_rate_at_least() -> None:
+def test_bytes_that_arrived_in_the_best_second_are_a_lower_bound_of_the_rate() -> None:
     capture = opened()
     capture.client(50, "AP", 1, 1, 100)
     capture.server(60, "A", 1, 101)
@@ -107,7 +107,7 @@ def test_what_arrived_in_the_best_second_is_the_rate_at_least() -> None:
     assert rate.bits_per_second == 8 * 100 * 1250
 
 
-def test_what_was_acknowledged_in_the_best_second_is_the_rate_at_least() -> None:
+def test_bytes_acknowledged_in_the_best_second_are_a_lower_bound_of_the_rate() -> None:
     capture = opened()
     for index in range(200):
         capture.client(50 + 10 * index, "A", 1 + 1000 * index, 1, 1000)
@@ -116,7 +116,7 @@ def test_what_was_acknowledged_in_the_best_second_is_the_rate_at_least() -> None
     assert rate.bits_per_second == 8 * 100 * 1000
 
 
-def test_an_acknowledgement_that_waited_for_a_segment_sent_again_is_no_rate() -> None:
+def test_an_ack_that_waited_for_a_retransmission_gives_no_rate() -> None:
     capture = opened()
     capture.client(50, "A", 1, 1, 1000)
     capture.server(90, "A", 1, 1001)
@@ -163,6 +163,6 @@ def test_segments_larger_than_packets_are_reported() -> None:
         ([row | {"transport": "udp", "tcp_sequence": None} for row in opened().rows], "has no TCP segments"),
     ],
 )
-def test_what_has_no_tcp_or_too_little_is_refused(rows: list[dict[str, object]], what: str) -> None:
+def test_a_capture_without_enough_tcp_is_refused(rows: list[dict[str, object]], what: str) -> None:
     with pytest.raises(MeasurementError, match=what):
         observe_capture(rows)

@@ -10,7 +10,7 @@ def seen(rtts: list[int], **more: object) -> Observations:
     return Observations(kind="a ping log", packets="echo requests", round_trips_ns=np.array(rtts), **more)  # type: ignore[arg-type]
 
 
-def test_a_table_reaches_from_the_least_to_the_most() -> None:
+def test_a_delay_table_reaches_from_the_minimum_to_the_maximum() -> None:
     delays = (samples.round_trips_ms(1, 5000) * 1e6).astype(np.int64)
     spread = table(delays)
     assert len(spread.offsets_ns) == 101
@@ -19,7 +19,7 @@ def test_a_table_reaches_from_the_least_to_the_most() -> None:
     assert list(spread.offsets_ns) == sorted(spread.offsets_ns)
 
 
-def test_what_a_table_emulates_has_the_measured_distribution() -> None:
+def test_an_emulated_delay_table_has_the_measured_distribution() -> None:
     delays = (samples.round_trips_ms(2, 5000) * 1e6).astype(np.int64)
     spread = table(delays)
     at = np.random.default_rng(3).random(200_000) * (len(spread.offsets_ns) - 1)
@@ -29,12 +29,12 @@ def test_what_a_table_emulates_has_the_measured_distribution() -> None:
         assert np.quantile(emulated, q) == pytest.approx(np.quantile(delays, q), rel=5e-3)
 
 
-def test_few_values_make_a_short_table_and_equal_ones_none() -> None:
+def test_few_values_give_a_short_table_and_equal_ones_none() -> None:
     assert len(table(np.array([1000, 2000, 4000])).offsets_ns) == 3
     assert table(np.array([7, 7, 7])).offsets_ns == ()
 
 
-def test_round_trips_alone_put_half_the_least_each_way_and_their_spread_up() -> None:
+def test_from_round_trips_each_way_gets_half_the_minimum_and_the_uplink_the_spread() -> None:
     both = spreads(seen([20, 30, 40]))
     assert (both["downlink"].mean_ns, both["downlink"].offsets_ns) == (10, ())
     assert both["uplink"].mean_ns + both["uplink"].offsets_ns[0] == 10
@@ -49,13 +49,13 @@ def test_one_way_delays_keep_their_own_spread_around_an_equal_split() -> None:
     assert (both["downlink"].mean_ns, both["downlink"].offsets_ns) == (10, ())
 
 
-def test_one_way_delays_of_clocks_that_agree_stand_as_they_are() -> None:
+def test_one_way_delays_of_synchronised_clocks_are_used_unchanged() -> None:
     ways = {"uplink": np.array([15, 15]), "downlink": np.array([5, 5])}
     both = spreads(seen([20, 20], one_way_ns=ways, clocks_agree=True))
     assert (both["uplink"].mean_ns, both["downlink"].mean_ns) == (15, 5)
 
 
-def test_round_trips_of_a_transfer_have_no_spread_of_the_links() -> None:
+def test_round_trips_of_a_transfer_give_no_jitter_of_the_link() -> None:
     both = spreads(seen([20, 30, 40], spread_is_links=False))
     assert [both[way].offsets_ns for way in ("uplink", "downlink")] == [(), ()]
 
@@ -64,7 +64,7 @@ def test_a_median_of_few_values_has_no_interval() -> None:
     assert quantile(np.array([10, 20, 30]), 0.5).low is None
 
 
-def test_the_interval_of_a_median_covers_it_as_often_as_it_says() -> None:
+def test_the_interval_of_a_median_keeps_its_coverage() -> None:
     truth = float(np.median(np.random.default_rng(0).gamma(1.5, 4.0, 10**6)))
     covered = 0
     for seed in range(400):
@@ -75,7 +75,7 @@ def test_the_interval_of_a_median_covers_it_as_often_as_it_says() -> None:
     assert 0.92 <= covered / 400 <= 0.985
 
 
-def test_successive_delays_are_called_correlated_if_they_are() -> None:
+def test_correlated_successive_delays_are_reported() -> None:
     rng = np.random.default_rng(5)
     walk = np.convolve(rng.normal(size=5001), [1, 1], mode="valid")
     assert successive((walk * 1e6).astype(np.int64)) == pytest.approx(0.48, abs=0.04)

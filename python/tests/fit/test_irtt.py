@@ -18,14 +18,14 @@ def test_round_trips_and_the_interval_are_read() -> None:
     assert seen.interval_ns == 20_000_000
 
 
-def test_losses_of_a_known_direction_are_that_directions() -> None:
+def test_losses_of_a_known_direction_count_for_that_direction() -> None:
     seen = observe_irtt(result(["false", "true_up", "true_down", "false"]))
     assert seen.lost is None
     assert seen.lost_by_way["uplink"].tolist() == [False, True, False, False]
     assert seen.lost_by_way["downlink"].tolist() == [False, True, False], "what was lost upwards was never sent down"
 
 
-def test_one_loss_of_an_unknown_direction_makes_all_losses_of_round_trips() -> None:
+def test_with_one_loss_of_unknown_direction_all_losses_are_of_round_trips() -> None:
     seen = observe_irtt(result(["false", "true_up", "true", "false"]))
     assert seen.lost is not None
     assert seen.lost.tolist() == [False, True, True, False]
@@ -33,7 +33,7 @@ def test_one_loss_of_an_unknown_direction_makes_all_losses_of_round_trips() -> N
     assert "unknown direction" in seen.seen[0]
 
 
-def test_losses_may_be_booleans_as_older_versions_wrote_them() -> None:
+def test_losses_may_be_booleans_as_older_versions_write_them() -> None:
     value = samples.irtt(UP, DOWN, ["false"] * 4)
     value["round_trips"][1] |= {"lost": True, "delay": {}}
     value["round_trips"][2]["lost"] = False
@@ -42,13 +42,13 @@ def test_losses_may_be_booleans_as_older_versions_wrote_them() -> None:
     assert seen.lost.tolist() == [False, True, False, False]
 
 
-def test_a_constant_difference_of_the_clocks_leaves_the_one_way_spreads_alone() -> None:
+def test_a_constant_clock_offset_does_not_change_the_one_way_spreads() -> None:
     seen = observe_irtt(result(offset_ns=-50_000_000))
     assert np.diff(seen.one_way_ns["uplink"]).tolist() == np.diff(UP).tolist()
     assert not seen.clocks_agree
 
 
-def test_clocks_that_drift_apart_leave_the_one_way_delays_aside() -> None:
+def test_with_drifting_clocks_one_way_delays_are_not_used() -> None:
     drifting = samples.irtt(UP * 50, DOWN * 50, ["false"] * 200, drift_ns=3_000_000)
     seen = observe_irtt(samples.as_json(drifting))
     assert not seen.one_way_ns
@@ -57,14 +57,14 @@ def test_clocks_that_drift_apart_leave_the_one_way_delays_aside() -> None:
     assert observe_irtt(samples.as_json(steady)).one_way_ns
 
 
-def test_clocks_said_to_agree_are_believed_unless_a_delay_is_impossible() -> None:
+def test_synchronised_clocks_are_accepted_unless_a_delay_is_impossible() -> None:
     seen = observe_irtt(result(), clocks_agree=True)
     assert seen.one_way_ns["uplink"].tolist() == UP
     with pytest.raises(MeasurementError, match="the clocks disagree"):
         observe_irtt(result(offset_ns=-30_000_000), clocks_agree=True)
 
 
-def test_clocks_cannot_agree_without_one_way_delays() -> None:
+def test_synchronised_clocks_need_one_way_delays() -> None:
     value = samples.irtt(UP, DOWN, ["false"] * 4)
     for trip in value["round_trips"]:
         del trip["delay"]["send"]
@@ -94,6 +94,6 @@ def test_late_replies_are_counted() -> None:
         (result().replace('"false"', '"maybe"'), r"round_trips\.0\.lost"),
     ],
 )
-def test_what_is_no_irtt_result_or_too_little_of_one_is_refused(text: str, what: str) -> None:
+def test_a_text_that_is_not_an_irtt_result_or_is_too_short_is_refused(text: str, what: str) -> None:
     with pytest.raises(MeasurementError, match=what):
         observe_irtt(text)

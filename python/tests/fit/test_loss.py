@@ -21,11 +21,11 @@ def covers(estimate: Estimate | None, truth: float) -> bool:
     return estimate.low is not None and estimate.high is not None and estimate.low <= truth <= estimate.high
 
 
-def test_runs_are_of_losses_without_a_gap() -> None:
+def test_a_run_is_a_sequence_of_losses_without_a_gap() -> None:
     assert count_runs(fates("xx..x.xxx")) == 3
 
 
-def test_no_loss_is_no_model_with_an_upper_bound() -> None:
+def test_without_loss_there_is_no_model_but_an_upper_bound() -> None:
     fitted = fit_losses(fates("." * 100))
     assert (fitted.model, fitted.lost, fitted.share.low) == ("none", 0, 0.0)
     assert fitted.share.high == pytest.approx(1 - 0.025 ** (1 / 100))
@@ -38,7 +38,7 @@ def test_the_test_of_independence_is_the_exact_share_of_arrangements() -> None:
     assert independence(observed) == pytest.approx(fewer / len(arrangements))
 
 
-def test_independent_losses_are_called_bursty_no_more_often_than_said() -> None:
+def test_independent_losses_are_called_bursty_no_more_often_than_the_level() -> None:
     rng = np.random.default_rng(11)
     rejected = np.mean([independence(rng.random(2000) < 0.05) < 0.05 for _ in range(1500)])
     assert 0.02 <= rejected <= 0.065
@@ -57,13 +57,13 @@ def test_p_and_r_are_shares_of_transitions() -> None:
     assert (r.point, r.n) == (3 / 5, 5)
 
 
-def test_the_intervals_of_p_and_r_cover_them_as_often_as_they_say() -> None:
+def test_the_intervals_of_p_and_r_keep_their_coverage() -> None:
     fitted = [simple_gilbert(lost) for lost in samples.gilbert_elliott(range(1000), 4000, p=0.01, r=0.3)]
     for index, truth in enumerate((0.01, 0.3)):
         assert 0.94 <= np.mean([covers(each[index], truth) for each in fitted]) <= 0.985
 
 
-def test_the_interval_of_the_share_is_wider_for_bursts_and_covers_as_often_as_it_says() -> None:
+def test_the_interval_of_the_share_is_wider_for_bursts_and_keeps_its_coverage() -> None:
     p, r, n = 0.02, 0.25, 3000
     truth = p / (p + r)
     shares = []
@@ -75,7 +75,7 @@ def test_the_interval_of_the_share_is_wider_for_bursts_and_covers_as_often_as_it
     assert np.mean([(each.high or 0) - (each.low or 0) for each in shares]) > 2 * binomial
 
 
-def test_a_simple_gilbert_link_is_called_one() -> None:
+def test_a_simple_gilbert_link_is_recognized() -> None:
     models = [fit_losses(lost).model for lost in samples.gilbert_elliott(range(24), 2000, p=0.02, r=0.25)]
     assert models.count("independent") == 0
     assert models.count("gilbert-elliott") <= 4
@@ -97,7 +97,7 @@ def test_the_likelihood_is_that_of_the_hidden_chain() -> None:
     assert log_likelihood(Runs.of(lost), p, r, bad_loss, good_loss) == pytest.approx(math.log(total))
 
 
-def test_four_parameters_are_found_and_their_intervals_cover_them() -> None:
+def test_four_parameters_are_estimated_and_their_intervals_cover_them() -> None:
     truth = {"p": 0.01, "r": 0.05, "bad_loss": 0.5, "good_loss": 0.01}
     sequences = samples.gilbert_elliott(range(24), 12000, **truth)
     fitted = [fit_losses(lost) for lost in sequences]
@@ -108,7 +108,7 @@ def test_four_parameters_are_found_and_their_intervals_cover_them() -> None:
         assert np.mean([covers(each, value) for each in estimates]) >= 0.87
 
 
-def test_the_papers_burst_channel_is_found_again() -> None:
+def test_the_papers_burst_channel_is_recovered() -> None:
     (lost,) = samples.gilbert_elliott([3], 100_000, p=0.01, r=0.1, bad_loss=0.7, good_loss=0.001)
     fitted = fit_losses(lost)
     assert fitted.model == "gilbert-elliott"
@@ -117,19 +117,19 @@ def test_the_papers_burst_channel_is_found_again() -> None:
         assert estimate.point == pytest.approx(truth, rel=0.25)
 
 
-def test_states_are_named_by_which_loses_more() -> None:
+def test_the_bad_state_is_the_one_that_loses_more() -> None:
     (lost,) = samples.gilbert_elliott([4], 12000, p=0.01, r=0.05, bad_loss=0.5, good_loss=0.01)
     hidden = fit(lost, 0.4, 0.02)
     assert (hidden.bad_loss.point or 0) > (hidden.good_loss.point or 1)
 
 
 @pytest.mark.parametrize("text", ["." * 200 + "x" * 9, "x" * 9 + "." * 200])
-def test_one_burst_without_a_beginning_or_an_end_is_not_made_a_model_of_bursts(text: str) -> None:
+def test_one_burst_without_a_beginning_or_an_end_gives_no_burst_model(text: str) -> None:
     fitted = fit_losses(fates(text))
     assert fitted.model == "independent"
     assert (fitted.p_independent or 1) < 1e-6
 
 
-def test_all_lost_is_a_share_of_one() -> None:
+def test_losing_everything_is_a_loss_of_100_percent() -> None:
     fitted = fit_losses(fates("xxxx"))
     assert (fitted.model, fitted.share.point) == ("independent", 1.0)

@@ -32,14 +32,14 @@ def test_the_interval_is_from_the_stamps_or_from_the_summary() -> None:
     assert observe_ping(samples.busybox(RTTS, LOST)).interval_ns is None
 
 
-def test_the_summary_tells_of_losses_at_the_end() -> None:
+def test_losses_at_the_end_are_read_from_the_summary() -> None:
     lost = np.array([False, False, True, True])
     seen = observe_ping(samples.iputils(RTTS[:4], lost))
     assert seen.lost is not None
     assert seen.lost.tolist() == [False, False, True, True]
 
 
-def test_an_interrupted_log_says_that_its_end_is_not_known() -> None:
+def test_an_interrupted_log_is_reported_as_having_an_unknown_end() -> None:
     seen = observe_ping(samples.iputils(RTTS[:4], np.array([True, False, False, True]), summary=False))
     assert seen.lost is not None
     assert seen.lost.tolist() == [True, False, False]
@@ -100,6 +100,6 @@ def test_ipv6_and_other_languages_read_alike() -> None:
         (HEAD + reply(1, "") + reply(2, ""), "has no round trip"),
     ],
 )
-def test_what_is_no_ping_log_or_too_little_of_one_is_refused(text: str, what: str) -> None:
+def test_a_text_that_is_not_a_ping_log_or_is_too_short_is_refused(text: str, what: str) -> None:
     with pytest.raises(MeasurementError, match=what):
         observe_ping(text)

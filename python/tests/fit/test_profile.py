@@ -86,7 +86,7 @@ def test_a_capture_end_to_end() -> None:
 
 
 @pytest.mark.parametrize("kind", ["ping", "irtt", "capture"])
-def test_what_is_written_is_a_profile_with_a_source_for_each_value(kind: str, tmp_path: Path) -> None:
+def test_the_written_file_is_a_profile_with_a_source_for_each_value(kind: str, tmp_path: Path) -> None:
     observations = {
         "ping": lambda: ping(samples.gilbert_elliott([21], 3000, p=0.01, r=0.3)[0]),
         "irtt": lambda: observe_irtt(json.dumps(samples.irtt(*one_way(), ["false"] * 400))),
@@ -101,7 +101,7 @@ def test_what_is_written_is_a_profile_with_a_source_for_each_value(kind: str, tm
     assert link_spec(LinkTable.model_validate(profile.link), ask).uplink
 
 
-def test_the_emulated_round_trip_has_the_measured_least_and_most() -> None:
+def test_the_emulated_round_trip_has_the_measured_minimum_and_maximum() -> None:
     observations = ping(NONE)
     link = spec(observations)
     (up,), (down,) = link.uplink, link.downlink
@@ -113,7 +113,7 @@ def test_the_emulated_round_trip_has_the_measured_least_and_most() -> None:
     assert most == pytest.approx(observations.round_trips_ns.max(), abs=3000)
 
 
-def test_independent_losses_of_round_trips_are_split_so_that_they_come_to_the_same() -> None:
+def test_independent_losses_of_round_trips_are_split_between_both_directions() -> None:
     lost = np.random.default_rng(6).random(2000) < 0.1
     link = fitted(ping(lost))["link"]
     each = float(link["uplink"]["loss"].removesuffix(" %")) / 100
@@ -128,16 +128,16 @@ def test_bursts_of_round_trips_are_all_in_the_uplink() -> None:
     assert "gilbert-elliott" not in link["downlink"]
 
 
-def test_no_loss_is_no_key() -> None:
+def test_without_loss_the_profile_has_no_loss_key() -> None:
     assert fitted(ping(NONE))["link"]["uplink"].keys() == {"delay", "jitter"}
 
 
-def test_round_trips_without_spread_are_delays_alone() -> None:
+def test_round_trips_without_spread_give_only_a_delay() -> None:
     seen = observe_ping(samples.iputils([20.0] * 50, np.zeros(50, dtype=np.bool_)))
     assert fitted(seen)["link"] == {"uplink": {"delay": "10 ms"}, "downlink": {"delay": "10 ms"}}
 
 
-def test_a_rate_is_offered_and_not_set() -> None:
+def test_a_rate_is_suggested_in_a_comment_and_not_set() -> None:
     profile = fit_profile(observe_capture(transfer().rows), SOURCE)
     assert all("rate" not in values for values in profile.link.values())
     assert [(each.way, each.line.split(" = ")[0]) for each in profile.alternatives if "rate" in each.line] == [
@@ -145,7 +145,7 @@ def test_a_rate_is_offered_and_not_set() -> None:
     ]
 
 
-def test_bursts_in_time_are_offered_where_the_interval_is_known() -> None:
+def test_bursts_in_time_are_suggested_if_the_interval_is_known() -> None:
     (lost,) = samples.gilbert_elliott([21], 3000, p=0.01, r=0.3)
     profile = fit_profile(ping(lost), SOURCE)
     (offered,) = profile.alternatives
@@ -153,7 +153,7 @@ def test_bursts_in_time_are_offered_where_the_interval_is_known() -> None:
     check_conflicts({"uplink": tomllib.loads(offered.line)})
 
 
-def test_a_chain_in_time_looks_like_that_of_the_packets_at_their_interval() -> None:
+def test_a_chain_in_time_matches_the_packet_chain_at_the_measured_interval() -> None:
     good, bad = sojourns(0.02, 0.3, 200.0)
     leave_good, leave_bad = 1 / good, 1 / bad
     moved = 1 - np.exp(-(leave_good + leave_bad) * 200)
@@ -167,7 +167,7 @@ def test_names_of_files_cannot_break_the_file() -> None:
     assert name in tomllib.loads(text)["about"]
 
 
-def test_no_95th_percentile_of_fewer_than_a_hundred_values() -> None:
+def test_fewer_than_a_hundred_values_have_no_95th_percentile() -> None:
     few, many = (fit_profile(ping(np.zeros(n, dtype=np.bool_)), SOURCE).measured[0] for n in (99, 100))
     assert "95th" not in few
     assert "95th" in many

@@ -30,11 +30,11 @@ def delay(delay_ns: int, jitter: dict[str, object] | None, **rest: object) -> fl
         ({"distribution": "table", "offsets_ns": [-MS, 0, 3 * MS]}, 10.5 * MS),
     ],
 )
-def test_a_spread_around_its_mean_keeps_it(jitter: dict[str, object] | None, mean: float) -> None:
+def test_a_symmetric_spread_keeps_the_mean(jitter: dict[str, object] | None, mean: float) -> None:
     assert delay(10 * MS, jitter) == pytest.approx(mean, rel=1e-6)
 
 
-def test_netems_pareto_is_shorter_than_its_mean_because_its_table_ends() -> None:
+def test_netems_pareto_has_a_lower_mean_because_its_table_is_truncated() -> None:
     """Cut at x = 3/2 + 3/4 x 4: the mean of min(X, x) is 3/2 - 1 / (2 x^2)."""
     end = 1.5 + 0.75 * 32767 / 8192
     cut = -4 / 3 / (2 * end**2)
@@ -54,11 +54,11 @@ def test_correlation_narrows_the_spread() -> None:
     assert 0 < tight < loose / 2
 
 
-def test_what_is_held_back_is_late_on_average() -> None:
+def test_reordered_packets_add_to_the_mean_delay() -> None:
     assert mean_delay_ns({"kind": "reorder", "probability": 0.1, "by_ns": 5 * MS}) == pytest.approx(MS / 2)
 
 
-def test_a_schedule_that_repeats_is_averaged_over_its_time() -> None:
+def test_a_repeating_schedule_is_averaged_over_its_period() -> None:
     points = [{"at_ns": 0, "delay_ns": 10 * MS}, {"at_ns": 30, "delay_ns": 20 * MS}]
     assert mean_delay_ns({"kind": "schedule", "queue": QUEUE, "points": points, "repeat_ns": 40}) == pytest.approx(
         12.5 * MS

@@ -39,7 +39,7 @@ def test_a_gilbert_elliott_channel_is_a_chain_of_two_states() -> None:
     assert model == pytest.approx((mean, effect))
 
 
-def test_four_states_lose_what_netems_chain_loses() -> None:
+def test_the_four_state_model_loses_the_same_share_as_netems() -> None:
     rng = np.random.default_rng(1)
     packets, state, lost = 400_000, 1, 0
     for draw in rng.random(packets):
@@ -71,7 +71,7 @@ def test_the_design_effect_is_the_variance_of_counts() -> None:
     assert float(np.var(lost)) / (packets * mean * (1 - mean)) == pytest.approx(model.design_effect, rel=0.12)
 
 
-def test_states_that_are_never_reached_do_not_count() -> None:
+def test_unreachable_states_do_not_count() -> None:
     alone = {"kind": "four-state", "p13": 0, "p31": 0, "p32": 0, "p23": 0, "p14": 0.25}
     assert long_run(alone) == pytest.approx((0.2, 1.0))
     assert long_run({**PAPER, "p": 0, "r": 0}) == pytest.approx((0.001, 1.0))
@@ -91,7 +91,7 @@ def test_correlated_draws_are_below_a_probability_as_often_as_netems(correlation
         assert share_below(probability, correlation) == pytest.approx(share, abs=5 * (0.25 / runs) ** 0.5)
 
 
-def test_certainty_and_impossibility_stay() -> None:
+def test_correlation_keeps_probabilities_of_0_and_1() -> None:
     assert (share_below(0, 0.5), share_below(1, 0.5)) == (0, 1)
 
 
@@ -122,7 +122,7 @@ def test_correlated_loss_has_no_design_effect_that_is_known() -> None:
         ({"kind": "corrupt", "probability": 0.1}, None),
     ],
 )
-def test_loss_is_reported_where_it_can_be(
+def test_the_mean_loss_is_given_if_it_is_known(
     stage: dict[str, object], model: tuple[float | None, float | None] | None
 ) -> None:
     assert long_run(stage) == (None if model is None else pytest.approx(model))

@@ -34,7 +34,7 @@ FALLING = {"kind": "schedule", "queue": QUEUE, "points": [{"at_ns": 0, "rate_bps
         ({"kind": "delay", "delay_ns": 1}, None),
     ],
 )
-def test_a_rate_is_what_a_stage_sustains(stage: dict[str, Any], rate: int | None) -> None:
+def test_the_rate_is_what_a_stage_sustains(stage: dict[str, Any], rate: int | None) -> None:
     assert mean_rate_bps(chain(stage).stages[0]) == rate
 
 

@@ -28,7 +28,7 @@ def test_directions_that_differ_are_distinguished() -> None:
     )
 
 
-def test_a_link_without_effects_says_so() -> None:
+def test_a_link_without_effects_is_described_as_such() -> None:
     assert words() == {"each way": "nothing: packets pass without delay"}
 
 
@@ -77,7 +77,7 @@ def test_a_link_without_effects_says_so() -> None:
          "250 bit/s for 1 % of the time behind 16 kB"),
     ],
 )  # fmt: skip
-def test_each_effect_is_reported_with_its_numbers(stage: dict[str, Any], reported: str) -> None:
+def test_each_effect_is_described_with_its_numbers(stage: dict[str, Any], reported: str) -> None:
     assert words(stage) == {"each way": reported}
 
 
@@ -86,7 +86,7 @@ def test_numbers_are_exact() -> None:
     assert words(RATE | {"rate_bps": 13_671_001}) == {"each way": "13.671001 Mbit/s behind 16 kB"}
 
 
-def test_a_sleeping_radio_is_reported_from_light_to_deep() -> None:
+def test_a_sleeping_radio_is_described_from_light_to_deep_sleep() -> None:
     sleeps = [{"after_ns": 10**10, "cycle_ns": 1_280_000_000, "wake_ns": 0}, {"after_ns": 7 * 10**10, "wake_ns": 10**9}]
     assert words(radio={"sleeps": sleeps, "buffer_bytes": 1280}) == {
         "radio": "sleeps when no packet passes: after 10 s it listens every 1.28 s and wakes without delay; "
@@ -94,7 +94,7 @@ def test_a_sleeping_radio_is_reported_from_light_to_deep() -> None:
     }
 
 
-def test_what_both_directions_share_is_reported() -> None:
+def test_a_shared_medium_is_described() -> None:
     serialiser = {"kind": "serialiser", "rate_bps": 100_000, "queue_bytes": 8_000}
     reported = words(
         medium=serialiser, nat={"udp_timeout_ns": 120 * 10**9, "tcp_timeout_ns": 7440 * 10**9}, mtu=1280, family="ipv6"

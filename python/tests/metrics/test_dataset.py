@@ -78,7 +78,7 @@ def test_rows_of_a_version_with_one_set_of_columns_are_read(records: Records, bu
     assert "copies" not in row
 
 
-def test_a_fresh_connection_carries_its_exchanges_own_cost(records: Records, built: Build) -> None:
+def test_the_bytes_of_a_new_connection_belong_to_its_exchange(records: Records, built: Build) -> None:
     records.trial(
         "s", [exchange(0), exchange(1)], [flow(40_000), flow(40_001, bytes=[70, 50]), flow(None, transport="icmp")]
     )
@@ -89,7 +89,7 @@ def test_a_fresh_connection_carries_its_exchanges_own_cost(records: Records, bui
     assert rows["lost_packets"].to_list() == [1, 1]
 
 
-def test_what_netem_dropped_of_an_exchange_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_drops_of_an_exchange_under_netem_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records = Records(tmp_path, {"s": {"link": {"uplink": [], "downlink": [], "backend": "netem"}}, "t": {}})
     for scenario in ("s", "t"):
         records.trial(scenario, [exchange()], [flow(40_000)])
@@ -100,17 +100,19 @@ def test_what_netem_dropped_of_an_exchange_is_not_known(tmp_path: Path, monkeypa
     assert rows["wire_up_bytes"].to_list() == [700, 700]
 
 
-def test_exchanges_share_the_cost_of_a_kept_connection(records: Records, built: Build) -> None:
+def test_exchanges_share_the_bytes_of_a_persistent_connection(records: Records, built: Build) -> None:
     records.trial("s", [exchange(i, local_port=40_000) for i in range(4)], [flow(40_000)])
     assert built(records).exchanges["wire_up_bytes"].to_list() == [175.0] * 4
 
 
-def test_over_quic_a_retransmission_is_what_the_client_declared_lost(records: Records, built: Build) -> None:
+def test_over_quic_retransmissions_are_the_packets_that_the_client_declared_lost(
+    records: Records, built: Build
+) -> None:
     records.trial("s", [exchange(client_retransmissions=3)], [flow(40_000, transport="udp", retransmissions=[0, 0])])
     assert built(records).exchanges["retransmissions"].to_list() == [3]
 
 
-def test_needless_retransmissions_are_shared_and_not_known_where_packets_do_not_tell(
+def test_spurious_retransmissions_are_shared_and_unknown_if_packets_do_not_show_them(
     records: Records, built: Build
 ) -> None:
     flows = [
@@ -123,7 +125,7 @@ def test_needless_retransmissions_are_shared_and_not_known_where_packets_do_not_
     assert built(records).exchanges["spurious_retransmissions"].to_list() == [1.5, 1.5, 1, None]
 
 
-def test_an_exchange_without_a_port_has_no_wire_cost_but_its_trial_has(records: Records, built: Build) -> None:
+def test_an_exchange_without_a_port_has_no_wire_bytes_but_its_trial_has(records: Records, built: Build) -> None:
     records.trial("s", [exchange(local_port=None)], [flow(40_000)])
     dataset = built(records)
     assert dataset.exchanges["wire_up_bytes"].to_list() == [None]
@@ -141,7 +143,7 @@ def test_a_trial_has_its_outcomes_counted_and_its_link_and_resources(records: Re
     assert row["excluded"] is False
 
 
-def test_a_limit_on_cpu_time_is_reported_and_what_the_host_waited_for_it_is_not(records: Records, built: Build) -> None:
+def test_a_cpu_limit_is_reported_and_its_throttling_is_not_cpu_waiting(records: Records, built: Build) -> None:
     trial = records.trial("s", [exchange()])
     path = records.folder / "trials" / trial / "result.json"
     result = json.loads(path.read_text())
@@ -180,7 +182,7 @@ def test_a_failed_trial_is_a_row_without_exchanges(records: Records, built: Buil
     assert dataset.trials.select("status", "error").rows() == [("failed", "killed"), ("done", None)]
 
 
-def test_exchanges_of_a_trial_that_is_not_done_are_counted_apart(records: Records, built: Build) -> None:
+def test_exchanges_of_an_unfinished_trial_are_counted_separately(records: Records, built: Build) -> None:
     records.trial("s", [exchange(0), exchange(1)], status=EntryStatus.FAILED)
     torn = records.trial("s", [exchange()], status=EntryStatus.TIMED_OUT)
     (records.folder / "trials" / torn / "client" / "exchanges.jsonl").write_text('{"index": 0, "outc')
@@ -190,7 +192,7 @@ def test_exchanges_of_a_trial_that_is_not_done_are_counted_apart(records: Record
     assert trials["completed"].to_list() == [0, 0, 1]
 
 
-def test_a_discarded_attempt_is_an_excluded_row_beside_the_one_that_counts(records: Records, built: Build) -> None:
+def test_a_discarded_attempt_is_an_excluded_row_next_to_the_one_that_counts(records: Records, built: Build) -> None:
     trial = records.trial("s", [exchange()], status=EntryStatus.DISCARDED, error="the link was late")
     folder = records.folder / "trials" / trial
     aside = folder.rename(folder.with_name(f"{trial}.discarded-1"))
@@ -201,14 +203,14 @@ def test_a_discarded_attempt_is_an_excluded_row_beside_the_one_that_counts(recor
     assert rows == [(trial, False, None, 100), (aside.name, True, "the link was late", 100)]
 
 
-def test_entries_of_a_scenario_that_the_plan_no_longer_has_are_left_out(records: Records, built: Build) -> None:
+def test_entries_of_a_scenario_that_left_the_plan_are_left_out(records: Records, built: Build) -> None:
     records.trial("s", [exchange()])
     records.entry("trial-0", "what it was before", EntryStatus.DISCARDED)
     records.entry("trial-99", "s", EntryStatus.DONE)
     assert built(records).trials["trial"].to_list() == ["trial-0"]
 
 
-def test_a_trial_that_must_run_again_is_no_row(records: Records, built: Build) -> None:
+def test_a_trial_to_be_repeated_has_no_row(records: Records, built: Build) -> None:
     records.trial("s", [exchange()])
     records.trial("s", [], status=EntryStatus.CANCELLED)
     assert built(records).trials["trial"].to_list() == ["trial-0"]
@@ -237,7 +239,9 @@ def test_measure_writes_both_tables(records: Records, built: Build) -> None:
     assert len(pl.read_parquet(records.folder / "trials.parquet")) == 1
 
 
-def test_values_so_far_are_by_trial_with_timed_out_ones_infinite(records: Records, built: Build) -> None:
+def test_the_values_for_the_stopping_rule_are_by_trial_with_timeouts_as_infinite(
+    records: Records, built: Build
+) -> None:
     records.trial("s", [exchange(0), exchange(1, outcome="timed-out"), exchange(2, outcome="failed")])
     records.trial("s", [exchange(0, end_ns=100)])
     records.trial("s", [exchange()], status=EntryStatus.FAILED)
@@ -250,9 +254,7 @@ def test_values_so_far_are_by_trial_with_timed_out_ones_infinite(records: Record
 IN_TURN = {"kind": "request-response", "upload_bytes": 0, "download_bytes": [11_000_000, 612], "timeout_ns": 10**9}
 
 
-def test_each_exchange_has_the_size_whose_turn_it_was_and_each_size_delays_of_its_own(
-    tmp_path: Path, built: Build
-) -> None:
+def test_each_exchange_has_its_size_and_each_size_its_own_delays(tmp_path: Path, built: Build) -> None:
     records = Records(tmp_path / "campaign", {"s": {"workload": IN_TURN}, "t": {}})
     rows = [exchange(i, end_ns=100 * (i + 1)) for i in range(3)]
     records.trial("s", [*rows, exchange(3, outcome="timed-out", end_ns=1000)], [flow(40_000)])
@@ -267,7 +269,7 @@ def test_each_exchange_has_the_size_whose_turn_it_was_and_each_size_delays_of_it
     assert alike.select("download_bytes", "end_to_end_delay_largest_ns").row(0) == (0, None)
 
 
-def test_a_time_out_is_one_of_its_own_size(tmp_path: Path, built: Build) -> None:
+def test_a_timeout_counts_for_its_own_size(tmp_path: Path, built: Build) -> None:
     records = Records(tmp_path / "campaign", {"s": {"workload": IN_TURN}})
     records.trial("s", [exchange(0, outcome="timed-out"), exchange(1)], [flow(40_000)])
     dataset = built(records)

@@ -21,7 +21,7 @@ def value(metric: str, *, protocol: str = "h2", upload: int = 30, expect: bool =
     return None if found is None else found / MS
 
 
-def test_end_to_end_delay_ends_with_the_last_byte_and_leaves_the_name_lookup_out() -> None:
+def test_end_to_end_delay_ends_with_the_last_byte_and_excludes_the_name_lookup() -> None:
     assert value("end-to-end-delay") == 63
     assert value("end-to-end-delay", name_lookup_ns=5) == 58
 
@@ -32,7 +32,7 @@ def test_response_time_ends_with_the_first_byte_of_the_final_response() -> None:
 
 @pytest.mark.parametrize("outcome", ["failed", "timed-out", "unsupported"])
 @pytest.mark.parametrize("metric", ["end-to-end-delay", "response-time", "response-time-curl", "phase-wait", "goodput"])
-def test_what_did_not_complete_has_no_delay(metric: str, outcome: str) -> None:
+def test_an_incomplete_exchange_has_no_delay(metric: str, outcome: str) -> None:
     assert value(metric, outcome=outcome) is None
 
 
@@ -58,11 +58,11 @@ def test_response_time_as_curl_has_it_depends_on_the_protocol(
     assert value("response-time-curl", protocol=protocol, upload=upload, expect=expect, **instants) == ms
 
 
-def test_a_foreign_curls_own_figure_is_used_as_it_is() -> None:
+def test_the_figure_that_curl_prints_is_used_unchanged() -> None:
     assert value("response-time-curl", protocol="http1", curl_starttransfer_ns=33 * MS, name_lookup_ns=3) == 30
 
 
-def test_start_delay_counts_from_the_intended_start_whatever_the_outcome() -> None:
+def test_start_delay_counts_from_the_intended_start_for_any_outcome() -> None:
     intended = exchange()["start_ns"] - 7 * MS
     assert value("start-delay", intended_start_ns=intended, outcome="timed-out") == 7
 

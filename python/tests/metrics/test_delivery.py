@@ -30,7 +30,7 @@ def measured(folder: Path, workload: dict[str, Any], rows: list[dict[str, Any]],
     return build(records.folder)
 
 
-def test_a_delivery_lasts_from_publication_to_arrival(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_delivery_delay_is_from_publication_to_arrival(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = measured(tmp_path, NOTIFY, [got(0, 7), got(1, None)], monkeypatch)
     assert dataset.exchanges["delivery_delay_ns"].to_list() == [7 * MS, None]
     assert dataset.exchanges["playout_lateness_ns"].to_list() == [None, None]
@@ -50,7 +50,7 @@ def test_lost_and_duplicate_messages_are_counted_over_all_subscribers(
     assert dataset.trials.select("lost_messages", "duplicate_messages", "stalls").row(0) == (1, 3, None)
 
 
-def test_a_message_is_late_by_what_exceeds_the_first_ones_delay_and_the_buffer(
+def test_a_message_is_late_beyond_the_first_ones_delay_plus_the_buffer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The first takes 5 ms and the buffer is 10 ms, so each is played 15 ms after it was published.
@@ -75,7 +75,7 @@ def test_a_run_of_late_and_lost_messages_is_one_stall_of_one_player(
     assert dataset.trials["stalls"].to_list() == [3]
 
 
-def test_a_player_whose_every_message_failed_has_stalled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_without_any_message_has_stalled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [got(index, None, client=client, outcome="failed") for index in range(3) for client in range(2)]
     dataset = measured(tmp_path, STREAM, rows, monkeypatch)
     assert dataset.exchanges["playout_lateness_ns"].to_list() == [None] * 6

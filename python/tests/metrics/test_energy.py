@@ -7,7 +7,7 @@ from wirelab.metrics.energy_names import BOUNDS, column
 from wirelab.metrics.registry import ENERGIES, EXCHANGE_METRICS, TRIAL_METRICS
 
 
-def test_each_energy_has_its_range_beside_it() -> None:
+def test_each_energy_has_its_range_next_to_it() -> None:
     for what in ("radio-energy", "day-energy", "trial-radio-energy"):
         assert {f"{what}{ending}" for ending in BOUNDS.values()} <= ENERGIES
     assert {metric.name for metric in METRICS} == ENERGIES
@@ -20,6 +20,6 @@ def test_claims_can_name_energies_of_exchanges_and_not_of_trials() -> None:
     assert "trial-radio-energy" in {metric.name for metric in TRIAL_METRICS}
 
 
-def test_columns_of_the_model_are_none_of_the_dataset() -> None:
+def test_columns_of_the_energy_model_are_not_in_the_dataset() -> None:
     made = {column(what, bound) for what in ("radio-energy", "day-energy", "trial-radio-energy") for bound in BOUNDS}
     assert not made & {metric.column for metric in METRICS}

@@ -11,7 +11,7 @@ from wirelab.metrics.energy_settings import with_kept_files
 from wirelab.schema.plan import EnergyRecord
 
 
-def test_a_campaign_keeps_copies_of_ones_own_files_by_their_names(tmp_path: Path) -> None:
+def test_a_campaign_keeps_copies_of_the_users_files_by_name(tmp_path: Path) -> None:
     own, campaign = tmp_path / "own", tmp_path / "campaign"
     own.mkdir()
     campaign.mkdir()

@@ -41,7 +41,7 @@ def test_each_direction_of_a_captured_trial_has_its_parts_and_its_messages(
     assert (down["direction"], down["total"], down["payload"], down["exchanges"]) == ("down", 20, 0, 2)
 
 
-def test_what_of_a_message_was_carried_is_not_known_if_its_exchange_failed_or_nothing_opened_it(
+def test_the_message_bytes_are_unknown_if_the_exchange_failed_or_nothing_decrypted_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     up, down = ledger(tmp_path / "failed", monkeypatch, "completed", "timed-out")
@@ -58,7 +58,7 @@ def test_what_of_a_message_was_carried_is_not_known_if_its_exchange_failed_or_no
         ("coap", {"kind": "pubsub", "message_bytes": 12}, (0, 12)),
     ],
 )
-def test_a_message_goes_the_way_of_its_workload(
+def test_the_direction_of_a_message_follows_from_its_workload(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str, workload: dict[str, Any], payload: tuple[int, int]
 ) -> None:
     rows = ledger(tmp_path, monkeypatch, "completed", protocol=protocol, workload=workload)
@@ -73,7 +73,7 @@ def test_downloads_of_several_sizes_are_taken_in_turn_by_each_client(
     assert (up["payload"], down["payload"]) == (0, 11_000 + 612 + 11_000)
 
 
-def test_connections_that_a_trial_opened_are_reported_and_what_the_link_layer_adds(
+def test_opened_connections_and_link_layer_overhead_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = Records(tmp_path, {"s": {"capture": True, "workload": DELIVER}})

@@ -14,7 +14,7 @@ def test_a_quantile_is_the_upper_edge_of_its_bucket_over_both_directions() -> No
     assert lateness_quantile([up, down], 1.0) == 25
 
 
-def test_there_is_no_quantile_of_no_packets() -> None:
+def test_without_packets_there_is_no_quantile() -> None:
     assert lateness_quantile([LatenessHistogram(upper_ns=(10,), packets=(0,), max_ns=0)], 0.5) is None
     assert lateness_quantile([], 0.5) is None
 

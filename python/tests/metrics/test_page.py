@@ -74,7 +74,7 @@ def test_a_load_has_its_time_first_byte_connections_and_bytes(records: Records, 
     assert [row[name] for name in names] == [3, SITE.body_bytes, 500, 200]
 
 
-def test_a_load_that_was_given_up_has_none_and_counts_as_above_the_time_out(records: Records, measured: Build) -> None:
+def test_a_timed_out_load_has_no_value_and_ranks_above_the_timeout(records: Records, measured: Build) -> None:
     records.trial("s", [load(0), load(1, outcome="timed-out")])
     assert measured(records).exchanges["load_time_ns"].to_list() == [90 * MS, None]
     samples = {each.metric.name: each.sample for each in Samples.read(records.folder).measured("s")}
@@ -82,7 +82,7 @@ def test_a_load_that_was_given_up_has_none_and_counts_as_above_the_time_out(reco
     assert samples["page-connections"].n == 1
 
 
-def test_the_first_byte_of_a_load_that_was_given_up_is_known_if_it_had_come(records: Records, measured: Build) -> None:
+def test_the_first_byte_of_a_timed_out_load_is_known_if_it_arrived(records: Records, measured: Build) -> None:
     loads = [
         load(0),
         load(1, outcome="timed-out", first_response_byte_ns=70, first_final_byte_ns=72),
@@ -104,7 +104,7 @@ def test_other_workloads_have_no_load_time(records: Records, measured: Build) ->
     assert "load-time" not in {each.metric.name for each in Samples.read(records.folder).measured("other")}
 
 
-def test_a_load_costs_what_all_of_its_connections_do(records: Records, measured: Build) -> None:
+def test_the_bytes_of_a_load_are_those_of_all_its_connections(records: Records, measured: Build) -> None:
     """Port 40,000 is the first load's document's, 40,001 the second's."""
     flows = [
         flow(40_000, first_ns=START),
@@ -121,7 +121,7 @@ def test_a_load_costs_what_all_of_its_connections_do(records: Records, measured:
     assert rows["spurious_retransmissions"].to_list() == [0, 0, 0]
 
 
-def test_a_loads_wire_without_its_documents_port_is_not_known(records: Records, measured: Build) -> None:
+def test_the_wire_bytes_of_a_load_are_unknown_without_its_documents_port(records: Records, measured: Build) -> None:
     records.trial("s", [load(0, local_port=None)], [flow(50_000, first_ns=START)])
     assert measured(records).exchanges["wire_up_bytes"].to_list() == [None]
 
@@ -191,7 +191,7 @@ def test_loads_are_read_while_a_campaign_runs(records: Records, measured: Build)
     assert values_so_far(records.folder, plan, "s", metric) == [[90 * MS, math.inf]]
 
 
-def test_a_manifest_that_is_gone_is_named(records: Records, measured: Build) -> None:
+def test_a_missing_manifest_is_named(records: Records, measured: Build) -> None:
     records.trial("s", [load()], resources=[resource()])
     page_manifest(records.folder, SITE.digest).unlink()
     with pytest.raises(RunError, match=r"manifest\.json: cannot be read: No such file"):

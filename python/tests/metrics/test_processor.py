@@ -69,7 +69,9 @@ def test_work_is_shared_evenly_by_what_completed(records: Records, monkeypatch: 
     assert joules(dataset.exchanges, "radio_energy")[0] == bounds(radio.joules)
 
 
-def test_the_processor_is_a_state_of_messages_and_days(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_processor_has_its_own_energy_state_in_messages_and_days(
+    records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trial(records, "completed", "completed")
     dataset = built(records, monkeypatch, ON_DEVICE)
     states = pl.read_parquet(records.folder / STATES)
@@ -82,7 +84,9 @@ def test_the_processor_is_a_state_of_messages_and_days(records: Records, monkeyp
         assert states[f"{what}_typical"].sum() == pytest.approx(dataset.exchanges[f"{what}_j"].sum())
 
 
-def test_a_day_has_the_processor_of_its_messages(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_day_includes_the_processors_energy_of_its_messages(
+    records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trial(records, "completed")
     dataset = built(records, monkeypatch, ON_DEVICE)
     radio, device = load_radio(RADIO), load_device(DEVICE)
@@ -92,7 +96,7 @@ def test_a_day_has_the_processor_of_its_messages(records: Records, monkeypatch: 
     assert day.total_j.typical > per_day(radio, device, message, 900).total_j.typical
 
 
-def test_what_is_said_names_the_device_as_unvalidated(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_note_calls_the_device_unvalidated(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     trial(records, "completed")
     built(records, monkeypatch, ON_DEVICE)
     said, of_its_range = notes(records)
@@ -102,7 +106,7 @@ def test_what_is_said_names_the_device_as_unvalidated(records: Records, monkeypa
     assert json.loads((records.folder / ENERGY).read_text())["measured_on_device"] is True
 
 
-def test_without_an_idle_cost_neither_message_nor_day_is_known_and_that_is_said(
+def test_without_an_idle_cost_neither_message_nor_day_is_known_with_the_reason(
     records: Records, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trial(records, "completed", ready_ns=None)
@@ -128,7 +132,7 @@ def test_cpu_time_of_another_machine_changes_nothing(records: Records, monkeypat
     assert PROCESSOR not in pl.read_parquet(records.folder / STATES)["state"].to_list()
 
 
-def test_one_chip_may_count_twice_and_that_is_said(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chip_that_may_count_twice_is_reported(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     trial(records, "completed")
     built(records, monkeypatch, {**ON_DEVICE, "radio": "esp32-wifi", "device": "esp32"})
     assert notes(records)[1].startswith("esp32-wifi and esp32 are one chip: ")

@@ -25,18 +25,18 @@ def parts(folder: Path, own: pl.DataFrame, *proxy: tuple[int, int | None, int]) 
     return with_proxy(own, folder).select(metric.value.alias(metric.column) for metric in METRICS).rows()
 
 
-def test_each_exchange_has_the_time_of_its_request_at_the_proxy_and_behind_it(tmp_path: Path) -> None:
+def test_each_exchange_has_the_time_of_its_request_at_the_proxy_and_at_the_origin(tmp_path: Path) -> None:
     own = exchanges((200, 300), (0, 100))
     assert parts(tmp_path, own, (10, 30, 90), (220, None, 230)) == [(10, None), (80, 60)]
 
 
-def test_a_request_that_the_proxy_was_asked_twice_or_that_reached_it_for_nobody_is_left_out(tmp_path: Path) -> None:
+def test_a_request_that_reached_the_proxy_twice_or_without_an_exchange_is_left_out(tmp_path: Path) -> None:
     own = exchanges((0, 100), (200, 300), (400, 500))
     asked = [(10, 20, 30), (40, 50, 60), (210, 220, 310), (410, 420, 430)]
     assert parts(tmp_path, own, *asked) == [(None, None), (None, None), (20, 10)]
 
 
-def test_nothing_is_known_of_exchanges_that_overlap_or_have_no_proxy(tmp_path: Path) -> None:
+def test_overlapping_exchanges_and_those_without_a_proxy_have_no_proxy_times(tmp_path: Path) -> None:
     assert parts(tmp_path, exchanges((0, 100), (50, 150)), (10, 20, 30)) == [(None, None)] * 2
     alone = with_proxy(exchanges((0, 100)), tmp_path / "elsewhere")
     assert alone.select(METRICS[0].value).to_series().to_list() == [None]

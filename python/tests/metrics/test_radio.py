@@ -54,25 +54,25 @@ def times(found: list[list[Packet]]) -> list[list[int]]:
     return [[packet.time_ns for packet in mine] for mine in found]
 
 
-def test_a_packet_is_the_latest_exchanges_of_its_connection() -> None:
+def test_a_packet_belongs_to_the_latest_exchange_of_its_connection() -> None:
     kept = rows((1, 100), (1, 200), (2, 150))
     found = assigned(kept, given((90, 1), (100, 1), (160, 1), (160, 2), (200, 1), (900, 1)), by_time=False)
     assert times(found) == [[90, 100, 160], [200, 900], [160]]
 
 
-def test_packets_of_other_connections_and_without_ports_are_nobodys() -> None:
+def test_packets_of_other_connections_and_without_ports_belong_to_no_exchange() -> None:
     assert times(assigned(rows((1, 100)), given((100, 7), (100, None)), by_time=False)) == [[]]
     assert times(assigned([{"local_port": None, "start_ns": 100}], given((100, None)), by_time=False)) == [[]]
 
 
-def test_a_load_has_all_packets_of_its_time_whatever_their_connection() -> None:
+def test_a_load_has_all_packets_of_its_time_on_any_connection() -> None:
     loads = rows((1, 100), (9, 200))
     assert times(assigned(loads, given((100, 1), (150, 2), (250, 1), (260, None)), by_time=True)) == [
         [100, 150], [250, 260],
     ]  # fmt: skip
 
 
-def test_an_exchange_costs_what_its_packets_cost_from_a_radio_at_rest(records: Records, built: Build) -> None:
+def test_the_energy_of_an_exchange_is_that_of_its_packets_from_an_idle_radio(records: Records, built: Build) -> None:
     name = records.trial("s", [exchange(0), exchange(1)], [flow(40_000)])
     records.radio[name] = [
         packet(0), packet(40, up=False), packet(100, port=40_001), packet(130, up=False, port=40_001, size=900),
@@ -94,7 +94,7 @@ def test_an_exchange_costs_what_its_packets_cost_from_a_radio_at_rest(records: R
     assert dataset.exchanges["day_energy_j"].null_count() == 2
 
 
-def test_a_client_that_names_no_client_is_the_first_one_and_has_its_energy(records: Records, built: Build) -> None:
+def test_a_topology_without_a_named_client_uses_the_first_host(records: Records, built: Build) -> None:
     rows = [exchange(index) for index in range(2)]
     name = records.trial("s", [{key: row[key] for key in row if key != "client"} for row in rows], [flow(40_000)])
     records.radio[name] = [packet(0), packet(100, port=40_001)]
@@ -118,7 +118,7 @@ def test_a_day_repeats_the_message_and_the_device_sleeps(records: Records, built
     assert (states["exchanges"].unique().to_list(), states["days"].unique().to_list()) == ([1], [1])
 
 
-def test_a_message_longer_than_the_interval_has_no_day_and_that_is_said(records: Records, built: Build) -> None:
+def test_a_message_longer_than_the_interval_has_no_day_with_the_reason(records: Records, built: Build) -> None:
     name = records.trial("s", [exchange(0)], [flow(40_000)])
     records.radio[name] = [packet(0), packet(2000, up=False)]
     dataset = built(records, {"radio": RADIO, "interval_ns": 10**9})
@@ -128,7 +128,7 @@ def test_a_message_longer_than_the_interval_has_no_day_and_that_is_said(records:
     assert notes == [NO_CPU, "Without a day's energy: 1 exchanges that take longer than the interval."]
 
 
-def test_an_exchange_that_did_not_complete_has_no_energy_and_is_in_no_mean(records: Records, built: Build) -> None:
+def test_an_incomplete_exchange_has_no_energy_and_counts_in_no_mean(records: Records, built: Build) -> None:
     name = records.trial("s", [exchange(0, outcome="timed-out"), exchange(1)], [flow(40_000)])
     records.radio[name] = [packet(0), packet(100, port=40_001)]
     dataset = built(records, {"radio": RADIO})
@@ -136,7 +136,7 @@ def test_an_exchange_that_did_not_complete_has_no_energy_and_is_in_no_mean(recor
     assert pl.read_parquet(records.folder / STATES)["exchanges"].unique().to_list() == [1]
 
 
-def test_what_netem_ran_has_no_energy_and_that_is_said(tmp_path: Path, built: Build) -> None:
+def test_a_netem_campaign_has_no_energy_with_the_reason(tmp_path: Path, built: Build) -> None:
     records = Records(tmp_path / "c", {"s": {"link": {"backend": "netem", "uplink": [], "downlink": []}}})
     name = records.trial("s", [exchange(0)], [flow(40_000)])
     records.radio[name] = [packet(0)]
@@ -144,9 +144,7 @@ def test_what_netem_ran_has_no_energy_and_that_is_said(tmp_path: Path, built: Bu
     assert "netem" in json.loads((records.folder / ENERGY).read_text())["notes"][1]
 
 
-def test_without_a_radio_nothing_is_computed_and_nothing_of_an_earlier_one_stays(
-    records: Records, built: Build
-) -> None:
+def test_without_a_radio_nothing_is_computed_and_earlier_energies_are_removed(records: Records, built: Build) -> None:
     name = records.trial("s", [exchange(0)], [flow(40_000)])
     records.radio[name] = [packet(0)]
     asked = built(records, None, EnergyRecord(radio=RADIO))
@@ -170,14 +168,14 @@ def test_every_constant_is_written_down_with_its_source(records: Records, built:
     assert (written["device"], written["interval_s"]) == (None, None)
 
 
-def test_a_radio_that_is_not_there_is_refused_before_anything_is_read() -> None:
+def test_an_unknown_radio_is_refused_before_anything_is_read() -> None:
     with pytest.raises(WirelabError, match="unknown radio 'enc28j6'"):
         Settings.of(EnergyRecord(radio="enc28j6"))
     with pytest.raises(WirelabError, match="has no input 'drx'"):
         Settings.of(EnergyRecord(radio=RADIO, inputs={"drx": "1 s"}))
 
 
-def test_a_radio_of_ones_own_is_the_campaigns_copy(records: Records, built: Build) -> None:
+def test_a_user_defined_radio_is_read_from_the_campaigns_copy(records: Records, built: Build) -> None:
     shipped = resources.files("wirelab_energy.data").joinpath("radios", f"{RADIO}.toml").read_text()
     (records.folder / "mine.toml").write_text(shipped.replace('["160 mA", "160 mA", "180 mA"]', '"320 mA"'))
     name = records.trial("s", [exchange(0)], [flow(40_000)])

@@ -5,7 +5,7 @@ from wirelab.metrics.registry import METRICS
 from wirelab.schema.generated import generated
 
 
-def test_names_and_columns_are_unique_and_every_metric_says_what_it_is() -> None:
+def test_names_and_columns_are_unique_and_every_metric_has_a_description() -> None:
     assert len({metric.name for metric in METRICS}) == len(METRICS)
     assert len({(metric.of, metric.column) for metric in METRICS}) == len(METRICS)
     for metric in METRICS:
@@ -21,7 +21,7 @@ def test_a_column_carries_its_unit_once() -> None:
     assert columns["retransmissions"] == "retransmissions"
 
 
-def test_what_ships_of_metrics_is_what_the_registry_says() -> None:
+def test_the_shipped_metrics_file_matches_the_registry() -> None:
     assert generated(described.FILE) == described.of_registry(), "run: make generate"
 
 

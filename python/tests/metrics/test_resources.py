@@ -41,7 +41,7 @@ def test_each_endpoint_has_its_cpu_time_memory_and_switches(tmp_path: Path, monk
     assert (found["proxy-cpu"], found["server-cpu"]) == (12 * MS, None)
 
 
-def test_idle_cost_is_taken_off_and_utilisation_is_over_the_time_of_the_exchanges(
+def test_idle_cpu_time_is_subtracted_and_utilisation_is_over_the_time_of_the_exchanges(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = values(tmp_path, monkeypatch, {"name": "client", **USE})
@@ -56,7 +56,7 @@ def test_what_was_not_reported_is_unknown_and_not_0(tmp_path: Path, monkeypatch:
     assert known == {"client-cpu", "client-cpu-user", "client-cpu-system", "client-peak-memory"}
 
 
-def test_no_work_is_less_than_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cpu_time_is_never_negative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = values(tmp_path, monkeypatch, {"name": "server", **USE, "cpu_ready_ns": 43 * MS})
     assert found["server-cpu-work"] == 0
 

@@ -33,17 +33,19 @@ def table(folder: Path, monkeypatch: pytest.MonkeyPatch, **own: dict[str, Any]) 
     return pl.read_parquet(path).to_dicts() if path.exists() else []
 
 
-def test_each_end_of_ours_is_the_source_of_its_own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_builtin_end_reports_its_own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client, server = table(tmp_path, monkeypatch, client=seen(1), server=seen(2))
     assert (client["end"], client["source"], client["announced_low"]) == ("client", "client", 1)
     assert (server["end"], server["source"], server["announced_high"]) == ("server", "server", 2)
     assert (client["setting"], client["used"], client["effective_low"]) == ("window", 7, None)
 
 
-def test_an_end_of_ours_is_the_source_for_one_that_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_builtin_end_reports_the_settings_of_a_third_party_peer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = table(tmp_path, monkeypatch, client=seen(1))
     assert [(row["end"], row["source"]) for row in rows] == [("client", "client"), ("server", "client")]
 
 
-def test_a_trial_between_programs_of_others_has_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_between_third_party_programs_has_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert table(tmp_path, monkeypatch) == []

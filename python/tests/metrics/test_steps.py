@@ -23,20 +23,20 @@ def ran(campaign: Path, *, ended: str | None, **more: Any) -> None:
     (campaign / "campaign.json").write_text(json.dumps({"command": RUN, "runs": [{"ended": ended}], **more}))
 
 
-def test_one_that_was_stopped_is_gone_on_with_by_the_command_that_began_it_but_not_anew(campaign: Path) -> None:
+def test_a_stopped_campaign_continues_by_its_command_without_fresh(campaign: Path) -> None:
     ran(campaign, ended=None)
     (campaign / "estimates.json").touch()
     assert next_command(campaign) == "wirelab run mine.toml --out ~/'my lab/c'"
 
 
-def test_one_of_which_nothing_is_known_but_its_plan_is_run(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_campaign_with_only_a_plan_is_run(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert next_command(campaign) == f"wirelab run mine --out {campaign}"
     monkeypatch.chdir(campaign)
     (campaign / "mine.toml").touch()
     assert next_command(campaign) == f"wirelab run mine.toml --out {campaign}"
 
 
-def test_one_that_ran_to_its_end_is_measured_then_analyzed_then_reported(campaign: Path) -> None:
+def test_a_finished_campaign_is_measured_then_analyzed_then_reported(campaign: Path) -> None:
     ran(campaign, ended="2026-11-21T12:00:00.000Z")
     assert next_command(campaign) == f"wirelab measure {campaign}"
     for name in ("exchanges.parquet", "trials.parquet"):
@@ -46,6 +46,6 @@ def test_one_that_ran_to_its_end_is_measured_then_analyzed_then_reported(campaig
     assert next_command(campaign) == f"wirelab report {campaign}"
 
 
-def test_a_command_that_was_no_run_is_not_repeated(campaign: Path) -> None:
+def test_a_command_that_is_not_run_is_not_suggested(campaign: Path) -> None:
     ran(campaign, ended=None, command=["python", "-c", "…"])
     assert next_command(campaign) == f"wirelab run mine --out {campaign}"

@@ -25,14 +25,14 @@ def write(folder: Path, name: str, received: list[int], seconds: float = 2) -> N
     (place / "stdout.txt").write_text('{"event": "ready", "ports": {}}\n' + json.dumps(report) + "\n")
 
 
-def test_what_arrived_at_either_end_counts_over_the_time_of_who_began_it(tmp_path: Path) -> None:
+def test_background_throughput_counts_arrivals_at_both_ends_over_the_senders_time(tmp_path: Path) -> None:
     write(tmp_path, "bulk.server", [1000, 500], seconds=99)
     write(tmp_path, "bulk", [0, 0])
     write(tmp_path, "ping", [250], seconds=1)
     assert background_bps(tmp_path, SCENARIO) == 8 * 750 + 8 * 250
 
 
-def test_without_traffic_or_a_report_of_it_nothing_is_known(tmp_path: Path) -> None:
+def test_without_background_traffic_or_its_report_the_throughput_is_unknown(tmp_path: Path) -> None:
     assert background_bps(tmp_path, SCENARIO.model_copy(update={"traffic": ()})) is None
     write(tmp_path, "bulk", [10])
     assert background_bps(tmp_path, SCENARIO) is None

@@ -20,7 +20,7 @@ def sentences(folder: Path) -> str:
     return "\n".join(line.strip() for statement in answer(load(folder, folder)) for line in statement.lines())
 
 
-def test_every_group_of_conditions_is_answered_and_floors_are_no_competitors(tmp_path: Path) -> None:
+def test_every_group_of_scenarios_is_answered_and_references_do_not_compete(tmp_path: Path) -> None:
     protocols = ("raw-tcp", "http1", "h2")
     folder = write(tmp_path, protocols=protocols, links=("clean",), choices={"link.rtt": ("10 ms", "20 ms")})
     said = sentences(folder)
@@ -29,13 +29,13 @@ def test_every_group_of_conditions_is_answered_and_floors_are_no_competitors(tmp
     assert "link.rtt 20 ms" in said
 
 
-def test_without_claims_it_says_which_protocol_is_fastest_and_by_how_much(tmp_path: Path) -> None:
+def test_without_claims_it_names_the_protocol_with_the_lowest_delay_and_the_ratio(tmp_path: Path) -> None:
     said = sentences(write(tmp_path))
     both = "clean: http1 has the smallest median, 40.0 ms [39.2, 40.8].\nh2 takes 2.00 [1.96, 2.04] times as long.\n"
     assert both in said
 
 
-def test_a_ratio_whose_interval_includes_1_separates_nothing(tmp_path: Path) -> None:
+def test_a_ratio_with_an_interval_around_1_is_not_significant(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     estimates = read(folder, "estimates.json")
     ratio = {"point": 1.01, "low": 0.97, "high": 1.05, "level": 0.95, "n": 80, "method": "made up"}
@@ -78,14 +78,14 @@ def with_ratio(folder: Path, low: float, high: float) -> str:
     return sentences(folder)
 
 
-def test_an_interval_over_orders_of_magnitude_is_no_number(tmp_path: Path) -> None:
+def test_an_interval_over_orders_of_magnitude_is_not_quoted(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     assert "h2 is not significantly different: too few trials." in with_ratio(folder, 0.02, 39_139.2)
     assert "h2 takes longer; too few trials to tell how much." in with_ratio(folder, 1.5, 39_139.2)
     assert "h2 takes 30 [2, 900] times as long" in with_ratio(folder, 2.0, 900.0)
 
 
-def test_an_energy_is_more_and_not_longer(tmp_path: Path) -> None:
+def test_an_energy_is_called_higher_and_not_longer(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     for name in ("plan.json", "estimates.json"):
         text = (folder / name).read_text()
@@ -93,7 +93,7 @@ def test_an_energy_is_more_and_not_longer(tmp_path: Path) -> None:
     assert "h2 takes 2.00 [1.96, 2.04] times as much." in sentences(folder)
 
 
-def test_of_a_big_grid_only_conditions_with_a_known_smallest_median_count(tmp_path: Path) -> None:
+def test_in_a_large_grid_only_scenarios_with_a_known_smallest_median_count(tmp_path: Path) -> None:
     links = tuple(f"link{number}" for number in range(8))
     folder = write(tmp_path, links=links)
     leads = "http1 has the smallest median of end-to-end delay in"
@@ -108,7 +108,7 @@ def test_of_a_big_grid_only_conditions_with_a_known_smallest_median_count(tmp_pa
     assert none in with_ratio(folder, 0.5, 60.0)
 
 
-def test_verdicts_on_an_invalid_link_or_machine_are_counted_apart(tmp_path: Path) -> None:
+def test_verdicts_on_an_unusable_link_or_host_are_counted_separately(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     verdicts = read(folder, "verdicts.json")
     held, contradicted, inconclusive = verdicts["claims"]
@@ -131,7 +131,7 @@ def test_a_difference_that_the_link_could_have_made_says_so(tmp_path: Path) -> N
     assert "h2 takes 2.00 [1.96, 2.04] times as long. Its grade is limited: it is small." in sentences(folder)
 
 
-def test_one_application_protocol_is_compared_with_nothing(tmp_path: Path) -> None:
+def test_one_application_protocol_has_no_comparison(tmp_path: Path) -> None:
     said = sentences(write(tmp_path, protocols=("raw-tcp", "http1"), links=("clean",)))
     assert "clean: the median of http1 is 40.0 ms [39.2, 40.8]." in said
     assert "No other application protocol was measured: nothing is compared." in said
@@ -145,7 +145,7 @@ def test_one_application_protocol_is_not_said_to_win_a_big_grid(tmp_path: Path) 
     assert "mallest" not in said
 
 
-def test_a_wait_for_a_cpu_is_blamed_on_the_machine_and_said_once(tmp_path: Path) -> None:
+def test_cpu_contention_is_blamed_on_the_machine_and_reported_once(tmp_path: Path) -> None:
     folder = write(tmp_path)
     estimates = read(folder, "estimates.json")
     for scenario in estimates["scenarios"]:
@@ -170,7 +170,7 @@ def test_a_wait_for_a_cpu_is_blamed_on_the_machine_and_said_once(tmp_path: Path)
     assert set(grades) == {"unusable"}
 
 
-def test_waits_of_any_size_are_one_reason_and_steal_another(tmp_path: Path) -> None:
+def test_cpu_waiting_is_one_reason_and_steal_another(tmp_path: Path) -> None:
     folder = write(tmp_path)
     estimates = read(folder, "estimates.json")
     words = "endpoints waited {} for a CPU in each exchange, {}"
@@ -185,33 +185,33 @@ def test_waits_of_any_size_are_one_reason_and_steal_another(tmp_path: Path) -> N
     assert "a hypervisor gave 20%" in steal
 
 
-def test_an_echo_floor_wins_nothing(tmp_path: Path) -> None:
+def test_an_echo_reference_wins_nothing(tmp_path: Path) -> None:
     assert "raw-tcp has" not in sentences(write(tmp_path, protocols=("raw-tcp", "http1")))
 
 
-def test_a_count_is_the_first_sentence(tmp_path: Path) -> None:
+def test_a_count_of_verdicts_is_the_first_sentence(tmp_path: Path) -> None:
     first, second, *_ = sentences(judge(write(tmp_path))).splitlines()
     assert first == "M1 confirmed: HTTP/3 beats HTTP/2 in 17 [15, 19] of 24 comparisons."
     assert second == "The paper counts 19."
 
 
-def test_a_verdict_that_a_choice_changes_says_which(tmp_path: Path) -> None:
+def test_a_verdict_that_depends_on_a_choice_names_it(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
     assert "Confirmed with link.rtt 20 ms; contradicted with link.rtt 2 ms." in sentences(folder).splitlines()[2]
 
 
-def test_verdicts_are_counted_and_the_publication_is_held_to_its_numbers(tmp_path: Path) -> None:
+def test_verdicts_are_counted_and_the_publications_own_numbers_are_judged(tmp_path: Path) -> None:
     said = sentences(judge(write(tmp_path)))
     assert "Of 3 published claims: 1 confirmed, 1 contradicted, 1 inconclusive." in said
     assert "The publication's own numbers or its experiment speak against M2." in said
 
 
-def test_an_unencrypted_protocol_is_named_only_beside_an_encrypted_one(tmp_path: Path) -> None:
+def test_an_unencrypted_protocol_is_marked_only_next_to_an_encrypted_one(tmp_path: Path) -> None:
     assert "Unencrypted: http1 (HTTP1)." in sentences(write(tmp_path / "both"))
     assert "Unencrypted" not in sentences(write(tmp_path / "one", protocols=("http1",)))
 
 
-def test_a_retransmission_sets_the_p95_only_if_it_does_for_every_protocol(tmp_path: Path) -> None:
+def test_the_p95_is_put_down_to_retransmission_only_if_true_for_every_protocol(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert "Under loss a retransmission sets the p95 of every protocol" in sentences(folder)
     estimates = read(folder, "estimates.json")
@@ -220,7 +220,7 @@ def test_a_retransmission_sets_the_p95_only_if_it_does_for_every_protocol(tmp_pa
     assert "Under loss" not in sentences(folder)
 
 
-def test_a_proxy_is_reported_beside_its_protocol_and_each_link_with_what_was_checked_of_it(tmp_path: Path) -> None:
+def test_a_proxy_is_named_next_to_its_protocol_and_each_link_has_its_checks(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert "proxy" not in sentences(folder)
     plan = read(folder, "plan.json")
@@ -249,7 +249,7 @@ def test_a_proxy_is_reported_beside_its_protocol_and_each_link_with_what_was_che
     assert "proxy" not in providers["http1"]
 
 
-def test_probes_of_a_link_behind_a_proxy_are_shown_and_count_in_the_grade(tmp_path: Path) -> None:
+def test_probes_of_a_link_behind_a_proxy_are_shown_and_count_for_the_quality(tmp_path: Path) -> None:
     folder = write(tmp_path)
     plan, estimates = read(folder, "plan.json"), read(folder, "estimates.json")
     wire = {"name": "wire", "near": ["proxy"], "far": ["server"], "link": {"uplink": [], "downlink": []}}
@@ -268,7 +268,7 @@ def test_probes_of_a_link_behind_a_proxy_are_shown_and_count_in_the_grade(tmp_pa
     assert [row[2].text for row in table.rows][-1].startswith("limited")
 
 
-def test_what_is_not_supported_is_named_with_its_reason_and_is_not_failed(tmp_path: Path) -> None:
+def test_unsupported_scenarios_are_named_with_the_reason_and_do_not_count_as_failed(tmp_path: Path) -> None:
     folder = write(tmp_path, protocols=("http1", "h2"))
     lines = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
     for line in lines:
@@ -291,7 +291,7 @@ def test_what_is_not_supported_is_named_with_its_reason_and_is_not_failed(tmp_pa
     assert "No trial of h2" not in said
 
 
-def test_each_sentence_is_short_and_leads_to_what_it_rests_on(tmp_path: Path) -> None:
+def test_each_sentence_is_short_and_links_to_its_evidence(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
     statements = answer(load(folder, folder)) + answer(load(write(tmp_path / "alone"), tmp_path / "alone"))
     every = [each for statement in statements for each in (statement, *statement.more)]

@@ -91,14 +91,14 @@ def test_the_radio_its_inputs_its_sources_and_notes_are_reported(tmp_path: Path)
     assert definitions.terms == [("r: power.transmit = 160 mA", "a data sheet")]
 
 
-def test_an_unvalidated_radio_is_called_so_in_the_title(tmp_path: Path) -> None:
+def test_an_unvalidated_radio_is_marked_in_the_title(tmp_path: Path) -> None:
     radio = {**RADIO, "radio": {**RADIO["radio"], "validated": False}}
     section = shown(tmp_path, radio, spent("transmit"), None)
     assert section is not None
     assert section.title == "Energy of the client's radio (unvalidated)"
 
 
-def test_a_batterys_life_whose_bounds_read_the_same_has_no_range(tmp_path: Path) -> None:
+def test_a_battery_life_with_equal_printed_bounds_has_no_range(tmp_path: Path) -> None:
     one = {**spent("transmit"), "battery_days": {"low": 1000.0 - 1e-9, "typical": 1000.0, "high": 1000.0 + 1e-9}}
     assert table(shown(tmp_path, RADIO, one, one))["6 battery [range]"] == ["1,000", "1,000"]
 
@@ -110,7 +110,7 @@ def test_states_beyond_four_are_drawn_as_one(tmp_path: Path) -> None:
     assert "other states 4 mJ" in str(of_kind(section, Figure)[0].svg)
 
 
-def test_without_an_interval_there_is_no_day_and_the_reason_stands_there(tmp_path: Path) -> None:
+def test_without_an_interval_the_reason_stands_in_place_of_the_day(tmp_path: Path) -> None:
     radio = {**RADIO, "interval_s": None, "battery": None}
     section = shown(tmp_path, radio, spent("transmit", day=False), spent("transmit", day=False))
     [figure] = of_kind(section, Figure)
@@ -120,7 +120,7 @@ def test_without_an_interval_there_is_no_day_and_the_reason_stands_there(tmp_pat
     )
 
 
-def test_what_was_not_in_force_is_in_the_table_and_in_no_chart(tmp_path: Path) -> None:
+def test_scenarios_with_settings_not_in_force_are_in_the_table_and_in_no_chart(tmp_path: Path) -> None:
     shown(tmp_path, RADIO, spent("transmit"), spent("receive"))
     estimates = read(tmp_path, "estimates.json")
     estimates["scenarios"][1]["settings"] = [{"in_force": False}]
@@ -153,7 +153,7 @@ def measured(*states: str) -> dict[str, Any]:
     return {**known, "message_j": message, "with_cpu_time": {"exchanges": 20, "trials": 1}}
 
 
-def test_a_processor_whose_time_was_measured_is_in_title_table_and_charts(tmp_path: Path) -> None:
+def test_a_processor_with_measured_time_is_in_title_table_and_charts(tmp_path: Path) -> None:
     device = {"name": "d", "title": "A device", "validated": False, "sources": SOURCES}
     radio = {**RADIO, "device": device, "measured_on_device": True}
     unknown = {**spent("transmit", day=False), "with_cpu_time": {"exchanges": 0, "trials": 0}}
@@ -178,7 +178,7 @@ def test_a_processor_whose_time_was_measured_is_in_title_table_and_charts(tmp_pa
     assert [row[5].text for row in states.rows] == ["1.00 to 4.00", "2.00", "1.00 to 4.00"]
 
 
-def test_where_no_processor_is_known_the_table_stands_alone(tmp_path: Path) -> None:
+def test_without_a_known_processor_there_is_only_the_table(tmp_path: Path) -> None:
     device = {"name": "d", "title": "A device", "validated": True, "sources": SOURCES}
     unknown = {**spent("transmit", day=False), "with_cpu_time": {"exchanges": 0, "trials": 0}}
     section = shown(tmp_path, {**RADIO, "device": device, "measured_on_device": True}, unknown, unknown)

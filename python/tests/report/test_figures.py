@@ -44,7 +44,7 @@ def test_ticks_are_round() -> None:
     assert ticks((9.0, 600.0)) == [10, 20, 50, 100, 200, 500]
 
 
-def test_a_domain_of_one_value_is_still_a_domain() -> None:
+def test_a_domain_of_one_value_is_widened() -> None:
     low, high = log_domain([40.0]) or (0.0, 0.0)
     assert low < 40 < high
     assert high / low == pytest.approx(2)
@@ -80,7 +80,7 @@ def test_a_phase_that_did_not_happen_is_not_drawn() -> None:
     assert bars("b", "label", [Bar("row", "h3", [None, None])], {"connect": 0, "wait": 1}, "ms") is None
 
 
-def test_bars_of_several_scales_have_an_axis_each_named_unless_their_row_says_it() -> None:
+def test_bars_of_several_scales_have_a_named_axis_each() -> None:
     slow, fast = Bar("slow", "h3", [None, 9000.0], "slow"), Bar("busy", "h3", [None, 20.0], "fast")
     parts = {"connect": 0, "wait": 1}
     apart = str(bars("b", "label", [slow, fast], parts, "ms"))
@@ -90,7 +90,7 @@ def test_bars_of_several_scales_have_an_axis_each_named_unless_their_row_says_it
     assert widths[0] == pytest.approx(widths[1], rel=0.01), "each fills its own axis"
 
 
-def test_a_row_that_would_vanish_has_an_axis_of_its_own() -> None:
+def test_a_row_of_small_values_has_its_own_axis() -> None:
     long, short = Bar("2 MB", "h2", [2e6]), Bar("30 B", "h2", [300.0])
     svg = str(bars("b", "label", [long, short], {"bytes": 0}, "bytes"))
     widths = [path_width(path) for path in re.findall(r'data-tip="[^"]* bytes [^"]*"[^>]* d="([^"]*)"', svg)]
@@ -99,7 +99,7 @@ def test_a_row_that_would_vanish_has_an_axis_of_its_own() -> None:
     assert svg.count(">30 B<") == 1, "its row says which one it is"
 
 
-def test_labels_of_rows_are_not_cut() -> None:
+def test_row_labels_are_not_truncated() -> None:
     label = "initial-window-size 65535 B · max-concurrent-streams 8 · lossy"
     assert f">{label}<" in str(bars("b", "label", [Bar(label, "h2", [1.0])], {"bytes": 0}, "bytes"))
     assert f">{label}<" in str(intervals("i", "label", [Mark(label, SERIES, 40.0, 39.0, 41.0, "tip")], "ms"))

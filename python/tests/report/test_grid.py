@@ -9,7 +9,7 @@ from wirelab.report.campaign import load
 from wirelab.report.grid import LONGEST, MOST_MARKS
 
 
-def test_protocols_under_the_same_condition_share_a_row(tmp_path: Path) -> None:
+def test_protocols_of_the_same_scenario_share_a_row(tmp_path: Path) -> None:
     campaign = load(write(tmp_path, uploads=("30 B", "3.5 kB")), tmp_path)
     (group,) = campaign.groups
     assert group.title == ""
@@ -17,13 +17,13 @@ def test_protocols_under_the_same_condition_share_a_row(tmp_path: Path) -> None:
     assert [[s.series.label for s in c.scenarios] for c in group.conditions] == [["http1", "h2"]] * 4
 
 
-def test_levels_that_all_scenarios_share_are_no_part_of_a_label(tmp_path: Path) -> None:
+def test_levels_that_all_scenarios_share_are_left_out_of_labels(tmp_path: Path) -> None:
     campaign = load(write(tmp_path), tmp_path)
     assert [condition.label for condition in campaign.groups[0].conditions] == ["clean", "lossy"]
     assert ("link.rtt", "20 ms") in campaign.constant_levels
 
 
-def test_each_choice_is_a_group_named_by_what_differs(tmp_path: Path) -> None:
+def test_each_choice_is_a_group_named_by_its_difference(tmp_path: Path) -> None:
     folder = write(tmp_path, choices={"link.rtt": ("20 ms", "2 ms"), "link.jitter": ("none", "normal 30 ms")})
     titles = [group.title for group in load(folder, folder).groups]
     assert titles == [
@@ -41,7 +41,7 @@ def windows(count: int) -> dict[str, tuple[str, ...]]:
     return {"protocol.initial-window-size": tuple(f"{2**n} B" for n in range(count)), "link.rtt": TRIPS}
 
 
-def test_factors_are_rows_as_long_as_a_chart_shows_them_well(tmp_path: Path) -> None:
+def test_factors_are_rows_while_they_fit_a_chart(tmp_path: Path) -> None:
     most = MOST_MARKS // (2 * 2 * len(TRIPS))  # by two links and two protocols
     (group,) = load(write(tmp_path / "few", factors=windows(most)), tmp_path / "few").groups
     assert len(group.pairs) == MOST_MARKS
@@ -51,14 +51,14 @@ def test_factors_are_rows_as_long_as_a_chart_shows_them_well(tmp_path: Path) -> 
     assert [condition.label for condition in groups[0].conditions] == rows
 
 
-def test_a_factor_whose_row_would_have_a_long_label_divides_charts(tmp_path: Path) -> None:
+def test_a_factor_with_long_labels_splits_charts(tmp_path: Path) -> None:
     names = tuple(f"{letter * (LONGEST // 2)}" for letter in "ab")
     factors = {"protocol.tls": names, "protocol.other": names}
     groups = load(write(tmp_path, factors=factors), tmp_path).groups
     assert [group.title for group in groups] == [f"other {name}" for name in names]
 
 
-def test_a_scenario_that_a_factor_does_not_touch_stands_in_its_groups_and_in_no_two_rows(tmp_path: Path) -> None:
+def test_a_scenario_independent_of_a_factor_stands_in_each_group_and_in_one_row(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     plan = read(folder, "plan.json")
     http1, h2 = plan["scenarios"]
@@ -84,7 +84,7 @@ def test_levels_of_congestion_are_rows(tmp_path: Path) -> None:
     assert second.title == "link.rtt 2 ms"
 
 
-def test_a_scenario_that_a_choice_does_not_touch_stands_in_its_group_too(tmp_path: Path) -> None:
+def test_a_scenario_independent_of_a_choice_stands_in_its_group_too(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     plan = read(folder, "plan.json")
     http1, h2 = plan["scenarios"]

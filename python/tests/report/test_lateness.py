@@ -12,7 +12,7 @@ from wirelab.report.figures.lateness import bars
 from wirelab.report.sections import trials
 
 
-def test_each_bar_stands_at_its_lateness_and_rare_packets_are_still_seen() -> None:
+def test_each_bar_stands_at_its_timing_error_and_rare_packets_stay_visible() -> None:
     assert bars([900, 5_000], [9_999, 1]) == "█·▁·······"
     assert bars([1_000, 1_001], [50, 50]) == "▇▇········"
     assert bars([20_000_000], [3]) == "·········█"

@@ -52,7 +52,7 @@ def change_comparisons(folder: Path, change: Change, *protocols: str) -> None:
     store(folder, "estimates.json", estimates)
 
 
-def test_each_place_names_the_lowest_delay_and_how_many_times_as_long_the_next_takes(tmp_path: Path) -> None:
+def test_each_cell_names_the_lowest_delay_and_the_ratio_to_the_next(tmp_path: Path) -> None:
     found = rows(grid(tmp_path))
     assert list(found) == [(link, upload) for upload in UPLOADS for link in ("clean", "lossy")]
     first, median, completed, after, ratio, grade, compared = found["clean", "30 B"]
@@ -62,7 +62,7 @@ def test_each_place_names_the_lowest_delay_and_how_many_times_as_long_the_next_t
     assert ratio.text.split()[0] == "1.50"
 
 
-def test_a_place_is_coloured_by_the_lowest_delay_and_says_the_medians_of_all(tmp_path: Path) -> None:
+def test_a_cell_is_coloured_by_the_lowest_delay_and_lists_all_medians(tmp_path: Path) -> None:
     [figure] = figures(section(grid(tmp_path)))
     assert figure.svg.count('fill="var(--s2)"') == 6
     assert 'data-tip="clean, 30 B: http1 40.0 ms [39.2, 40.8]; h3 60.0 ms' in figure.svg
@@ -85,7 +85,7 @@ def invalid(comparison: dict[str, Any]) -> None:
     comparison["link"] = {"flag": "unusable", "why": "the endpoints waited for a CPU"}
 
 
-def test_a_place_is_not_coloured_where_a_comparison_is_good_for_nothing(tmp_path: Path) -> None:
+def test_a_cell_is_not_coloured_if_a_comparison_is_unusable(tmp_path: Path) -> None:
     folder = grid(tmp_path)
     change_comparisons(folder, invalid, "http1", "h2")
     [figure] = figures(section(folder))
@@ -95,7 +95,7 @@ def test_a_place_is_not_coloured_where_a_comparison_is_good_for_nothing(tmp_path
 
 
 @pytest.mark.parametrize("change", [wide, no_ratio])
-def test_where_one_is_not_significantly_different_from_another_neither_wins(tmp_path: Path, change: Change) -> None:
+def test_without_a_significant_difference_neither_wins(tmp_path: Path, change: Change) -> None:
     folder = grid(tmp_path)
     change_comparisons(folder, change, "http1", "h3")
     found = rows(folder)
@@ -106,7 +106,7 @@ def test_where_one_is_not_significantly_different_from_another_neither_wins(tmp_
     assert figure.svg.count('fill="var(--s2)"') == 3
 
 
-def test_one_whose_median_lies_above_the_time_out_is_slower_by_the_test_alone(tmp_path: Path) -> None:
+def test_a_median_above_the_timeout_is_slower_by_the_test_only(tmp_path: Path) -> None:
     folder = grid(tmp_path)
     estimates = read(folder, "estimates.json")
     for scenario in estimates["scenarios"]:
@@ -123,7 +123,7 @@ def test_one_whose_median_lies_above_the_time_out_is_slower_by_the_test_alone(tm
     assert rows(folder)["clean", "30 B"][-1].text == "not from h3"
 
 
-def test_of_several_that_may_be_the_lowest_delay_a_tile_says_how_many(tmp_path: Path) -> None:
+def test_a_cell_says_how_many_may_have_the_lowest_delay(tmp_path: Path) -> None:
     folder = grid(tmp_path)
     change_comparisons(folder, wide, "http1", "h3")
     change_comparisons(folder, wide, "http1", "h2")
@@ -132,7 +132,7 @@ def test_of_several_that_may_be_the_lowest_delay_a_tile_says_how_many(tmp_path: 
     assert rows(folder)["clean", "30 B"][-1].text == "not from h3, h2"
 
 
-def test_an_echo_floor_is_no_rival(tmp_path: Path) -> None:
+def test_an_echo_reference_does_not_compete(tmp_path: Path) -> None:
     folder = write(tmp_path, protocols=("raw-tcp", "http1", "h2"), uploads=UPLOADS)
     assert {row[0].text for row in rows(folder).values()} == {"http1"}
 
@@ -144,7 +144,7 @@ def test_a_long_level_takes_more_lines_above_a_narrow_column() -> None:
     assert "of 100 kB</tspan>" in svg
 
 
-def test_where_nobody_completed_half_nobody_is_named(tmp_path: Path) -> None:
+def test_if_no_protocol_completed_half_none_is_named(tmp_path: Path) -> None:
     folder = grid(tmp_path)
     estimates = read(folder, "estimates.json")
     for scenario in estimates["scenarios"]:
@@ -156,7 +156,7 @@ def test_where_nobody_completed_half_nobody_is_named(tmp_path: Path) -> None:
     assert figure.svg.count('fill="var(--s2)"') == 5
 
 
-def test_the_other_factors_make_a_map_each_and_choices_stand_behind_a_summary(tmp_path: Path) -> None:
+def test_other_factors_have_a_map_each_and_choices_are_folded(tmp_path: Path) -> None:
     folder = grid(tmp_path, factors={"link.rtt": ("20 ms", "2 ms")})
     assert [figure.title for figure in figures(section(folder))] == ["link.rtt 20 ms", "link.rtt 2 ms"]
     assert not [block for block in section(folder).blocks if isinstance(block, Group)]
@@ -175,7 +175,7 @@ def test_without_two_factors_or_two_protocols_there_is_no_map(tmp_path: Path, ax
     assert lowest_delay.section(load(folder, folder)) is None
 
 
-def test_a_metric_that_is_no_time_has_no_map(tmp_path: Path) -> None:
+def test_a_metric_that_is_not_a_time_has_no_map(tmp_path: Path) -> None:
     folder = grid(tmp_path)
     estimates = read(folder, "estimates.json")
     estimates["metric"] = "wire-up-bytes"
@@ -183,6 +183,6 @@ def test_a_metric_that_is_no_time_has_no_map(tmp_path: Path) -> None:
     assert lowest_delay.section(load(folder, folder)) is None
 
 
-def test_the_page_has_it(tmp_path: Path) -> None:
+def test_the_page_has_the_map(tmp_path: Path) -> None:
     folder = grid(tmp_path)
     assert report.write(folder).read_text(encoding="utf-8").count('id="lowest-delay"') == 1

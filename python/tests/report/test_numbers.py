@@ -33,11 +33,11 @@ def test_an_interval_decides_the_digits(point: float, low: float, high: float, e
         (-8000.0, -0.2, "3,900 [−8,000, −0.2]"),
     ],
 )
-def test_a_bound_that_is_not_0_is_not_rounded_to_0(low: float, high: float, expected: str) -> None:
+def test_a_nonzero_bound_is_not_rounded_to_0(low: float, high: float, expected: str) -> None:
     assert interval(estimate(3900.0, low, high), COUNT) == expected
 
 
-def test_a_true_0_of_an_estimate_is_0_whatever_its_digits() -> None:
+def test_an_exact_0_of_an_estimate_is_shown_as_0() -> None:
     assert interval(estimate(0.0, 0.0, 0.0026), COUNT) == "0 [0, 0.0026]"
     assert interval(estimate(0.029, 0.0, 0.114), COUNT) == "0.029 [0, 0.114]"
 
@@ -50,18 +50,18 @@ def test_counts_are_whole() -> None:
     assert interval(estimate(17, 15, 19), COUNT) == "17 [15, 19]"
 
 
-def test_a_number_that_does_not_exist_is_a_dash_and_never_0() -> None:
+def test_a_missing_number_is_a_dash_and_never_0() -> None:
     assert interval(None, MILLISECONDS) == DASH
     assert interval(estimate(None), MILLISECONDS) == DASH
     assert plain(None) == plain(float("nan")) == DASH
 
 
-def test_a_true_0_is_0() -> None:
+def test_an_exact_0_is_shown_as_0() -> None:
     assert plain(0.0) == "0.00"
     assert plain(-0.0001, 2) == "0.00"
 
 
-def test_the_unit_stands_beside_the_point() -> None:
+def test_the_unit_stands_next_to_the_point() -> None:
     assert with_unit(estimate(0.062, 0.061, 0.063), MILLISECONDS) == "62.0 ms [61.0, 63.0]"
 
 

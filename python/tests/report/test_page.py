@@ -38,7 +38,7 @@ def page_of(folder: Path) -> Page:
 SECTION = re.compile(r'<section id="([\w-]+)".*?</section>\n', re.DOTALL)
 
 
-def test_the_text_of_a_small_report_is_as_agreed(campaign: Path) -> None:
+def test_the_text_of_a_small_report_matches_the_golden_files(campaign: Path) -> None:
     source = page_of(campaign).source
     parts = {found[1]: found[0] for found in SECTION.finditer(source)}
     assert [*parts] == [section.id for build in SECTIONS if (section := build(load(campaign, campaign))) is not None]
@@ -102,7 +102,7 @@ def test_links_follow_a_page_that_is_written_elsewhere(campaign: Path, tmp_path:
     assert (path.parent / link).resolve() == campaign / "exchanges.parquet"
 
 
-def test_a_verdict_on_an_invalid_link_is_no_good_news_on_the_first_screen_either(tmp_path: Path) -> None:
+def test_a_verdict_on_an_unusable_link_is_marked_on_the_first_screen_too(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     assert header(load(folder, folder)).verdicts[0].tone == "good"
     verdicts = read(folder, "verdicts.json")
@@ -116,7 +116,7 @@ def test_a_verdict_on_an_invalid_link_is_no_good_news_on_the_first_screen_either
     ]
 
 
-def test_hostile_names_stay_words(tmp_path: Path) -> None:
+def test_names_with_markup_are_escaped(tmp_path: Path) -> None:
     folder = judge(write(tmp_path, links=(HOSTILE, "lossy"), title=HOSTILE))
     verdicts = read(folder, "verdicts.json")
     verdicts["claims"][0] |= {"text": HOSTILE, "why": HOSTILE, "contradiction": HOSTILE}
@@ -175,7 +175,7 @@ def test_a_run_that_a_stopping_rule_ended_is_finished_and_one_that_was_killed_is
     assert str(load(folder, folder).unfinished).startswith("Not finished: the last run did not end; 4 of 8")
 
 
-def test_a_preview_says_that_it_is_no_result(tmp_path: Path) -> None:
+def test_a_quick_run_says_that_it_is_not_conclusive(tmp_path: Path) -> None:
     folder = write(tmp_path)
     plan = read(folder, "plan.json")
     plan["experiment"]["preview"] = {"budget_ns": 120_000_000_000, "replicates": [30, 2], "exchanges": [100, 5]}
@@ -270,7 +270,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(campaign: Path, tmp_pa
     assert (tmp_path / "file").read_text() == "old"
 
 
-def test_importing_the_report_costs_nothing() -> None:
+def test_importing_the_report_imports_no_large_library() -> None:
     code = "import sys, wirelab.report, wirelab.cli.report, json; print(json.dumps([m for m in sys.modules]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=SOURCE)
     assert not {"altair", "polars", "numpy", "jinja2", "pydantic"} & set(json.loads(done.stdout))
@@ -288,7 +288,7 @@ def test_an_option_is_code_that_no_line_breaks_and_other_words_are_escaped(tmp_p
     assert "fewer (--jobs)" not in html
 
 
-def test_each_part_has_its_value_the_interval_that_decided_its_n_and_its_grade(tmp_path: Path) -> None:
+def test_each_part_has_its_value_interval_n_and_quality(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     verdicts = read(folder, "verdicts.json")
     held, contradicted = next(claim["parts"] for claim in verdicts["claims"] if claim["parts"])

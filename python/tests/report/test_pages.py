@@ -38,7 +38,7 @@ def row(found: Campaign) -> list[str]:
     return [cell.text for cell in cells]
 
 
-def test_a_page_is_reported_with_its_digest_and_what_nobody_loads_of_it(
+def test_a_page_is_reported_with_its_digest_and_its_unused_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = campaign(tmp_path / "campaign", monkeypatch)
@@ -52,6 +52,6 @@ def test_a_page_is_reported_with_its_digest_and_what_nobody_loads_of_it(
     assert row(found)[-1] == DASH
 
 
-def test_other_campaigns_have_none(tmp_path: Path) -> None:
+def test_campaigns_without_pages_have_no_such_section(tmp_path: Path) -> None:
     folder = campaigns.write(tmp_path)
     assert section(load(folder, folder)) is None

@@ -46,14 +46,14 @@ def test_every_part_of_a_bar_can_be_seen_on_the_page(theme: int, parts: tuple[st
 
 
 @pytest.mark.parametrize("theme", [0, 1])
-def test_every_text_can_be_read_on_its_ground(theme: int) -> None:
+def test_every_text_has_enough_contrast(theme: int) -> None:
     colors = themes()[theme]
     pairs = [("ink", "paper"), ("muted", "paper"), ("muted", "wash"), ("ink", "wash"), ("link", "paper")]
     pairs += [(tone, ground) for tone in ("good", "bad", "unsure") for ground in ("paper", f"{tone}-wash")]
     assert [pair for pair in pairs if contrast(colors[pair[0]], colors[pair[1]]) < 4.5] == []
 
 
-def test_a_protocol_looks_the_same_whatever_it_is_compared_with() -> None:
+def test_a_protocol_has_the_same_colour_in_every_comparison() -> None:
     assert looks([("h2", "builtin"), ("h3", "builtin")])[1] == looks([("h3", "builtin")])[0]
 
 
@@ -72,12 +72,12 @@ def test_no_two_protocols_of_a_chart_share_a_colour_or_a_mark() -> None:
         assert len({(look.shape, look.dash) for look in found}) == len(found)
 
 
-def test_more_protocols_of_ones_own_than_colours_still_differ() -> None:
+def test_more_user_defined_protocols_than_colours_still_differ() -> None:
     found = looks([(f"own{number}", "mine") for number in range(8)])
     assert len(set(found)) == len(found)
 
 
-def test_a_protocol_of_ones_own_looks_the_same_in_every_campaign() -> None:
+def test_a_user_defined_protocol_has_the_same_colour_in_every_campaign() -> None:
     for name in ("mine", "yours", "dnp3"):
         alone = looks([(name, "x")])[0]
         assert looks([("h2", "builtin"), ("coap", "builtin"), (name, "x")])[2] == alone

@@ -48,7 +48,7 @@ def campaign(folder: Path, medians_ms: dict[tuple[str, str], tuple[float, float]
         (((40, 41), (45, 46)), ((20, 21), (30, 42)), []),
     ],
 )
-def test_the_order_of_two_protocols_is_reported_where_every_program_shows_it(
+def test_the_order_of_two_protocols_is_reported_if_every_program_shows_it(
     tmp_path: Path,
     http1: tuple[tuple[float, float], tuple[float, float]],
     coap: tuple[tuple[float, float], tuple[float, float]],
@@ -59,7 +59,7 @@ def test_the_order_of_two_protocols_is_reported_where_every_program_shows_it(
     assert [each.text for each in answer(load(folder, folder)) if " program " in each.text] == said
 
 
-def test_programs_are_series_of_one_table_and_no_choices(tmp_path: Path) -> None:
+def test_programs_are_series_of_one_table_and_not_choices(tmp_path: Path) -> None:
     same = dict.fromkeys(
         [("http1", "builtin"), ("http1", "curl"), ("coap", "builtin"), ("coap", "aiocoap")], (20.0, 21.0)
     )

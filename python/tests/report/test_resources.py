@@ -21,7 +21,7 @@ def mean(point: float, unit: str) -> dict[str, Any]:
     return {"unit": unit, "n": 3, "mean": estimate}
 
 
-def test_each_endpoint_has_a_row_with_what_was_counted_and_why_the_rest_was_not(tmp_path: Path) -> None:
+def test_each_endpoint_has_a_row_with_its_counts_and_reasons_for_missing_ones(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     assert resources.section(load(folder, folder)) is None
     scenarios = read(folder, "estimates.json")["scenarios"]
@@ -64,7 +64,7 @@ def blocks_of(folder: Path) -> list[Any]:
     return list(section.blocks)
 
 
-def test_bytes_are_stacked_for_one_exchange_and_for_a_day(tmp_path: Path) -> None:
+def test_bytes_are_stacked_by_exchange_and_by_day(tmp_path: Path) -> None:
     blocks = shown(write(tmp_path, links=("clean",)))
     [legend] = [block for block in blocks if isinstance(block, Legend)]
     names = ["message", "application's own", "IP and transport headers", "link layer"]
@@ -80,13 +80,13 @@ def test_bytes_are_stacked_for_one_exchange_and_for_a_day(tmp_path: Path) -> Non
     assert (shares["messages"].text, shares["message"].text, shares["retransmitted"].text) == ("96", "0.300", "0.00")
 
 
-def test_the_day_says_what_a_kept_connection_leaves_out(tmp_path: Path) -> None:
+def test_the_day_says_what_a_persistent_connection_leaves_out(tmp_path: Path) -> None:
     blocks = shown(write(tmp_path, links=("clean",)), one_connection=True, assumed=False)
     [_, day] = [block for block in blocks if isinstance(block, Figure)]
     assert day.caption.startswith("A message every 15 min. A connection that was kept in its trials is set up once")
 
 
-def test_what_was_not_in_force_is_in_the_tables_and_in_no_chart(tmp_path: Path) -> None:
+def test_scenarios_with_settings_not_in_force_are_in_tables_and_in_no_chart(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     shown(folder)
     scenarios = read(folder, "estimates.json")["scenarios"]
@@ -105,7 +105,7 @@ def test_what_was_not_in_force_is_in_the_tables_and_in_no_chart(tmp_path: Path) 
     assert [len(block.rows) for block in none if isinstance(block, Table)] == [2, 2]
 
 
-def test_what_is_not_known_apart_is_drawn_together(tmp_path: Path) -> None:
+def test_parts_that_cannot_be_separated_are_drawn_together(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     shown(folder)
     scenarios = read(folder, "estimates.json")["scenarios"]

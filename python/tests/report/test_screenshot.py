@@ -25,7 +25,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("width", "flags"), [(1360, ()), (1360, (DARK,)), (420, ())], ids=["light", "dark", "narrow"])
-def test_the_page_is_drawn_without_a_word_on_the_console(
+def test_the_page_is_drawn_without_console_messages(
     page: Path, tmp_path: Path, width: int, flags: tuple[str, ...]
 ) -> None:
     done, picture = visit(page, tmp_path, width, *flags)
@@ -35,14 +35,14 @@ def test_the_page_is_drawn_without_a_word_on_the_console(
     assert len(set(rows)) > len(rows) // 3, "the page is nearly blank"
 
 
-def test_dark_is_dark_and_light_is_light(page: Path, tmp_path: Path) -> None:
+def test_the_page_follows_the_dark_and_light_scheme(page: Path, tmp_path: Path) -> None:
     light = corner(visit(page, tmp_path / "light", 800)[1])
     dark = corner(visit(page, tmp_path / "dark", 800, DARK)[1])
     assert min(light) > 200
     assert max(dark) < 60
 
 
-def test_the_script_opens_what_a_link_leads_to(page: Path, tmp_path: Path) -> None:
+def test_the_script_unfolds_the_target_of_a_link(page: Path, tmp_path: Path) -> None:
     anchor = "scenario-http1-clean-30B-"
     dom = browse(tmp_path, "--dump-dom", f"{page.as_uri()}#{anchor}").stdout
     start = dom.index(f'id="{anchor}')

@@ -59,7 +59,7 @@ def change(folder: Path, name: str, **values: Any) -> None:
     store(folder, name, read(folder, name) | values)
 
 
-def test_the_grade_is_that_of_the_worst_link(tmp_path: Path) -> None:
+def test_the_quality_is_that_of_the_worst_link(tmp_path: Path) -> None:
     folder = write(tmp_path)
     links = read(folder, "estimates.json")["links"]
     assert grade(load(folder, folder)) == "good"
@@ -81,7 +81,7 @@ def test_configured_stands_next_to_measured(tmp_path: Path) -> None:
     assert "no rate limit" in table.notes.reasons
 
 
-def test_what_befell_packets_one_by_one_stands_next_to_what_was_configured(tmp_path: Path) -> None:
+def test_measured_effects_on_packets_stand_next_to_configured_ones(tmp_path: Path) -> None:
     folder = write(tmp_path)
     share = {"point": 0.02, "low": 0.01, "high": 0.03, "level": 0.95, "n": 4000, "method": "Clopper-Pearson"}
     none = {**share, "point": 0.0, "low": 0.0, "high": 0.001}
@@ -100,7 +100,7 @@ def test_what_befell_packets_one_by_one_stands_next_to_what_was_configured(tmp_p
     assert {row[2] for row in cells(table)[1:]} == {"reordered"}
 
 
-def test_a_direction_without_packets_is_not_measured_and_the_grade_is_that_of_the_others(tmp_path: Path) -> None:
+def test_a_direction_without_packets_is_not_measured_and_does_not_count_for_the_quality(tmp_path: Path) -> None:
     folder = write(tmp_path)
     links = read(folder, "estimates.json")["links"]
     links[1] |= {"flag": "not measured", "why": "no packet passed this way"}
@@ -109,7 +109,7 @@ def test_a_direction_without_packets_is_not_measured_and_the_grade_is_that_of_th
     assert "not measured: no packet passed this way" in str(emulation_accuracy.section(load(folder, folder)))
 
 
-def test_a_median_above_the_time_out_is_shown_as_such_and_does_not_vanish(tmp_path: Path) -> None:
+def test_a_median_above_the_timeout_is_shown_as_such(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     scenarios = read(folder, "estimates.json")["scenarios"]
     late = next(scenario for scenario in scenarios if "h2" in scenario["name"])
@@ -126,7 +126,7 @@ def test_a_median_above_the_time_out_is_shown_as_such_and_does_not_vanish(tmp_pa
     assert "The median of h2 lies above the time-out." in sentences(folder)
 
 
-def test_a_headline_metric_that_is_no_time_is_not_shown_as_one(tmp_path: Path) -> None:
+def test_a_headline_metric_that_is_not_a_time_has_its_own_unit(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     change(folder, "estimates.json", metric="wire-up-bytes", comparisons=[])
     campaign = load(folder, folder)
@@ -136,7 +136,7 @@ def test_a_headline_metric_that_is_no_time_is_not_shown_as_one(tmp_path: Path) -
     assert "400 B [392, 408]" in sentences(folder)
 
 
-def test_many_lanes_are_summed_up_by_their_range(tmp_path: Path) -> None:
+def test_many_jobs_are_summarized_by_their_range(tmp_path: Path) -> None:
     folder = write(tmp_path)
     lanes = [
         {"lane": i, "packets": 9, "p50_s": 2e-6, "p99_s": i * 1e-5, "p999_s": None, "max_s": 1e-3} for i in range(1, 9)
@@ -207,7 +207,7 @@ def test_a_null_phase_is_a_dash_with_its_reason(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_what_a_proxy_took_has_a_table_of_its_own(tmp_path: Path) -> None:
+def test_the_times_of_a_proxy_have_their_own_table(tmp_path: Path) -> None:
     folder = write(tmp_path, protocols=("http1", "h2"), links=("clean",))
     estimates = read(folder, "estimates.json")
     metrics = estimates["scenarios"][0]["metrics"]
@@ -226,13 +226,13 @@ def test_a_quantile_of_too_few_values_says_why_it_is_missing(tmp_path: Path) -> 
     assert "fewer than 1,000 values" in table.notes.reasons
 
 
-def test_denominators_and_the_commonest_error_are_shown(tmp_path: Path) -> None:
+def test_completed_and_attempted_and_the_most_frequent_error_are_shown(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     (table,) = tables(outcomes.section(load(folder, folder)))
     assert cells(table)[1] == ["clean", "h2", "40", "39", "1", "2", "reset (1)"]
 
 
-def test_messages_have_a_row_for_each_scenario_that_has_some_and_no_section_otherwise(tmp_path: Path) -> None:
+def test_messages_have_a_row_for_each_scenario_and_no_section_without_messages(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     assert messages.section(load(folder, folder)) is None
     estimates = read(folder, "estimates.json")
@@ -254,7 +254,7 @@ def test_messages_have_a_row_for_each_scenario_that_has_some_and_no_section_othe
     assert "stalled 3 times: h2 3." in sentences(folder)
 
 
-def test_each_size_has_its_delays_where_downloads_take_turns_and_no_section_otherwise(tmp_path: Path) -> None:
+def test_each_size_has_its_delays_if_downloads_take_turns(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     assert sizes.section(load(folder, folder)) is None
     estimates = read(folder, "estimates.json")
@@ -271,7 +271,7 @@ def test_each_size_has_its_delays_where_downloads_take_turns_and_no_section_othe
     assert row[6:] == ["–"]
 
 
-def test_a_mean_of_the_few_objects_that_completed_says_of_how_many(tmp_path: Path) -> None:
+def test_a_mean_over_few_completed_objects_says_of_how_many(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     estimates = read(folder, "estimates.json")
     first, _ = estimates["scenarios"]
@@ -296,7 +296,7 @@ def test_a_mean_of_the_few_objects_that_completed_says_of_how_many(tmp_path: Pat
     assert small[4].tone is None
 
 
-def test_the_first_choice_that_has_rows_is_open(tmp_path: Path) -> None:
+def test_the_first_choice_with_rows_is_unfolded(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",), choices={"link.rtt": ("10 ms", "20 ms", "30 ms")})
     estimates = read(folder, "estimates.json")
     for scenario in estimates["scenarios"]:
@@ -308,7 +308,7 @@ def test_the_first_choice_that_has_rows_is_open(tmp_path: Path) -> None:
     assert [block.open for block in section.blocks if isinstance(block, Group)] == [True, False]
 
 
-def test_sizes_that_take_turns_are_reported_in_words() -> None:
+def test_sizes_in_turn_are_described_in_words() -> None:
     workload = {
         "kind": "request-response", "upload_bytes": 0, "download_bytes": [11_000_000, 612], "exchanges": 2,
         "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 10**9, "connection": {"policy": "new"},
@@ -316,7 +316,7 @@ def test_sizes_that_take_turns_are_reported_in_words() -> None:
     assert "download 11 MB and 612 B in turn" in workload_words(RequestResponse.model_validate(workload))
 
 
-def test_a_workload_of_messages_is_reported_in_words() -> None:
+def test_a_workload_of_messages_is_described_in_words() -> None:
     stream = {
         "kind": "stream", "message_bytes": 612, "messages": 30, "subscribers": 5, "rate_hz": 25.0,
         "timeout_ns": 10**10, "playout_delay_ns": 2 * 10**8,
@@ -334,7 +334,7 @@ def test_a_workload_of_messages_is_reported_in_words() -> None:
     assert "resumes the session before" in words
 
 
-def test_the_publications_numbers_stand_beside_ours(tmp_path: Path) -> None:
+def test_the_publications_numbers_stand_next_to_ours(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     (table,) = tables(published.section(load(folder, folder)))
     assert cells(table)[0] == ["clean", "http1", "65.40", "44.0 [43.1, 44.9]", "50.50", "4.00 [3.92, 4.08]", "40"]
@@ -362,7 +362,7 @@ def test_what_the_outlier_rule_removed_is_counted(tmp_path: Path) -> None:
     assert "'10/40'" in str(section.blocks)
 
 
-def test_verdicts_over_choices_are_a_table_with_the_judged_choice_first(tmp_path: Path) -> None:
+def test_verdicts_for_all_choices_are_a_table_with_the_judged_choice_first(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}, {"link.rtt": "50 ms"}])
     table = tables(claims.section(load(folder, folder)))[0]
     assert [row[0] for row in cells(table)] == ["as judged: link.rtt 20 ms", "link.rtt 2 ms", "link.rtt 50 ms"]
@@ -370,7 +370,7 @@ def test_verdicts_over_choices_are_a_table_with_the_judged_choice_first(tmp_path
     assert [cell.spoken for cell in table.rows[1][1:]] == ["contradicted"] * 3
 
 
-def test_a_verdict_under_a_choice_whose_link_is_invalid_is_in_brackets(tmp_path: Path) -> None:
+def test_a_verdict_under_a_choice_with_an_unusable_link_is_in_brackets(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
     verdicts = read(folder, "verdicts.json")
     verdicts["claims"][0]["choices"][0]["link"] = {"flag": "unusable", "why": "late"}
@@ -380,7 +380,7 @@ def test_a_verdict_under_a_choice_whose_link_is_invalid_is_in_brackets(tmp_path:
     assert (second.text, second.tone, second.title) == ("✗", "bad", "contradicted")
 
 
-def test_a_choice_that_was_not_run_is_a_dash_and_an_undecided_one_a_question_mark(tmp_path: Path) -> None:
+def test_a_choice_that_was_not_run_is_a_dash_and_an_inconclusive_one_a_question_mark(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
     verdicts = read(folder, "verdicts.json")
     for claim, missing in zip(verdicts["claims"], (True, False, False), strict=True):
@@ -394,12 +394,12 @@ def test_a_choice_that_was_not_run_is_a_dash_and_an_undecided_one_a_question_mar
     assert "ndecided with" not in sentences(folder)
 
 
-def test_claims_without_choices_make_no_table_of_choices(tmp_path: Path) -> None:
+def test_claims_without_choices_have_no_table_of_choices(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}])
     assert tables(claims.section(load(folder, folder))) == []
 
 
-def test_only_a_publication_that_removed_outliers_is_said_to_have_a_rule(tmp_path: Path) -> None:
+def test_only_a_publication_that_removed_outliers_has_an_outlier_rule(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     assert "under the publication's own rule" in str(claims.section(load(folder, folder)))
     assert "The publication removed outliers first" in str(published.section(load(folder, folder)))
@@ -414,7 +414,7 @@ def test_only_a_publication_that_removed_outliers_is_said_to_have_a_rule(tmp_pat
     assert "under published rule" not in page.render(load(folder, folder))
 
 
-def test_a_publication_that_asked_for_a_level_has_a_column_of_verdicts_at_it(tmp_path: Path) -> None:
+def test_a_publication_with_its_own_level_has_a_column_of_verdicts_at_that_level(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     assert "alone, at the publication" not in page.render(load(folder, folder))
     verdicts = read(folder, "verdicts.json")
@@ -468,7 +468,7 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
         ({"uplink": [], "downlink": [], "mtu": 601}, "as another version of Wirelab has it: plan.json"),
     ],
 )  # fmt: skip
-def test_a_link_is_reported_in_words(link: dict[str, Any], words: str) -> None:
+def test_a_link_is_described_in_words(link: dict[str, Any], words: str) -> None:
     known = words != "as another version of Wirelab has it: plan.json"
     planned = Plan.model_validate(whole_plan({"scenarios": [{"key": "s", "link": link}] if known else []}))
     assert plan.chain(planned, LinkSpec.model_validate(link)) == words
@@ -486,7 +486,7 @@ def test_a_citation_survives_special_characters(tmp_path: Path) -> None:
     assert r"title = {10 \% loss \& more}" in reuse.bibtex(load(folder, folder))
 
 
-def test_limits_say_what_of_radio_and_air_is_emulated(tmp_path: Path) -> None:
+def test_limitations_say_which_parts_of_radio_and_air_are_emulated(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert "machine: no radio, no contention for air, no constrained device" in str(
         limits.section(load(folder, folder))
@@ -507,7 +507,7 @@ def test_limits_say_what_of_radio_and_air_is_emulated(tmp_path: Path) -> None:
     ) in str(limits.section(load(folder, folder)))
 
 
-def test_a_limited_host_is_reported_with_how_often_the_limit_was_in_force(tmp_path: Path) -> None:
+def test_a_cpu_limited_host_is_reported_with_how_often_it_was_throttled(tmp_path: Path) -> None:
     folder = write(tmp_path)
     scenarios = read(folder, "estimates.json")["scenarios"]
     assert not any(
@@ -525,7 +525,7 @@ def test_a_limited_host_is_reported_with_how_often_the_limit_was_in_force(tmp_pa
     assert unused[1:5] == ["server", "50 %", "0", "–"]
 
 
-def test_the_load_that_each_protocol_met_stands_side_by_side(tmp_path: Path) -> None:
+def test_the_background_load_of_each_protocol_stands_side_by_side(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     assert "Background traffic" not in str(emulation_accuracy.section(load(folder, folder)))
     scenarios = read(folder, "estimates.json")["scenarios"]
@@ -538,7 +538,7 @@ def test_the_load_that_each_protocol_met_stands_side_by_side(tmp_path: Path) -> 
     assert cells(table) == [["clean", "http1", "2,000 [1,900, 2,100]", "7"], ["clean", "h2", "–", "0"]]
 
 
-def test_a_captured_scenario_shows_where_its_bytes_went(tmp_path: Path) -> None:
+def test_a_captured_scenario_shows_the_use_of_its_bytes(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert ledger.section(load(folder, folder)) is None
     scenarios = read(folder, "estimates.json")["scenarios"]
@@ -562,7 +562,7 @@ def test_a_captured_scenario_shows_where_its_bytes_went(tmp_path: Path) -> None:
     assert (shown["message"], shown["encrypted, unattributed"]) == ("–", "48.0")
 
 
-def test_each_metric_that_a_foreign_client_does_not_tell_says_so_where_it_is_missing(tmp_path: Path) -> None:
+def test_metrics_that_a_third_party_client_lacks_have_the_reason_in_their_place(tmp_path: Path) -> None:
     folder = write(tmp_path, protocols=("http1", "h2", "h3"), links=("clean",))
     plan, estimates = read(folder, "plan.json"), read(folder, "estimates.json")
     for scenario, found in zip(plan["scenarios"], estimates["scenarios"], strict=True):
@@ -608,7 +608,7 @@ def test_a_column_without_a_value_is_left_out_and_said_to_be() -> None:
     assert marked.shown == marked
 
 
-def test_outcomes_that_never_were_are_reported_once_and_have_no_column(tmp_path: Path) -> None:
+def test_outcomes_that_never_occurred_are_named_once_and_have_no_column(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     [table] = tables(outcomes.section(load(folder, folder)))
     assert "0 throughout: timed out, unsupported, unsupported trials" in table.caption

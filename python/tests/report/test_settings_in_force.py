@@ -35,11 +35,11 @@ def campaign(folder: Path, *rows: list[dict[str, Any]]) -> Any:
     return load(folder, folder)
 
 
-def test_without_a_setting_that_was_given_nothing_is_said(tmp_path: Path) -> None:
+def test_without_given_settings_nothing_is_reported(tmp_path: Path) -> None:
     assert settings_in_force(campaign(tmp_path)) == []
 
 
-def test_what_was_not_in_force_is_reported_with_what_was_and_where(tmp_path: Path) -> None:
+def test_a_setting_not_in_force_is_reported_with_the_actual_value_and_its_place(tmp_path: Path) -> None:
     found = campaign(tmp_path, [CONFIRMED, KEPT, UNSEEN])
     said, listed, every = settings_in_force(found)
     assert isinstance(said, Prose)
@@ -56,7 +56,7 @@ def test_what_was_not_in_force_is_reported_with_what_was_and_where(tmp_path: Pat
     assert unseen[1:] == ["–", "65536 B", "–", "–", "–", "not known", "–", "0"]
 
 
-def test_what_was_not_in_force_is_drawn_in_no_chart_and_is_never_the_lowest_delay(tmp_path: Path) -> None:
+def test_a_scenario_with_settings_not_in_force_is_in_no_chart_and_never_the_lowest_delay(tmp_path: Path) -> None:
     plain, held = campaign(tmp_path / "plain", [KEPT]), campaign(tmp_path / "confirmed", [CONFIRMED])
     label = plain.scenarios[0].series.label
     for build in (glance.section, delays.section, phases.section, wire.section):

@@ -88,13 +88,13 @@ def test_phases_in_the_table_add_up_and_are_drawn_to_scale(campaign: Path) -> No
         assert left == pytest.approx(0.5 / 39.5 * width, abs=0.3)
 
 
-def test_pictures_of_one_link_have_the_same_axis(campaign: Path) -> None:
+def test_charts_of_one_link_have_the_same_axis(campaign: Path) -> None:
     ticks = [re.findall(r"<text[^>]*>([\d,]+)</text>", figure.svg) for figure in figures(section(campaign)).values()]
     assert ticks[0] == ticks[1]
     assert len(ticks[0]) >= 4
 
 
-def test_connections_and_priorities_are_reported(campaign: Path) -> None:
+def test_connections_and_priorities_are_shown(campaign: Path) -> None:
     rows = {title: [[cell.text for cell in row] for row in figure.tables[0].rows]
             for title, figure in figures(section(campaign)).items()}  # fmt: skip
     assert {row[3] for row in rows["h2"]} == {"0"}
@@ -121,7 +121,7 @@ def test_a_grid_of_very_many_scenarios_has_the_first_ones_and_says_so(
     assert "The first 1 of 2 scenarios. wirelab show" in note.text
 
 
-def test_how_to_export_is_reported_of_few_loads_as_of_many(campaign: Path) -> None:
+def test_the_export_command_is_shown_for_few_loads_and_for_many(campaign: Path) -> None:
     note = section(campaign).blocks[0]
     assert isinstance(note, Prose)
     assert "The first" not in note.text
@@ -137,11 +137,11 @@ def test_how_to_export_is_reported_of_few_loads_as_of_many(campaign: Path) -> No
         ("/", "/"),
     ],
 )
-def test_a_label_is_the_files_name_as_people_have_it_with_the_beginning_of_its_query(path: str, label: str) -> None:
+def test_a_label_is_the_decoded_file_name_with_the_beginning_of_its_query(path: str, label: str) -> None:
     assert waterfalls._label(path) == label
 
 
-def test_a_report_of_pages_is_as_agreed(campaign: Path) -> None:
+def test_the_report_of_pages_matches_the_golden_file(campaign: Path) -> None:
     page = Page(report.write(campaign).read_text(encoding="utf-8"))
     words = page.words().split("\nWaterfalls of page loads\n")[-1].split("\nPhases of an exchange\n")[0]
     assert_golden("report-waterfalls.txt", f"{words}\n")
@@ -149,12 +149,12 @@ def test_a_report_of_pages_is_as_agreed(campaign: Path) -> None:
     assert all(figure.get("details") and figure.get("table") and figure.get("caption") for figure in charts)
 
 
-def test_other_campaigns_have_none(tmp_path: Path) -> None:
+def test_campaigns_without_pages_have_no_such_section(tmp_path: Path) -> None:
     folder = campaigns.write(tmp_path)
     assert waterfalls.section(load(folder, folder)) is None
 
 
-def test_what_waits_is_thin_and_what_went_wrong_is_named() -> None:
+def test_waiting_is_drawn_thin_and_failures_are_named() -> None:
     lanes = [Lane("a.css", 10, [30, 20], "a"), Lane("b.png", 12, [None, 50], "b: reset", mark="failed")]
     svg = waterfall("w", "label", Fall(lanes, 70, 100), COLOURS)
     heights = {
@@ -184,11 +184,11 @@ def test_what_waits_is_thin_and_what_went_wrong_is_named() -> None:
         ("protocol", "h2", "protocol h2"),
     ],
 )
-def test_levels_in_words(path: str, level: str, words: str) -> None:
+def test_levels_are_written_in_words(path: str, level: str, words: str) -> None:
     assert level_words(path, level) == words
 
 
-def test_levels_that_are_tables_are_reported_as_a_file_has_them() -> None:
+def test_levels_that_are_tables_are_written_as_in_the_file() -> None:
     folder = {"site": "~/shop", "document": "start.html"}
     configured = levels_words("workload.page", ["fischer2021", {"objects": 3, "object-size": "1 kB"}, folder])
     assert configured == "fischer2021, 3 images of 1 kB, shop/start.html"

@@ -15,7 +15,7 @@ def kept(plan: Plan) -> Plan:
     return plan.model_copy(update={"scenarios": (first.model_copy(update={"workload": workload}), *rest)})
 
 
-def test_each_reason_is_a_line_and_a_program_that_is_not_there_fails_only_what_it_does(
+def test_each_reason_is_one_line_and_a_missing_program_fails_only_its_scenarios(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
@@ -25,13 +25,13 @@ def test_each_reason_is_a_line_and_a_program_that_is_not_there_fails_only_what_i
     ]
 
 
-def test_of_many_scenarios_the_first_few_are_named() -> None:
+def test_long_lists_of_scenarios_name_the_first_few() -> None:
     [line] = foreseen(make_plan(NAMED + 1, client="mine"), {}).words
     names = "; ".join(f"scenario {index}" for index in range(NAMED))
     assert line == f"4 of 4 scenarios would fail ({names}; …): no implementation 'mine' in implementations.toml"
 
 
-def test_what_is_foreseen_is_what_stops_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_forecast_names_what_would_stop_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: "/bin/true")
     plan, programs = kept(make_plan(2, client="curl")), load(None)
     stopped = [scenario.name for scenario in plan.scenarios if program_barrier(scenario, programs, plan.known)]

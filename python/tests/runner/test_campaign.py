@@ -27,7 +27,7 @@ def opened(folder: Path, plan: Plan, *entries: JournalEntry) -> Campaign:
     return campaign
 
 
-def test_only_a_final_entry_of_the_same_scenario_spares_a_trial(tmp_path: Path) -> None:
+def test_only_a_final_entry_of_the_same_scenario_skips_a_trial(tmp_path: Path) -> None:
     plan = make_plan(scenarios=2, blocks=2)
     campaign = opened(
         tmp_path / "c", plan,
@@ -78,7 +78,7 @@ def test_a_folder_that_cannot_be_made_is_refused() -> None:
     assert error.value.exit_code == 2
 
 
-def test_asking_whether_a_folder_can_be_made_leaves_nothing(tmp_path: Path) -> None:
+def test_the_check_for_a_folder_leaves_nothing(tmp_path: Path) -> None:
     require_makeable(tmp_path / "a" / "b")
     require_makeable(tmp_path)
     assert not list(tmp_path.iterdir())

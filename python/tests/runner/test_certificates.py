@@ -33,7 +33,7 @@ def test_each_key_type_is_made_once_for_all_runs_of_a_campaign(tmp_path: Path, a
     assert calls(agent) == 2
 
 
-def test_what_a_killed_run_made_in_part_is_made_anew(tmp_path: Path, agent: Path) -> None:
+def test_partly_written_certificates_of_a_killed_run_are_made_again(tmp_path: Path, agent: Path) -> None:
     made = make_certificates(tmp_path, ["ecdsa-p256"], agent)["ecdsa-p256"]
     made.key.unlink()
     make_certificates(tmp_path, ["ecdsa-p256"], agent)

@@ -86,7 +86,7 @@ ROLES = [
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _, _ in ROLES}))
-def test_the_command_and_the_files_of_a_shipped_program_are_those_kept(
+def test_the_command_and_files_of_a_shipped_program_match_the_golden_ones(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wirelab.runner.endpoints.find_program", lambda program: f"/found/{program}")
@@ -110,7 +110,7 @@ def test_the_command_and_the_files_of_a_shipped_program_are_those_kept(
         assert_golden(f"commands/{name}.txt", "\n".join(kept))
 
 
-def test_what_is_kept_is_of_shipped_programs() -> None:
+def test_every_golden_command_is_of_a_shipped_program() -> None:
     assert KEPT
     assert {name for name, _, _ in ROLES} >= KEPT
 

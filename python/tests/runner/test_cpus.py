@@ -27,7 +27,7 @@ def waiting_thread() -> Iterator[int]:
 
 
 @several
-def test_every_thread_leaves_the_cpu_of_the_link_and_comes_back() -> None:
+def test_every_thread_leaves_the_links_cpu_and_returns() -> None:
     before = os.sched_getaffinity(0)
     links = max(before)
     with waiting_thread() as earlier:
@@ -44,7 +44,7 @@ def test_the_cpu_is_given_back_after_an_error() -> None:
     assert os.sched_getaffinity(0) == before
 
 
-def test_nobody_leaves_the_only_cpu_nor_one_that_no_link_has() -> None:
+def test_threads_keep_their_cpus_if_no_link_has_its_own() -> None:
     before = os.sched_getaffinity(0)
     with cpus.away_from(None):
         assert os.sched_getaffinity(0) == before

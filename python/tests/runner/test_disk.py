@@ -24,7 +24,7 @@ def test_no_space_and_a_spent_quota_are_a_full_disk(tmp_path: Path, number: int)
         raise OSError(number, os.strerror(number))
 
 
-def test_another_error_stays_what_it_is(tmp_path: Path) -> None:
+def test_other_errors_are_not_taken_for_a_full_disk(tmp_path: Path) -> None:
     with pytest.raises(PermissionError), no_space_means_full(tmp_path):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
@@ -37,7 +37,7 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def half(path: Path, text: str, **_: object) -> None:
         path.write_bytes(text.encode()[: len(text) // 2])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -52,7 +52,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(("free", "full"), [(LEAST_FREE_BYTES - 1, True), (LEAST_FREE_BYTES, False)])
-def test_a_trial_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, full: bool) -> None:
+def test_a_trial_needs_free_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, full: bool) -> None:
     usage = shutil.disk_usage(tmp_path)._replace(free=free)
     monkeypatch.setattr("wirelab.runner.disk.shutil.disk_usage", lambda _: usage)
     if full:
@@ -62,7 +62,7 @@ def test_a_trial_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fre
         require_space(tmp_path)
 
 
-def test_a_trial_that_found_no_room_is_the_disks_fault_though_there_is_some_again(tmp_path: Path) -> None:
+def test_a_trial_that_failed_on_a_full_disk_is_blamed_on_the_disk_even_if_space_is_free_later(tmp_path: Path) -> None:
     require_space(tmp_path, "client exited with 1: connection refused")
     with pytest.raises(DiskFullError):
         require_space(tmp_path, "completing the capture /x/client.pcapng: No space left on device (os error 28)")

@@ -77,14 +77,14 @@ def test_endpoints_talk_by_the_addresses_of_their_links_family(
         assert EndpointParameters.model_validate_json(text).server.address == address
 
 
-def test_foreign_programs_are_given_an_ipv6_address_in_brackets(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_third_party_programs_get_an_ipv6_address_in_brackets(endpoints: Endpoints, tmp_path: Path) -> None:
     request(endpoints, over_ipv6(scenario(client="curl", server="nginx")), tmp_path / "t")
     assert "listen [fd00::2]:8080;" in (tmp_path / "t" / "server" / "nginx.conf").read_text()
     template = json.loads((tmp_path / "t" / "client" / "per-exchange.json").read_text())
     assert "server.test:8080:[fd00::2]" in template["command"]
 
 
-def test_a_scenario_of_a_family_that_the_lanes_lack_cannot_run_here(endpoints: Endpoints) -> None:
+def test_a_scenario_of_an_address_family_that_is_missing_cannot_run(endpoints: Endpoints) -> None:
     without = replace(endpoints, addresses=addresses("10.0.0.2"))
     barrier = without.barrier(over_ipv6(scenario()))
     assert barrier is not None
@@ -106,7 +106,7 @@ def test_the_server_starts_first_and_the_trial_ends_with_the_client(endpoints: E
     assert TrialRequest.model_validate_json((tmp_path / "t" / "request.json").read_text()) == made
 
 
-def test_both_ends_get_the_same_but_their_role_and_folder(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_both_ends_get_the_same_parameters_except_role_and_folder(endpoints: Endpoints, tmp_path: Path) -> None:
     made = request(endpoints, scenario("h2"), tmp_path / "t")
     reported = [EndpointParameters.model_validate_json(Path(e.command[-1]).read_text()) for e in made.endpoints]
     assert [each.output for each in reported] == [tmp_path / "t" / "server", tmp_path / "t" / "client"]
@@ -120,7 +120,7 @@ def test_a_protocol_without_tls_gets_no_certificates(endpoints: Endpoints, tmp_p
     assert json.loads((tmp_path / "t" / "client" / "parameters.json").read_text())["certificates"] is None
 
 
-def test_a_foreign_server_gets_its_files_its_payload_and_a_probe(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_a_third_party_server_gets_its_files_its_payload_and_a_probe(endpoints: Endpoints, tmp_path: Path) -> None:
     made = request(endpoints, scenario("https1", server="nginx"), tmp_path / "t")
     folder = tmp_path / "t" / "server"
     assert made.endpoints[0].command[1:] == ("-p", f"{folder}/", "-c", f"{folder}/nginx.conf", "-e", "stderr")
@@ -130,7 +130,7 @@ def test_a_foreign_server_gets_its_files_its_payload_and_a_probe(endpoints: Endp
     assert str(tmp_path / "k.pem") in (folder / "nginx.conf").read_text()
 
 
-def test_a_foreign_client_is_run_by_our_endpoint_for_each_exchange(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_a_third_party_client_is_run_by_our_endpoint_for_each_exchange(endpoints: Endpoints, tmp_path: Path) -> None:
     made = request(endpoints, scenario("h2", client="curl"), tmp_path / "t")
     assert made.endpoints[1].command[:2] == ("/agent", "endpoint")
     template = json.loads(Path(made.endpoints[1].command[-1]).read_text())
@@ -139,7 +139,7 @@ def test_a_foreign_client_is_run_by_our_endpoint_for_each_exchange(endpoints: En
     assert "server.test:8443:10.0.0.2" in " ".join(template["command"])
 
 
-def test_a_trial_captures_nothing_unless_it_is_asked_to(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_a_trial_captures_nothing_by_default(endpoints: Endpoints, tmp_path: Path) -> None:
     made = request(endpoints, scenario("h3"), tmp_path / "t")
     assert made.capture is None
     assert [endpoint.environment for endpoint in made.endpoints] == [{}, {}]
@@ -155,7 +155,7 @@ def test_a_trial_captures_nothing_unless_it_is_asked_to(endpoints: Endpoints, tm
         (("h3", "builtin", "builtin"), {"SSLKEYLOGFILE": "tls-secrets.txt", "QLOGDIR": "qlog"}),
     ],
 )
-def test_endpoints_of_a_captured_trial_learn_where_secrets_and_traces_go(
+def test_endpoints_of_a_captured_trial_get_the_paths_of_secrets_and_traces(
     played: tuple[str, str, str], names: dict[str, str], endpoints: Endpoints, tmp_path: Path
 ) -> None:
     folder = tmp_path / "t"
@@ -178,7 +178,7 @@ def in_turn(of: Scenario) -> Scenario:
     return of.model_copy(update={"workload": workload})
 
 
-def test_a_foreign_server_has_a_file_of_each_size_and_a_client_run_for_each_exchange_gets_its_own(
+def test_a_third_party_server_has_a_file_of_each_size_and_each_client_run_gets_its_size(
     endpoints: Endpoints, tmp_path: Path
 ) -> None:
     request(endpoints, in_turn(scenario("http1", server="nginx")), tmp_path / "nginx")
@@ -189,7 +189,7 @@ def test_a_foreign_server_has_a_file_of_each_size_and_a_client_run_for_each_exch
     assert template["command"][-1].endswith("/bytes/{download_bytes}")
 
 
-def test_a_program_that_does_not_say_so_does_no_sizes_in_turn(endpoints: Endpoints) -> None:
+def test_a_program_that_does_not_declare_sizes_in_turn_does_not_support_them(endpoints: Endpoints) -> None:
     programs = dict(endpoints.implementations)
     client = programs["curl"].roles.client
     assert client is not None
@@ -202,7 +202,9 @@ def test_a_program_that_does_not_say_so_does_no_sizes_in_turn(endpoints: Endpoin
     assert endpoints.barrier(in_turn(scenario(client="curl"))) is None
 
 
-def test_what_cannot_run_is_distinguished(endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_and_failed_scenarios_are_distinguished(
+    endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert endpoints.barrier(scenario()) is None
     unsupported = endpoints.barrier(scenario("h3", client="curl"))
     assert unsupported is not None
@@ -216,9 +218,7 @@ def test_what_cannot_run_is_distinguished(endpoints: Endpoints, monkeypatch: pyt
     assert missing == Barrier(EntryStatus.FAILED, "nginx is not installed; apt install nginx-light")
 
 
-def test_a_slower_host_is_asked_for_where_the_machine_can_and_unsupported_where_it_cannot(
-    endpoints: Endpoints, tmp_path: Path
-) -> None:
+def test_a_cpu_limit_is_set_if_the_machine_can_and_unsupported_otherwise(endpoints: Endpoints, tmp_path: Path) -> None:
     slow = scenario().model_copy(update={"cpu": {"client": 0.1}})
     able = replace(endpoints, cpu_quota="cgroup v1")
     assert able.barrier(slow) is None
@@ -230,7 +230,7 @@ def test_a_slower_host_is_asked_for_where_the_machine_can_and_unsupported_where_
     assert endpoints.barrier(scenario()) is None
 
 
-def test_a_trials_time_out_leaves_room_for_every_exchange_to_time_out() -> None:
+def test_a_trials_timeout_allows_every_exchange_to_time_out() -> None:
     workload = make_plan(1, 1).scenarios[0].workload
     twelve = workload.model_copy(update={"exchanges": 12, "concurrency": 5, "timeout_ns": 10**9})
     assert trial_timeout_ns(twelve) == (3 + 30) * 10**9
@@ -243,14 +243,14 @@ def notifying(of: Scenario) -> Scenario:
     return of.model_copy(update={"workload": workload})
 
 
-def test_a_client_that_waits_for_changes_says_when_it_is_ready(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_a_subscribing_client_says_when_it_is_ready(endpoints: Endpoints, tmp_path: Path) -> None:
     server, client = request(endpoints, notifying(scenario()), tmp_path / "t").endpoints
     assert isinstance(client.ready, EventReady)
     assert (server.ends_trial, client.ends_trial) == (False, True)
     assert request(endpoints, scenario(), tmp_path / "u").endpoints[1].ready is None
 
 
-def test_where_there_is_a_broker_a_publisher_on_the_servers_host_starts_when_the_client_is_ready(
+def test_with_a_broker_a_publisher_on_the_servers_host_starts_when_the_client_is_ready(
     endpoints: Endpoints, tmp_path: Path
 ) -> None:
     known = registered()
@@ -267,14 +267,16 @@ def test_where_there_is_a_broker_a_publisher_on_the_servers_host_starts_when_the
     assert len(request(endpoints, scenario(), tmp_path / "u").endpoints) == 2
 
 
-def test_who_does_not_list_notifications_does_none(endpoints: Endpoints) -> None:
+def test_a_program_that_does_not_list_pubsub_does_not_support_it(endpoints: Endpoints) -> None:
     for of in (scenario("h2", server="nginx"), scenario("h2", client="nghttp")):
         barrier = endpoints.barrier(notifying(of))
         assert barrier is not None
         assert (barrier.status, barrier.error.endswith("does not do pubsub")) == (EntryStatus.UNSUPPORTED, True)
 
 
-def test_a_foreign_client_that_waits_says_when_and_is_run_once(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_a_subscribing_third_party_client_says_when_it_is_ready_and_runs_once(
+    endpoints: Endpoints, tmp_path: Path
+) -> None:
     made = request(endpoints, notifying(scenario("h2", client="curl")), tmp_path / "t")
     [client] = [each for each in made.endpoints if each.name == "client"]
     assert client.ready == EventReady(timeout_ns=SUBSCRIBED_TIMEOUT_NS)
@@ -283,7 +285,7 @@ def test_a_foreign_client_that_waits_says_when_and_is_run_once(endpoints: Endpoi
     assert client.environment["PYTHONDONTWRITEBYTECODE"] == "1", "the scripts lie in the package"
 
 
-def test_rows_that_a_foreign_subscriber_writes_are_looked_at_and_those_of_the_agent_are_not(
+def test_rows_of_a_third_party_subscriber_are_checked_and_those_of_the_agent_are_not(
     endpoints: Endpoints, tmp_path: Path
 ) -> None:
     (tmp_path / "client").mkdir()
@@ -295,7 +297,7 @@ def test_rows_that_a_foreign_subscriber_writes_are_looked_at_and_those_of_the_ag
     assert endpoints.wrong_rows(notifying(scenario("h2")), tmp_path, result("t")) is None
 
 
-def test_a_foreign_server_has_the_time_to_get_ready_that_its_entry_says(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_a_third_party_server_gets_the_start_time_of_its_entry(endpoints: Endpoints, tmp_path: Path) -> None:
     nginx, rabbitmq = (
         request(endpoints, scenario(protocol, server=server), tmp_path / server).endpoints[0].ready
         for protocol, server in (("h2", "nginx"), ("amqp", "rabbitmq"))
@@ -304,7 +306,7 @@ def test_a_foreign_server_has_the_time_to_get_ready_that_its_entry_says(endpoint
     assert rabbitmq == EventReady(timeout_ns=180 * 10**9)
 
 
-def test_a_trial_of_notifications_lasts_as_long_as_its_messages() -> None:
+def test_a_trial_of_pubsub_lasts_as_long_as_its_messages() -> None:
     short, long = (
         trial_timeout_ns(PubSub(message_bytes=30, messages=messages, arrival=Fixed(rate_hz=1), timeout_ns=10**9))
         for messages in (1, 1001)
@@ -342,7 +344,7 @@ def of_page(endpoints: Endpoints, folder: Path, server: str = "builtin") -> tupl
     return replace(endpoints, pages=make_pages(folder, plan, {PAGE.site.digest: PAGE})), one
 
 
-def test_both_ends_learn_where_the_page_is(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_both_ends_get_the_path_of_the_page(endpoints: Endpoints, tmp_path: Path) -> None:
     with_page, one = of_page(endpoints, tmp_path)
     made = request(with_page, one, tmp_path / "t")
     for each in made.endpoints:
@@ -353,12 +355,12 @@ def test_both_ends_learn_where_the_page_is(endpoints: Endpoints, tmp_path: Path)
     assert made.timeout_ns > 3 * 10**9
 
 
-def test_no_endpoint_gets_a_page_where_none_is_loaded(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_no_endpoint_gets_a_page_if_none_is_loaded(endpoints: Endpoints, tmp_path: Path) -> None:
     request(endpoints, scenario(), tmp_path / "t")
     assert "page" not in json.loads((tmp_path / "t" / "client" / "parameters.json").read_text())
 
 
-def test_a_foreign_server_serves_the_pages_files_and_no_payload(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_a_third_party_server_serves_the_pages_files_and_no_payload(endpoints: Endpoints, tmp_path: Path) -> None:
     (tmp_path / "implementations.toml").write_text(OWN)
     with_page, one = of_page(replace(endpoints, implementations=load(tmp_path)), tmp_path, server="mine")
     made = request(with_page, one, tmp_path / "t")

@@ -50,7 +50,7 @@ def test_an_unknown_variable_is_named_with_its_file_line_and_entry(tmp_path: Pat
     assert said == f"{place}: unknown variable 'adress' ({{{{ adress }}}})\nhint: did you mean 'address'?"
 
 
-def test_everything_wrong_with_an_entry_is_reported_at_once(tmp_path: Path) -> None:
+def test_all_errors_of_an_entry_are_reported_together(tmp_path: Path) -> None:
     with pytest.raises(CombinedError):
         needed_programs(own(tmp_path, '"{{ parameters }}"', '"{{ url }}", "{{ params }}"'), tmp_path)
 
@@ -59,16 +59,16 @@ def test_everything_wrong_with_an_entry_is_reported_at_once(tmp_path: Path) -> N
     ("text", "words"),
     [("{{ port", "is not a template: "), ("{% if port %}", "is not a template: "), ("{{ port | twice }}", "twice")],
 )
-def test_a_text_that_is_no_template_is_refused(tmp_path: Path, text: str, words: str) -> None:
+def test_a_text_that_is_not_a_template_is_refused(tmp_path: Path, text: str, words: str) -> None:
     assert words in refused(tmp_path, '"{{ port }}"', f'"{text}"')
 
 
-def test_a_variable_in_single_braces_is_refused_with_how_it_is_written(tmp_path: Path) -> None:
+def test_a_variable_in_single_braces_is_refused_with_the_correct_form(tmp_path: Path) -> None:
     said = refused(tmp_path, '"{{ port }}"', '"--port={port}"')
     assert "{port} is no variable (--port={port})\nhint: write {{ port }}" in said
 
 
-def test_braces_that_are_not_ours_are_left_alone(tmp_path: Path) -> None:
+def test_other_braces_are_left_unchanged(tmp_path: Path) -> None:
     words = '"{{ parameters }}", "%{time}", "${HOME}", "{}", "{\\"a\\":1}", "{port_of}", "%{port}"'
     needed_programs(own(tmp_path, '"{{ parameters }}"', words), tmp_path)
 
@@ -92,7 +92,7 @@ def test_a_variable_of_a_file_is_named_with_the_line_of_its_text(tmp_path: Path)
 
 
 @pytest.mark.parametrize("key", ["waiting", "loading", "payload"])
-def test_what_is_known_of_each_exchange_is_for_the_command_of_each_exchange(tmp_path: Path, key: str) -> None:
+def test_variables_of_an_exchange_are_only_for_the_command_of_each_exchange(tmp_path: Path, key: str) -> None:
     client = 'per_exchange = ["true", "{{ url }}"]\nwaiting = ["true", "{{  url }}"]\nworkloads = ["pubsub"]\n'
     command = 'command = ["{{ python }}", "{{ beside }}/mine_client.py", "{{ parameters }}"]\n'
     old, new = {
@@ -106,7 +106,7 @@ def test_what_is_known_of_each_exchange_is_for_the_command_of_each_exchange(tmp_
 
 
 @pytest.mark.parametrize("condition", ["uplaod", "protocol == 'mine' and uplaod > 1"])
-def test_a_condition_asks_for_what_there_is(tmp_path: Path, condition: str) -> None:
+def test_a_condition_names_known_variables(tmp_path: Path, condition: str) -> None:
     said = refused(tmp_path, '"{{ port }}"]', f'"{{{{ port }}}}", {{ if = "{condition}", add = ["-v"] }}]')
     assert f"mine-py.roles.server.command.4.if: unknown variable 'uplaod' ({condition})" in said
     assert "did you mean 'upload'?" in said
@@ -124,7 +124,7 @@ REQUIRES = 'ready = "event"\n[[mine-py.roles.server.requires]]\n{condition}\n'
         ("download = false", "requires.0.download: should be a list (false)"),
     ],
 )
-def test_values_of_a_requirement_are_a_list(tmp_path: Path, condition: str, words: str) -> None:
+def test_the_values_of_a_requirement_are_a_list(tmp_path: Path, condition: str, words: str) -> None:
     with pytest.raises(WirelabError) as caught:
         own(tmp_path, 'ready = "event"', REQUIRES.format(condition=condition))
     assert words in str(caught.value)
@@ -133,7 +133,7 @@ def test_values_of_a_requirement_are_a_list(tmp_path: Path, condition: str, word
 @pytest.mark.parametrize(
     ("condition", "place"), [("when = { uplaod = [true] }", "requires.0.when"), ("uplaod = [true]", "requires.0")]
 )
-def test_a_requirement_asks_for_what_there_is(tmp_path: Path, condition: str, place: str) -> None:
+def test_a_requirement_names_known_settings(tmp_path: Path, condition: str, place: str) -> None:
     said = refused(tmp_path, 'ready = "event"', REQUIRES.format(condition=condition))
     words = f"mine-py.roles.server.{place}: no setting of mine, and no fact (uplaod)\nhint: did you mean 'upload'?"
     assert words in said
@@ -154,7 +154,7 @@ def test_every_shipped_entry_passes(name: str) -> None:
     assert not list(wrong(load(None)[name], registered()))
 
 
-def test_what_is_not_there_is_reported(tmp_path: Path) -> None:
+def test_a_missing_program_is_reported(tmp_path: Path) -> None:
     plan = own(tmp_path, '["{{ python }}", "--version"]', '["no-such-program-here"]')
     (tmp_path / "mine_client.py").unlink()
     assert foreseen_failures(plan, tmp_path).words == [

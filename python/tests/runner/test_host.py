@@ -64,7 +64,7 @@ def request(tmp_path: Path) -> TrialRequest:
     return endpoints.request(plan.scenarios[0], plan.blocks[0].trials[0], 0, tmp_path / "trial")
 
 
-def test_lanes_open_and_a_trial_comes_back(tmp_path: Path, hosts: list[AgentHost]) -> None:
+def test_namespaces_open_and_a_trial_returns(tmp_path: Path, hosts: list[AgentHost]) -> None:
     subject = host(tmp_path, hosts, "opened", "trial")
     assert subject.open(OpenLanes(lanes=1)) == FACTS
     subject.start(request(tmp_path))
@@ -82,14 +82,14 @@ def test_a_refused_trial_is_named(tmp_path: Path, hosts: list[AgentHost]) -> Non
     assert (over.trial, over.message) == ("t0-0000", "no such lane")
 
 
-def test_lanes_that_cannot_be_made_come_with_the_hosts_hint(tmp_path: Path, hosts: list[AgentHost]) -> None:
+def test_namespaces_that_cannot_be_made_are_refused_with_the_hosts_hint(tmp_path: Path, hosts: list[AgentHost]) -> None:
     with pytest.raises(RunError, match="unshare: EPERM") as raised:
         host(tmp_path, hosts, "denied").open(OpenLanes(lanes=1))
     assert raised.value.hint == "see the cure"
 
 
 @pytest.mark.parametrize("end", ["die", "nonsense"])
-def test_a_host_that_is_gone_says_its_last_words(tmp_path: Path, hosts: list[AgentHost], end: str) -> None:
+def test_the_error_of_a_dead_host_has_its_last_output(tmp_path: Path, hosts: list[AgentHost], end: str) -> None:
     subject = host(tmp_path, hosts, "opened", end)
     subject.open(OpenLanes(lanes=1))
     subject.start(request(tmp_path))
@@ -99,7 +99,7 @@ def test_a_host_that_is_gone_says_its_last_words(tmp_path: Path, hosts: list[Age
         subject.wait(10)
 
 
-def test_nothing_in_time_is_nothing(tmp_path: Path, hosts: list[AgentHost]) -> None:
+def test_a_reply_that_does_not_come_in_time_is_none(tmp_path: Path, hosts: list[AgentHost]) -> None:
     subject = host(tmp_path, hosts, "opened")
     subject.open(OpenLanes(lanes=1))
     assert subject.wait(0.01) is None

@@ -74,14 +74,14 @@ def test_curl_offers_one_tls_version() -> None:
     assert "--tlsv1.3" in curl("h2", tls="1.3")
 
 
-def test_curl_uploads_the_bytes_as_they_are_and_asks_for_a_100_only_when_set() -> None:
+def test_curl_uploads_the_bytes_unchanged_and_asks_for_a_100_only_when_set() -> None:
     assert "@{upload_file}" in curl("http1")
     assert "--data-binary" not in curl("http1", upload=False)
     assert "Expect:" in curl("http1")
     assert "Expect: 100-continue" in curl("http1", **{"expect-continue": True})
 
 
-def test_curls_starttransfer_goes_to_the_field_that_it_is() -> None:
+def test_curls_starttransfer_goes_to_the_field_of_the_same_meaning() -> None:
     def fields(*words: object, **settings: object) -> str:
         command = curl(*words, **settings)  # type: ignore[arg-type]
         return command[command.index("--write-out") + 1]
@@ -109,13 +109,13 @@ def test_nghttp_gets_a_window_as_the_power_of_two_above_it() -> None:
     assert "initial-window-size" in (entry.refusal(h2, default | {"initial-window-size": 4096}, work) or "")
 
 
-def test_nginx_is_reported_only_what_is_not_left_to_it() -> None:
+def test_nginx_gets_only_the_settings_that_are_not_left_to_it() -> None:
     text = nginx("h2", tls="1.3", **{"initial-window-size": 4095, "max-concurrent-streams": "default"})
     assert "http2_body_preread_size 4095;" in text
     assert "http2_max_concurrent_streams" not in text
 
 
-def test_nginx_listens_where_the_clients_look_and_keeps_everything_in_its_folder() -> None:
+def test_nginx_listens_where_clients_connect_and_writes_only_to_its_folder() -> None:
     text = nginx("h2", tls="1.2", resumption=False)
     assert "listen 10.0.0.2:8443 ssl http2;" in text
     assert "ssl_protocols TLSv1.2;" in text
@@ -148,7 +148,7 @@ def page_files(name: str, hints: str) -> str:
     return configured(name, "h2", settings, workload="page", **page_variables(SITE, Path("/pages/site")))
 
 
-def test_a_server_of_a_page_is_reported_of_each_resource_once_in_its_own_form() -> None:
+def test_a_page_server_gets_each_resource_once_in_its_own_form() -> None:
     text = page_files("nginx", "push")
     assert "root /pages/site;" in text
     assert [line.strip() for line in text.splitlines() if "http2_push" in line] == [
@@ -160,7 +160,7 @@ def test_a_server_of_a_page_is_reported_of_each_resource_once_in_its_own_form() 
     assert "--push=/index.html=/a%20b.css,/1.jpg,/2.jpg,/bare" in page_files("nghttpd", "push")
 
 
-def test_what_is_alike_is_reported_once_and_what_is_missing_not_at_all() -> None:
+def test_equal_values_are_written_once_and_missing_ones_not_at_all() -> None:
     text = page_files("nginx", "none")
     assert [line.strip() for line in text.splitlines() if line.strip().startswith(("text/", "image/"))] == [
         "text/html html;", "text/css css;", "image/jpeg jpg;",
@@ -172,7 +172,7 @@ def test_a_character_that_the_program_uses_itself_is_doubled() -> None:
     assert 'H2PushResource "/a%20b.css"' in page_files("apache", "push")
 
 
-def test_without_a_page_nothing_is_reported() -> None:
+def test_without_a_page_nothing_is_written() -> None:
     assert "http2_push " not in nginx("h2", tls="1.3", hints="none")
     assert "location =" not in nginx("h2", tls="1.3", hints="none").replace("location = /read", "")
 
@@ -184,7 +184,7 @@ def test_no_placeholder_of_ours_is_left() -> None:
         assert not [w for w in curl(protocol, tls="1.3") if "{{" in w or "{%" in w]
 
 
-def test_what_an_entry_says_of_protocols_and_settings_exists() -> None:
+def test_the_protocols_and_settings_of_an_entry_exist() -> None:
     for program in load(None).values():
         for entry in filter(None, (program.roles.client, program.roles.server)):
             protocols = [registered().protocol(name) for name in entry.protocols]
@@ -213,7 +213,7 @@ def test_an_entry_refuses_what_it_does_not_do_and_says_why() -> None:
     )
 
 
-def test_some_values_of_a_setting_may_go_with_some_work_only() -> None:
+def test_some_values_of_a_setting_may_need_certain_workloads() -> None:
     entry = load(None)["rabbitmq"].roles.server
     assert entry is not None
     amqp = {setting.name: setting.default for setting in described("amqp").settings}
@@ -226,7 +226,7 @@ def test_some_values_of_a_setting_may_go_with_some_work_only() -> None:
     assert entry.refusal(described("mqtt"), mqtt | {"version": "5"}, deliver) == "does this only with version = '3.1.1'"
 
 
-def test_a_workload_that_is_none_is_refused_with_the_nearest(tmp_path: Path) -> None:
+def test_an_unknown_workload_is_refused_with_the_nearest(tmp_path: Path) -> None:
     path = tmp_path / "implementations.toml"
     path.write_text(OWN.replace("\ncommand", '\nworkloads = ["telemetri"]\ncommand'))
     with pytest.raises(WirelabError, match=r"mine\.roles\.server\.workloads\.0") as raised:
@@ -234,7 +234,7 @@ def test_a_workload_that_is_none_is_refused_with_the_nearest(tmp_path: Path) -> 
     assert "did you mean 'telemetry'?" in str(raised.value)
 
 
-def test_a_client_that_is_run_for_each_exchange_cannot_wait_without_a_command_for_it(tmp_path: Path) -> None:
+def test_a_client_run_for_each_exchange_needs_a_command_to_subscribe(tmp_path: Path) -> None:
     text = OWN.replace("server", "client").replace("\ncommand = ", "\nper_exchange = ").replace('ready = "event"', "")
     path = tmp_path / "implementations.toml"
     path.write_text(text + 'workloads = ["pubsub"]\n')
@@ -257,7 +257,7 @@ ready = "event"
 """
 
 
-def test_a_file_beside_the_experiment_adds_programs(tmp_path: Path) -> None:
+def test_a_file_next_to_the_experiment_adds_programs(tmp_path: Path) -> None:
     (tmp_path / "implementations.toml").write_text(OWN)
     found = load(tmp_path)
     assert found.keys() == {*load(None), "mine"}
@@ -275,7 +275,7 @@ def test_a_mistake_in_a_users_file_is_named(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-def test_a_program_that_is_not_there_has_no_version() -> None:
+def test_a_missing_program_has_no_version() -> None:
     entry = Implementation.model_validate(
         {"title": "", "homepage": "", "install": "", "version_command": ["no-such-program-here"], "roles": {}}
     )
@@ -297,7 +297,7 @@ protocols = ["http1"]
         load(tmp_path)
 
 
-def test_a_script_on_a_library_is_missing_while_its_library_is() -> None:
+def test_a_script_counts_as_missing_without_its_library() -> None:
     script = load(None)["aioquic"].model_copy(update={"python_module": "no_such_module_here"})
     assert missing(script) == f"the Python module no_such_module_here is not installed; {script.install}"
     assert version(script) is None

@@ -32,7 +32,7 @@ def test_entries_come_back_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", range(1, 60, 7))
-def test_a_torn_last_line_is_cut_off_and_writing_goes_on_behind_the_last_whole_one(tmp_path: Path, kept: int) -> None:
+def test_a_torn_last_line_is_cut_off_and_writing_continues_after_the_last_whole_line(tmp_path: Path, kept: int) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         journal.append(entry("a"), entry("b"))

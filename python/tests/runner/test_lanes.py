@@ -27,46 +27,46 @@ def lanes(*trial_ms: int, trials: int = 500, cpus: int = 2, real_time: bool = Tr
     return default_lanes(scenarios, trials, cpus, real_time=real_time).number
 
 
-def test_trials_that_wait_for_their_link_share_the_cpus() -> None:
+def test_trials_that_wait_for_their_link_run_in_parallel() -> None:
     assert lanes(2_300) == 10
     assert lanes(2_300, cpus=4) == 20
 
 
-def test_a_trial_that_is_short_for_what_its_start_computes_has_fewer_beside_it() -> None:
+def test_short_trials_with_an_expensive_start_run_fewer_in_parallel() -> None:
     assert lanes(2_300, exchanges=1) > lanes(2_300 // 10, exchanges=1)
     assert lanes(230, exchanges=1) == 2
     assert lanes(30, exchanges=1) == 1
 
 
-def test_a_block_counts_as_a_whole() -> None:
+def test_the_jobs_of_a_block_follow_from_all_its_trials() -> None:
     assert lanes(600, 4_000) == lanes(2_300)
 
 
-def test_there_are_no_more_lanes_than_trials() -> None:
+def test_there_are_at_most_as_many_jobs_as_trials() -> None:
     assert lanes(40_000, trials=3, cpus=8) == 3
 
 
-def test_no_cpu_gets_more_than_the_link_can_serve_in_time() -> None:
+def test_jobs_are_limited_by_what_the_link_can_serve_in_time() -> None:
     assert lanes(400_000) == 16
     assert lanes(400_000, cpus=1) == 8
 
 
-def test_a_link_that_shares_its_only_cpu_begins_with_few() -> None:
+def test_a_link_on_the_only_cpu_starts_with_few_jobs() -> None:
     assert lanes(400_000, cpus=1, real_time=False) == 2
 
 
-def test_the_cpu_that_a_link_has_for_itself_is_not_the_endpoints() -> None:
+def test_the_cpu_reserved_for_the_link_is_not_for_endpoints() -> None:
     assert lanes(2_300, real_time=False) == lanes(2_300) // 2
     assert lanes(400_000, real_time=False) == 16
 
 
-def test_background_traffic_takes_lanes() -> None:
+def test_background_traffic_reduces_the_jobs() -> None:
     idle = scenario(10_000)
     busy = idle.model_copy(update={"background_packets_per_s": 1500.0})
     assert default_lanes([busy], 500, 2, real_time=True).number < default_lanes([idle], 500, 2, real_time=True).number
 
 
-def test_what_runs_alone_needs_no_lanes() -> None:
+def test_trials_that_run_alone_need_one_job() -> None:
     short = scenario(10_000).model_copy(update={"expected_exchange_ns": 1 * MS})
     assert default_lanes([short], 500, 2, real_time=True) == Lanes(
         1, "short exchanges, or ones that fill a CPU, would disturb each other"
@@ -94,14 +94,14 @@ class Case:
     ],
     ids=lambda case: case.why,
 )
-def test_the_number_has_its_reason(case: Case) -> None:
+def test_the_number_of_jobs_has_its_reason(case: Case) -> None:
     given = {"trial_ms": 2_300, "trials": 500, "cpus": 2, "real_time": True} | case.given
     found = default_lanes([scenario(given.pop("trial_ms"))], given.pop("trials"), given.pop("cpus"), **given)
     assert isinstance(found, Lanes)
     assert found.why == case.why
 
 
-def test_starts_are_farther_apart_where_fewer_cpus_do_them() -> None:
+def test_starts_are_farther_apart_with_fewer_cpus() -> None:
     assert start_gap_ns(2, real_time=True) == 40 * MS
     assert start_gap_ns(2, real_time=False) == start_gap_ns(1, real_time=True) == 80 * MS
 

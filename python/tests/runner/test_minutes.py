@@ -10,7 +10,7 @@ from wirelab.runner.minutes import ANALYSIS_EXCHANGE_NS, ANALYSIS_NS, ANALYSIS_S
 from wirelab.runner.probes import campaign_probes_ns
 
 
-def test_a_run_takes_its_start_its_probes_its_trials_and_its_analysis(tmp_path: Path) -> None:
+def test_the_estimated_time_of_a_run_includes_start_probes_trials_and_analysis(tmp_path: Path) -> None:
     plan = make_plan(load(tmp_path, BASE))
     exchanges = 2 * 3 * 10
     analysis = ANALYSIS_NS + 2 * ANALYSIS_SCENARIO_NS + exchanges * ANALYSIS_EXCHANGE_NS

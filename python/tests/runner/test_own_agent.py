@@ -40,20 +40,22 @@ def test_a_new_build_does_not_change_what_a_campaign_runs(agent: Path, campaign:
         assert os.access(own, os.X_OK)
 
 
-def test_it_is_removed_at_the_end_however_that_comes(agent: Path, campaign: Path) -> None:
+def test_the_copy_of_the_agent_is_removed_however_the_run_ends(agent: Path, campaign: Path) -> None:
     with pytest.raises(KeyboardInterrupt), own_agent(campaign, agent):
         raise KeyboardInterrupt
     assert list(campaign.iterdir()) == []
     assert agent.exists()
 
 
-def test_what_a_killed_run_left_is_replaced(agent: Path, campaign: Path) -> None:
+def test_the_leftovers_of_a_killed_run_are_replaced(agent: Path, campaign: Path) -> None:
     (campaign / NAME).write_text("of an earlier build")
     with own_agent(campaign, agent) as own:
         assert own.samefile(agent)
 
 
-def test_on_another_file_system_it_is_a_copy(agent: Path, campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_another_file_system_the_agent_is_copied(
+    agent: Path, campaign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Path, "hardlink_to", _other_device)
     with own_agent(campaign, agent) as own:
         assert own == campaign / NAME
@@ -71,7 +73,7 @@ def test_a_copy_does_not_fill_the_disk(agent: Path, campaign: Path, monkeypatch:
         assert list(campaign.iterdir()) == []
 
 
-def test_where_nothing_can_be_executed_it_is_the_agent_itself(
+def test_on_a_noexec_file_system_the_agent_itself_runs(
     agent: Path, campaign: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
@@ -80,7 +82,7 @@ def test_where_nothing_can_be_executed_it_is_the_agent_itself(
 
 
 @pytest.mark.parametrize(("user", "bound"), [(1000, True), (0, False)])
-def test_where_apparmor_knows_programs_by_their_path_it_is_the_agent_itself(
+def test_under_path_based_apparmor_profiles_the_agent_itself_runs(
     agent: Path, campaign: Path, monkeypatch: pytest.MonkeyPatch, user: int, bound: bool
 ) -> None:
     module._APPARMOR.write_text("1\n")

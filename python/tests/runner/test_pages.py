@@ -75,7 +75,7 @@ def tear(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [change, lose, add, tear])
-def test_a_page_that_is_not_whole_is_written_anew_or_refused(tmp_path: Path, harm: Callable[[Path], None]) -> None:
+def test_an_incomplete_page_is_written_again_or_refused(tmp_path: Path, harm: Callable[[Path], None]) -> None:
     digest = next(iter(PAGES))
     plan = plan_of(PAGES[digest])
     make_pages(tmp_path, plan, PAGES)
@@ -88,7 +88,7 @@ def test_a_page_that_is_not_whole_is_written_anew_or_refused(tmp_path: Path, har
     assert written(tmp_path) == sound
 
 
-def test_what_a_killed_run_left_half_written_is_no_page(tmp_path: Path) -> None:
+def test_a_half_written_page_of_a_killed_run_is_not_used(tmp_path: Path) -> None:
     digest = next(iter(PAGES))
     half = tmp_path / "pages" / f"{digest}.partial" / "files"
     half.mkdir(parents=True)

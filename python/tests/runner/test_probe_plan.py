@@ -42,7 +42,7 @@ def test_every_shipped_link_has_probes_that_fit(name: str, seconds: int) -> None
     assert all(end_ns(flow) < plan.duration_ns for flow in plan.flows)
 
 
-def test_at_any_time_a_plan_says_what_is_sent() -> None:
+def test_a_probe_plan_says_at_any_time_what_is_sent() -> None:
     lossy = (Loss(probability=0.1), SLOW)
     plan = plan_probes(LinkSpec(uplink=lossy, downlink=lossy), 12 * SECOND)
     reported = [doing(plan, at * SECOND // 2) for at in range(28)]
@@ -68,7 +68,7 @@ def test_a_train_fits_its_queue_and_is_faster_than_the_rate() -> None:
     assert not of(plan, ProbeKind.RATE, uplink=False)
 
 
-def test_loss_is_probed_where_something_is_lost_on_purpose() -> None:
+def test_loss_is_probed_if_it_is_configured() -> None:
     lossy = LinkSpec(uplink=(Loss(probability=0.1),), downlink=())
     assert of(plan_probes(lossy, 10 * SECOND), ProbeKind.LOSS, uplink=True)
     clean = LinkSpec(uplink=(Delay(delay_ns=5),), downlink=())
@@ -87,13 +87,13 @@ def test_a_radio_is_woken_before_anything_is_measured() -> None:
     assert delays.every_ns + delays.spread_ns < link.radio.sleeps[0].after_ns
 
 
-def test_a_translation_is_opened_for_each_flow_towards_the_client() -> None:
+def test_a_nat_mapping_is_opened_for_each_flow_towards_the_client() -> None:
     plan = plan_probes(single_link("lte-m"), 5 * SECOND)
     opened = {flow.client_port for flow in plan.flows if flow.uplink}
     assert {flow.client_port for flow in plan.flows if not flow.uplink} <= opened
 
 
-def test_a_train_at_a_high_rate_is_longer_and_still_fits_who_receives_it() -> None:
+def test_a_train_at_a_high_rate_is_longer_and_still_fits_the_receiver() -> None:
     def packets(name: str) -> int:
         [flow] = of(plan_probes(single_link(name), 5 * SECOND), ProbeKind.RATE, uplink=True)
         return flow.packets

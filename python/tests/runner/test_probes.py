@@ -25,7 +25,7 @@ def done(request: TrialRequest, _: int) -> TrialResult:
     return result(request.trial)
 
 
-def test_each_distinct_link_is_probed_once_and_what_was_probed_is_left_alone(tmp_path: Path) -> None:
+def test_each_distinct_link_is_probed_once_and_not_again_on_resume(tmp_path: Path) -> None:
     plan, said = make_plan(scenarios=3), list[str]()
     host = FakeHost(done)
     probe_campaign(host, AGENT, plan, tmp_path, said.append)
@@ -38,7 +38,7 @@ def test_each_distinct_link_is_probed_once_and_what_was_probed_is_left_alone(tmp
     assert said == []
 
 
-def test_a_link_that_cannot_be_probed_is_said_and_does_not_end_the_campaign(tmp_path: Path) -> None:
+def test_a_link_that_cannot_be_probed_is_reported_and_does_not_end_the_campaign(tmp_path: Path) -> None:
     said = list[str]()
     host = FakeHost(lambda request, _: RefusedError(request.trial, "no such lane"))
     probe_campaign(host, AGENT, make_plan(), tmp_path, said.append)
@@ -46,7 +46,7 @@ def test_a_link_that_cannot_be_probed_is_said_and_does_not_end_the_campaign(tmp_
     assert said[0].endswith(": no such lane")
 
 
-def test_both_ends_play_one_plan_and_the_server_first(tmp_path: Path) -> None:
+def test_both_ends_follow_one_plan_and_the_server_starts_first(tmp_path: Path) -> None:
     link = make_plan().scenarios[0].link
     host = FakeHost(done)
     probe(host, AGENT, tmp_path, link, ask(link), 5, 2 * 10**9)
@@ -65,7 +65,7 @@ def test_probes_that_fail_are_an_error_with_the_reason(tmp_path: Path) -> None:
         probe(host, AGENT, tmp_path, LINK, ask(LINK), None, 10**9)
 
 
-def test_probes_that_never_end_are_given_up_and_whoever_watches_hears_where_they_stand(
+def test_probes_that_never_end_time_out_and_their_progress_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host, heard = FakeHost(lambda _request, _attempt: None), list[int]()

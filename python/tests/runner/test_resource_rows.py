@@ -37,7 +37,7 @@ def reported(folder: Path, *rows: dict[str, Any], load: dict[str, Any] | None = 
     return wrong_resources(output, SITE)
 
 
-def test_rows_that_keep_the_contract_are_right(tmp_path: Path) -> None:
+def test_rows_that_follow_the_contract_are_accepted(tmp_path: Path) -> None:
     stranger = {**ROWS[1], "resource": None, "path": "/favicon.ico", "body_received_bytes": 3, "end_ns": 195}
     retried = {**ROWS[1], "outcome": "failed", "error": "reset", "body_received_bytes": 7}
     wasted = {**ROWS[1], "found_by": "push", "pushed": True, "request_start_ns": None}
@@ -62,7 +62,9 @@ def test_rows_that_keep_the_contract_are_right(tmp_path: Path) -> None:
         ({"end_ns": 191}, "end_ns is 1 ns after the load's end"),
     ],
 )
-def test_a_row_that_does_not_is_named_with_its_value(change: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_a_row_that_breaks_the_contract_is_named_with_its_value(
+    change: dict[str, Any], words: str, tmp_path: Path
+) -> None:
     why = reported(tmp_path, ROWS[0], {**ROWS[1], **change})
     assert why is not None
     assert why.startswith("client/resources.jsonl:2: ")
@@ -74,10 +76,10 @@ def test_a_resource_is_complete_once(tmp_path: Path) -> None:
     assert why == "client/resources.jsonl:3: /1.png of load 0 again, as client/resources.jsonl:2 has it"
 
 
-def test_a_complete_load_has_all_of_the_page(tmp_path: Path) -> None:
+def test_a_complete_load_has_every_resource_of_the_page(tmp_path: Path) -> None:
     why = reported(tmp_path, ROWS[0])
     assert why == "load 0 is completed, and client/resources has no completed row of /1.png"
 
 
-def test_a_load_that_was_given_up_need_not(tmp_path: Path) -> None:
+def test_a_timed_out_load_may_lack_resources(tmp_path: Path) -> None:
     assert reported(tmp_path, ROWS[0], load={**LOAD, "outcome": "timed-out"}) is None

@@ -27,7 +27,7 @@ def reported(folder: Path, *rows: Any, exchanges: int | None = None) -> str | No
     return wrong_rows(output, SCENARIO.workload.model_copy(update={"exchanges": many}), 100, 200)
 
 
-def test_rows_that_keep_the_contract_are_right(tmp_path: Path) -> None:
+def test_rows_that_follow_the_contract_are_accepted(tmp_path: Path) -> None:
     failed = {"index": 1, "outcome": "failed", "error": "no", "start_ns": None}
     assert reported(tmp_path, ROW, failed, {**ROW, "index": 2, "own_column": "is left alone"}) is None
 
@@ -45,7 +45,9 @@ def test_rows_that_keep_the_contract_are_right(tmp_path: Path) -> None:
         ({"index": 0}, "client/exchanges.jsonl:2: client 0, index 0 again, as client/exchanges.jsonl:1 has it"),
     ],
 )
-def test_a_row_that_does_not_is_named_with_its_value(change: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_a_row_that_breaks_the_contract_is_named_with_its_value(
+    change: dict[str, Any], words: str, tmp_path: Path
+) -> None:
     why = reported(tmp_path, ROW, {**ROW, "index": 1, **change})
     assert why is not None
     assert words in why
@@ -87,7 +89,7 @@ def test_rows_that_are_missing_or_unreadable_are_reported(tmp_path: Path) -> Non
     assert "client/exchanges.jsonl:1: not JSON" in str(wrong_rows(tmp_path / "client", SCENARIO.workload, 100, 200))
 
 
-def test_an_arrow_file_is_held_against_the_same(tmp_path: Path) -> None:
+def test_an_arrow_file_is_checked_in_the_same_way(tmp_path: Path) -> None:
     pl.DataFrame([{**ROW, "end_ns": 100}]).write_ipc(tmp_path / "exchanges.arrow")
     why = wrong_rows(tmp_path, SCENARIO.workload, 100, 200)
     assert why is not None

@@ -82,21 +82,21 @@ def test_a_plan_runs_to_its_end_and_every_trial_is_journaled_with_its_records(fo
         assert json.loads((folder / "trials" / trial / "result.json").read_text())["trial"] == trial
 
 
-def test_the_same_command_again_runs_nothing(folder: Path) -> None:
+def test_the_same_command_twice_runs_nothing_new(folder: Path) -> None:
     run(make_plan(), folder)
     summary, host, _ = run(make_plan(), folder)
     assert host.started == []
     assert (summary.run, summary.reused) == (0, 6)
 
 
-def test_a_plan_with_a_new_scenario_runs_only_that(folder: Path) -> None:
+def test_a_plan_with_a_new_scenario_runs_only_that_scenario(folder: Path) -> None:
     run(make_plan(scenarios=2), folder)
     summary, host, _ = run(make_plan(scenarios=3), folder)
     assert {request.trial[:2] for request in host.started} == {"t2"}
     assert (summary.run, summary.reused) == (3, 6)
 
 
-def test_ctrl_c_cancels_what_runs_keeps_what_finished_and_the_next_run_goes_on(folder: Path) -> None:
+def test_ctrl_c_cancels_running_trials_and_the_next_run_continues(folder: Path) -> None:
     with pytest.raises(InterruptedRunError, match="stopped after 3 of 6 trials") as raised:
         run(make_plan(), folder, stop_at(4, KeyboardInterrupt()))
     assert raised.value.exit_code == 130
@@ -108,9 +108,7 @@ def test_ctrl_c_cancels_what_runs_keeps_what_finished_and_the_next_run_goes_on(f
     assert set(last(folder).values()) == {EntryStatus.DONE}
 
 
-def test_a_trial_that_is_written_down_when_ctrl_c_comes_counts_once(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trial_that_is_recorded_during_ctrl_c_counts_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     over = Schedule.over
     calls = itertools.count(1)
 
@@ -124,7 +122,7 @@ def test_a_trial_that_is_written_down_when_ctrl_c_comes_counts_once(
         run(make_plan(), folder)
 
 
-def test_a_host_that_is_gone_leaves_finished_trials(folder: Path) -> None:
+def test_finished_trials_survive_a_dead_host(folder: Path) -> None:
     with pytest.raises(HostGoneError):
         run(make_plan(), folder, stop_at(3, HostGoneError("gone")))
     summary, _, _ = run(make_plan(), folder)
@@ -141,7 +139,7 @@ def test_folders_of_unfinished_trials_are_removed_on_resume(folder: Path) -> Non
     assert not stale.exists()
 
 
-def test_a_failed_trial_is_recorded_reported_once_and_not_run_again(folder: Path) -> None:
+def test_a_failed_trial_is_recorded_and_reported_once_and_not_repeated(folder: Path) -> None:
     def behave(request: TrialRequest, _: int) -> TrialResult:
         return result(request.trial, TrialStatus.FAILED if request.trial.startswith("t0") else TrialStatus.DONE)
 
@@ -189,7 +187,7 @@ def test_a_refused_trial_fails_and_the_rest_goes_on(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", [{"clock_step": True}, {"kernel_drops": 2}, {"oversized": 1}])
-def test_an_invalid_trial_runs_again_twice_and_then_fails(folder: Path, fault: dict[str, int]) -> None:
+def test_an_invalid_trial_is_repeated_twice_and_then_fails(folder: Path, fault: dict[str, int]) -> None:
     broken = link_report().model_copy(update=fault)
     _, host, _ = run(make_plan(1, 1), folder, lambda request, _: result(request.trial, link=broken))
     assert len(host.started) == 3
@@ -200,7 +198,7 @@ def test_an_invalid_trial_runs_again_twice_and_then_fails(folder: Path, fault: d
     ]
 
 
-def test_an_invalid_trial_that_goes_well_the_second_time_is_done(folder: Path) -> None:
+def test_an_invalid_trial_that_succeeds_the_second_time_is_done(folder: Path) -> None:
     broken = link_report().model_copy(update={"clock_step": True})
     run(make_plan(1, 1), folder, lambda request, attempt: result(request.trial, link=broken if attempt == 1 else None))
     assert [(entry.status, entry.attempt) for entry in entries(folder)] == [
@@ -209,7 +207,7 @@ def test_an_invalid_trial_that_goes_well_the_second_time_is_done(folder: Path) -
     ]
 
 
-def test_a_late_block_is_discarded_as_a_whole_with_its_records_set_aside(folder: Path) -> None:
+def test_a_late_block_is_discarded_as_a_whole_and_its_records_are_archived(folder: Path) -> None:
     late = link_report(late=50)
 
     def behave(request: TrialRequest, attempt: int) -> TrialResult:
@@ -230,7 +228,7 @@ def test_a_late_block_is_discarded_as_a_whole_with_its_records_set_aside(folder:
     assert set(last(folder).values()) == {EntryStatus.DONE}
 
 
-def test_a_block_that_stays_late_is_kept_and_says_so(folder: Path) -> None:
+def test_a_block_that_stays_late_is_accepted_and_reported(folder: Path) -> None:
     late = link_report(late=50)
     summary, _, _ = run(make_plan(1, 1), folder, lambda request, _: result(request.trial, link=late))
     final = entries(folder)[-1]
@@ -258,7 +256,7 @@ def test_a_full_disk_stops_the_run_with_finished_trials_kept(folder: Path) -> No
     assert list(last(folder).values()) == [EntryStatus.DONE] * 3
 
 
-def test_a_failure_on_a_disk_that_is_full_is_the_disks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_on_a_full_disk_is_blamed_on_the_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(folder.parents[1])
     free = iter([10**9, 10**9])
     monkeypatch.setattr("wirelab.runner.disk.shutil.disk_usage", lambda _: usage._replace(free=next(free, 1)))
@@ -275,14 +273,14 @@ def test_another_experiments_folder_is_refused(folder: Path) -> None:
     assert "--fresh" in str(raised.value)
 
 
-def test_fresh_sets_the_old_campaign_aside(folder: Path) -> None:
+def test_fresh_archives_the_old_campaign(folder: Path) -> None:
     run(make_plan(), folder)
     summary, _, _ = run(make_plan(name="other"), folder, fresh=True)
     assert summary.run == 6
     assert json.loads((folder.parent / "fake.old-1" / "plan.json").read_text())["experiment"]["name"] == "fake"
 
 
-def test_a_folder_that_is_no_campaign_is_refused(folder: Path) -> None:
+def test_a_folder_without_a_campaign_is_refused(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "thesis.tex").touch()
     with pytest.raises(WirelabError, match=r"holds thesis\.tex and is no campaign"):
@@ -307,9 +305,7 @@ def test_two_runners_do_not_share_a_campaign(folder: Path) -> None:
         pass
 
 
-def test_a_disk_that_is_full_when_a_run_begins_leaves_the_plan_of_the_last_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_at_the_start_keeps_the_plan_of_the_last_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(make_plan(), folder)
     before = (folder / "plan.json").read_text()
     with monkeypatch.context() as full:

@@ -45,13 +45,13 @@ def drain(
     raise AssertionError("the schedule does not end")
 
 
-def test_every_trial_runs_once_and_every_block_is_kept() -> None:
+def test_every_trial_runs_once_and_every_block_is_accepted() -> None:
     started, verdicts = drain(schedule())
     assert sorted(started) == sorted(f"t{s}-{b:04d}" for s in range(2) for b in range(3))
     assert [(verdict.block, verdict.fate) for verdict in verdicts] == [(b, Fate.KEPT) for b in range(3)]
 
 
-def test_a_lane_holds_one_trial_and_no_more_run_than_there_are_lanes() -> None:
+def test_each_job_runs_one_trial_at_a_time() -> None:
     subject = schedule(scenarios=5, lanes=3)
     taken = [subject.next() for _ in range(4)]
     assert [assignment.lane for assignment in taken if assignment] == [0, 1, 2]
@@ -79,7 +79,7 @@ def test_with_a_stopping_rule_a_block_beyond_the_minimum_waits_for_those_before(
     assert second.block == 1
 
 
-def test_the_rule_is_asked_once_before_each_block_and_spares_what_has_enough() -> None:
+def test_the_rule_is_asked_once_before_each_block_and_skips_finished_scenarios() -> None:
     asked: list[str] = []
 
     def enough(scenario: str) -> bool:
@@ -92,14 +92,14 @@ def test_the_rule_is_asked_once_before_each_block_and_spares_what_has_enough() -
     assert asked == ["0", "1", "0"]
 
 
-def test_the_rule_is_asked_once_for_as_many_blocks_as_the_lanes_can_hold() -> None:
+def test_the_rule_is_asked_once_for_as_many_blocks_as_the_jobs_can_run() -> None:
     asked: list[str] = []
     stopping = Stopping(1, enough=lambda scenario: bool(asked.append(scenario[-1])))
     drain(schedule(scenarios=2, blocks=7, lanes=7, stopping=stopping))
     assert asked == ["0", "1"] * 2
 
 
-def test_no_block_opens_once_the_time_is_up() -> None:
+def test_no_block_starts_after_the_budget() -> None:
     over: list[int] = []
     subject = schedule(scenarios=2, blocks=5, lanes=1, stopping=Stopping(1, time_is_up=lambda: len(over) >= 3))
 
@@ -112,7 +112,7 @@ def test_no_block_opens_once_the_time_is_up() -> None:
     assert not subject.outstanding
 
 
-def test_a_late_block_runs_again_as_a_whole_with_half_the_lanes() -> None:
+def test_a_late_block_is_repeated_as_a_whole_with_half_the_jobs() -> None:
     subject = schedule(scenarios=4, blocks=1, lanes=4)
     late_once = iter([LATE] * 4)
     lanes: list[int] = []
@@ -128,7 +128,7 @@ def test_a_late_block_runs_again_as_a_whole_with_half_the_lanes() -> None:
     assert lanes == [4] * 4 + [2] * 4
 
 
-def test_a_block_that_is_late_three_times_is_kept_with_a_flag() -> None:
+def test_a_block_that_is_late_three_times_is_accepted_with_a_flag() -> None:
     subject = schedule(scenarios=2, blocks=1, lanes=4)
     started, verdicts = drain(subject, lambda _: LATE)
     assert [verdict.fate for verdict in verdicts] == [Fate.DISCARDED, Fate.DISCARDED, Fate.FLAGGED]
@@ -136,13 +136,13 @@ def test_a_block_that_is_late_three_times_is_kept_with_a_flag() -> None:
     assert subject.lanes == 1
 
 
-def test_a_block_that_is_late_with_one_lane_is_kept_with_a_flag_at_once() -> None:
+def test_a_block_that_is_late_with_one_job_is_accepted_with_a_flag_without_a_repeat() -> None:
     started, verdicts = drain(schedule(scenarios=2, blocks=1, lanes=1), lambda _: LATE)
     assert [verdict.fate for verdict in verdicts] == [Fate.FLAGGED]
     assert len(started) == 2
 
 
-def test_late_blocks_that_overlapped_halve_the_lanes_once() -> None:
+def test_late_blocks_that_overlapped_halve_the_jobs_once() -> None:
     subject = schedule(scenarios=2, blocks=2, lanes=4)
     first_four = iter([LATE] * 4)
     lanes: list[int] = []
@@ -155,7 +155,7 @@ def test_late_blocks_that_overlapped_halve_the_lanes_once() -> None:
     assert min(lanes) == 2
 
 
-def test_each_block_kept_after_a_late_one_gives_a_lane_back() -> None:
+def test_each_block_accepted_after_a_late_one_adds_a_job() -> None:
     subject = schedule(scenarios=1, blocks=12, lanes=4)
     seen: list[int] = []
 
@@ -169,7 +169,7 @@ def test_each_block_kept_after_a_late_one_gives_a_lane_back() -> None:
     assert max(seen) == 4
 
 
-def test_a_trial_that_never_used_the_link_does_not_run_again_with_its_block() -> None:
+def test_a_trial_that_never_used_the_link_is_not_repeated_with_its_block() -> None:
     subject = schedule(scenarios=2, blocks=1, lanes=2)
     late_once = iter([None, LATE])
     started, verdicts = drain(subject, lambda _: next(late_once, IN_TIME))
@@ -177,7 +177,7 @@ def test_a_trial_that_never_used_the_link_does_not_run_again_with_its_block() ->
     assert started == ["t0-0000", "t1-0000", "t1-0000"]
 
 
-def test_an_invalid_trial_goes_first_when_it_runs_again() -> None:
+def test_an_invalid_trial_is_repeated_first() -> None:
     subject = schedule(scenarios=3, blocks=1, lanes=1)
     first = subject.next()
     assert first is not None
@@ -192,21 +192,21 @@ def test_finished_trials_are_not_handed_out() -> None:
     assert started == ["t1-0001"]
 
 
-def test_a_scenario_with_a_finished_trial_in_a_block_is_not_asked_again_before_it() -> None:
+def test_the_rule_is_not_asked_for_a_scenario_with_a_finished_trial_in_the_block() -> None:
     asked: list[str] = []
     stopping = Stopping(1, enough=lambda scenario: bool(asked.append(scenario[-1])))
     drain(schedule(scenarios=2, blocks=2, stopping=stopping, finished=("t0-0000", "t1-0000", "t0-0001")))
     assert asked == ["1"]
 
 
-def test_a_budget_that_ends_a_run_tells_after_how_many_blocks_and_what_is_lacking() -> None:
+def test_a_budget_that_ends_a_run_is_reported_with_its_blocks_and_unfinished_scenarios() -> None:
     subject = schedule(scenarios=3, blocks=9, lanes=3, stopping=Stopping(1, time_is_up=lambda: True))
     started, _ = drain(subject)
     assert len(started) == 3
     assert subject.cut == Cut(blocks=1, scenarios=3)
 
 
-def test_a_budget_lacks_nothing_of_scenarios_that_the_rule_finds_enough_of() -> None:
+def test_scenarios_that_the_rule_finished_are_not_unfinished_by_the_budget() -> None:
     asked: list[str] = []
 
     def enough(scenario: str) -> bool:
@@ -221,13 +221,13 @@ def test_a_budget_lacks_nothing_of_scenarios_that_the_rule_finds_enough_of() -> 
     assert subject.cut == Cut(blocks=2, scenarios=1)
 
 
-def test_a_budget_that_ends_when_all_is_enough_cuts_nothing() -> None:
+def test_a_budget_that_ends_after_the_rule_cuts_nothing() -> None:
     subject = schedule(blocks=9, stopping=Stopping(2, enough=lambda _: True, time_is_up=lambda: True))
     assert len(drain(subject)[0]) == 4
     assert subject.cut is None
 
 
-def test_what_runs_alone_has_nothing_beside_it_and_comes_first() -> None:
+def test_trials_that_run_alone_come_first_and_have_no_parallel_trial() -> None:
     subject = schedule(scenarios=3, blocks=2, lanes=4, alone=(1,))
     for block in range(2):
         assignment = subject.next()
@@ -238,7 +238,7 @@ def test_what_runs_alone_has_nothing_beside_it_and_comes_first() -> None:
     assert [a.trial.trial for a in iter(subject.next, None)] == ["t0-0000", "t2-0000", "t0-0001", "t2-0001"]
 
 
-def test_beyond_the_minimum_what_runs_alone_waits_for_its_block_and_for_the_others_to_be_over() -> None:
+def test_beyond_the_minimum_a_trial_that_runs_alone_waits_for_its_block_and_for_the_others() -> None:
     for stopping in (Stopping(1, enough=lambda _: False), Stopping(1)):
         subject = schedule(scenarios=2, blocks=3, lanes=2, stopping=stopping, alone=(1,))
         started, verdicts = drain(subject)
@@ -246,7 +246,7 @@ def test_beyond_the_minimum_what_runs_alone_waits_for_its_block_and_for_the_othe
         assert [verdict.fate for verdict in verdicts] == [Fate.KEPT] * 3
 
 
-def test_a_trial_that_is_to_run_alone_again_waits_until_nothing_runs() -> None:
+def test_a_repeated_trial_that_runs_alone_waits_until_nothing_runs() -> None:
     subject = schedule(scenarios=2, blocks=2, lanes=2, alone=(0,))
     first = subject.next()
     assert first is not None

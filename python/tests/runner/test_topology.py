@@ -40,7 +40,7 @@ def request(of: Scenario, folder: Path) -> TrialRequest:
     return Endpoints(Path("/agent"), load(None), {}, addresses()).request(of, block.trials[0], 0, folder / "t")
 
 
-def test_lanes_have_the_links_of_the_plan() -> None:
+def test_jobs_have_the_links_of_the_plan() -> None:
     plan = make_plan(1, 1)
     assert lane_links(plan) == ()
     with_hosts = plan.model_copy(update={"scenarios": (scenario(),)})
@@ -87,7 +87,7 @@ def test_background_traffic_starts_before_the_client_and_does_not_end_the_trial(
     assert asked.timeout_ns - alone.timeout_ns >= bulk.stagger_ns
 
 
-def test_a_proxy_is_reported_its_own_address_and_that_of_the_server_behind_it(tmp_path: Path) -> None:
+def test_a_proxy_gets_its_own_address_and_that_of_its_origin_server(tmp_path: Path) -> None:
     asked = request(scenario(), tmp_path)
     assert [(each.name, each.host) for each in asked.endpoints] == [
         (name, name) for name in ("server", "proxy", "client")
@@ -107,7 +107,7 @@ def test_a_proxy_is_reported_its_own_address_and_that_of_the_server_behind_it(tm
     assert reported["client"].upstream is None
 
 
-def test_a_foreign_server_behind_a_proxy_listens_where_the_proxy_asks(tmp_path: Path) -> None:
+def test_a_third_party_server_behind_a_proxy_listens_where_the_proxy_connects(tmp_path: Path) -> None:
     behind = scenario()
     foreign = behind.implementation.model_copy(update={"server": "nginx"})
     server, *_ = request(behind.model_copy(update={"implementation": foreign}), tmp_path).endpoints

@@ -20,7 +20,7 @@ def _types(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
         yield from _types(kind)
 
 
-def test_no_float_crosses_the_border_bare() -> None:
+def test_every_float_of_the_border_has_a_unit_or_bounds() -> None:
     """Invariant 7: a unit in the name, or bounds that make it a probability."""
     types = {*_types(Border), *_types(Received)}
     assert {Plan, HostFacts} <= types

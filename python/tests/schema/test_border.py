@@ -221,7 +221,7 @@ def test_what_python_writes_is_what_rust_reads(name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRITTEN.items() for value in values])
-def test_what_python_writes_it_reads_back(name: str, value: Any) -> None:
+def test_what_python_writes_is_read_back(name: str, value: Any) -> None:
     assert type(value).model_validate_json(json.dumps(value.to_json())) == value
 
 

@@ -140,7 +140,7 @@ def test_a_damaged_document_is_one_error_with_its_file_and_key(copy: Path, name:
 
 
 @pytest.mark.parametrize("name", [*READERS, "journal.jsonl"])
-def test_a_folder_in_a_files_place_is_one_error(copy: Path, name: str) -> None:
+def test_a_folder_in_place_of_a_file_is_one_error(copy: Path, name: str) -> None:
     (copy / name).unlink()
     (copy / name).mkdir()
     read = READERS.get(name, lambda folder: read_journal(folder / "journal.jsonl"))

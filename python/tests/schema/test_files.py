@@ -31,7 +31,7 @@ def test_a_plan_satisfies_its_schema(name: str) -> None:
     jsonschema.validate(document, json.loads(text("plan")))
 
 
-def test_estimates_and_verdicts_satisfy_theirs(tmp_path: Path) -> None:
+def test_estimates_and_verdicts_satisfy_their_schemas(tmp_path: Path) -> None:
     write_campaign(tmp_path, uploads=("30 B",), trials=3, exchanges=5, claims=str(CLAIMS))
     judge_campaign(tmp_path, analyze(tmp_path))
     for name in ("estimates", "verdicts"):

@@ -58,7 +58,7 @@ p{font-family:f}
 NOT_APPLIED = "p{background:url(missing.png)}"
 
 
-def test_a_browser_asks_for_the_resources_of_a_folder(tmp_path: Path) -> None:
+def test_a_browser_requests_the_resources_of_a_folder(tmp_path: Path) -> None:
     folder = tmp_path / "site"
     files = {
         "index.html": HTML, "css/main.css": CSS, "css/sub.css": "#d{background:url(../d.png)}",
@@ -81,12 +81,12 @@ def test_a_browser_asks_for_the_resources_of_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [fischer2021.page(), fischer2021.inlined()])
-def test_a_browser_asks_for_the_resources_of_the_papers_page(page: Page, tmp_path: Path) -> None:
+def test_a_browser_requests_the_resources_of_the_papers_page(page: Page, tmp_path: Path) -> None:
     page.write(tmp_path / "site")
     assert asked(tmp_path / "site", tmp_path) == wanted(page)
 
 
-def test_a_browser_knows_of_a_resource_when_the_manifests_bytes_have_arrived(tmp_path: Path) -> None:
+def test_a_browser_discovers_a_resource_when_the_manifests_bytes_have_arrived(tmp_path: Path) -> None:
     page = fischer2021.page()
     page.write(tmp_path / "site")
     document, named = page.bodies[0], page.site.resources[1:]

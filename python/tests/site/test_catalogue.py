@@ -11,7 +11,7 @@ from wirelab.site.catalogue import MANIFESTS
 from wirelab.site.discovery import discover_in
 
 
-def test_the_manifests_that_ship_are_those_of_the_pages_as_drawn() -> None:
+def test_shipped_manifests_match_the_generated_pages() -> None:
     shipped = resources.files("wirelab.data").joinpath(MANIFESTS).read_text(encoding="utf-8")
     assert shipped == drawn.manifests(), "run: make generate"
 
@@ -22,7 +22,7 @@ def test_every_page_has_its_manifest() -> None:
     assert [page.site.to_json() for page in BUILTIN.values()] == list(shipped.values())
 
 
-def test_campaigns_of_before_load_the_same_pages() -> None:
+def test_older_campaigns_load_the_same_pages() -> None:
     assert {name: page.site.digest[:16] for name, page in BUILTIN.items()} == {
         "fischer2021": "69ce35d4d669ce85",
         "fischer2021-inlined": "84e35a41e6e8f7f0",
@@ -33,7 +33,7 @@ def test_campaigns_of_before_load_the_same_pages() -> None:
     }
 
 
-def test_a_page_that_a_library_draws_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_a_library_generates_differently_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(_name: str) -> Page:
         return discover_in({"/index.html": b"other"})
 

@@ -47,7 +47,7 @@ def test_a_rule_names_what_a_browser_fetches_for_it(text: str, url: str, kind: K
         "@font-face{src:url(x) format('svg')}",
     ],
 )  # fmt: skip
-def test_what_a_browser_does_not_fetch_is_not_named(text: str) -> None:
+def test_references_that_a_browser_does_not_fetch_are_left_out(text: str) -> None:
     assert named(text) == []
 
 

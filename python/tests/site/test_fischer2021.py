@@ -47,7 +47,7 @@ def test_only_the_document_and_the_stylesheet_block_rendering() -> None:
     assert [each.file for each in PAGE.site.resources if each.blocking] == ["index.html", "style.css"]
 
 
-def test_every_image_is_decoded_whole_and_no_two_are_the_same() -> None:
+def test_every_image_can_be_decoded_and_no_two_are_the_same() -> None:
     pixels = set()
     for body in of_kind(PAGE, Kind.IMAGE):
         with Image.open(BytesIO(body)) as image:
@@ -58,21 +58,21 @@ def test_every_image_is_decoded_whole_and_no_two_are_the_same() -> None:
     assert len(pixels) == 15
 
 
-def test_what_fills_an_image_up_is_a_small_part_of_it() -> None:
+def test_the_padding_of_an_image_is_a_small_part_of_it() -> None:
     for body in of_kind(PAGE, Kind.IMAGE):
         with Image.open(BytesIO(body)) as image:
             assert len(image.info["comment"]) <= len(body) / 20
 
 
 @pytest.mark.parametrize("size", [6_000, 6_001, 6_002, 6_003, 20_000, 45_099])
-def test_an_image_has_its_size_to_the_byte_and_is_the_same_again(size: int) -> None:
+def test_an_image_has_its_exact_size_and_is_reproducible(size: int) -> None:
     assert len(jpeg(size, "a")) == size
     assert jpeg(size, "a") == jpeg(size, "a")
     assert jpeg(size, "a") != jpeg(size, "b")
 
 
 @pytest.mark.parametrize("size", [0, 1_000, 10_000_000])
-def test_a_size_that_no_image_has_is_refused(size: int) -> None:
+def test_an_impossible_image_size_is_refused(size: int) -> None:
     with pytest.raises(ValueError, match=f"takes {size} bytes"):
         jpeg(size, "a")
 
@@ -111,6 +111,6 @@ def test_a_text_is_one_file_of_exactly_its_size(size: int) -> None:
 
 
 @pytest.mark.parametrize("page", [PAGE, fischer2021.inlined(), fischer2021.text(44_000)])
-def test_what_was_written_into_a_folder_is_read_back_as_the_same_page(page: Page, tmp_path: Path) -> None:
+def test_a_page_written_into_a_folder_is_read_back_as_the_same(page: Page, tmp_path: Path) -> None:
     page.write(tmp_path)
     assert read_folder(tmp_path, page.site.document.file) == page

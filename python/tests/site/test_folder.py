@@ -51,7 +51,7 @@ def as_nobody() -> Iterator[None]:
         os.seteuid(0)
 
 
-def test_resources_stand_in_the_order_of_discovery_with_what_they_are(tmp_path: Path) -> None:
+def test_resources_are_in_the_order_of_discovery_with_their_kind(tmp_path: Path) -> None:
     html = "<link rel=stylesheet href=css/a.css><script src=a.js async></script><p><img src=1.png>"
     css = "@import 'b.css';p{background:url(../2.png)}@font-face{src:url(/f.woff2)}"
     page = read(
@@ -101,7 +101,7 @@ def test_the_same_files_give_the_same_digest_and_other_bytes_another(tmp_path: P
         ('^|`[].png?a|b^c`[]"', "/%5E%7C%60[].png?a|b^c`[]%22"),
     ],
 )
-def test_a_url_leads_to_its_file(tmp_path: Path, url: str, path: str) -> None:
+def test_a_url_is_resolved_to_its_file(tmp_path: Path, url: str, path: str) -> None:
     files = {name: name.encode() for name in ["a b.png", "é.png", "sub/c.png", "100%.png", "^|`[].png"]}
     page = read(tmp_path, {"index.html": f"<meta charset=utf-8><img src='{url}'>", **files})
     assert paths(page) == ["/index.html", path]
@@ -114,7 +114,7 @@ def test_a_stylesheet_in_the_documents_encoding_names_its_files(tmp_path: Path) 
     assert page.site.resources[2].file == "ж.png"
 
 
-def test_the_base_of_a_document_holds_for_its_urls_and_not_for_its_stylesheets(tmp_path: Path) -> None:
+def test_the_base_of_a_document_applies_to_its_urls_and_not_to_its_stylesheets(tmp_path: Path) -> None:
     html = "<base href='sub/'><link rel=stylesheet href=a.css><img src=b.png><p style='background:url(c.png)'>"
     names = ["sub/a.css", "sub/b.png", "sub/c.png", "sub/d.png"]
     page = read(tmp_path, {**dict.fromkeys(names, ""), "index.html": html, "sub/a.css": "p{background:url(d.png)}"})
@@ -134,12 +134,12 @@ def test_other_hosts_and_players_are_reported_and_not_fetched(tmp_path: Path) ->
     ]
 
 
-def test_a_base_whose_host_is_none_leads_elsewhere(tmp_path: Path) -> None:
+def test_a_base_with_an_invalid_host_counts_as_another_host(tmp_path: Path) -> None:
     page = read(tmp_path, {"index.html": "<base href='https://[x/'><img src=a.png>"})
     assert [each.why for each in page.site.left_out] == [Reason.ELSEWHERE]
 
 
-def test_what_is_in_the_document_itself_is_nothing_to_fetch(tmp_path: Path) -> None:
+def test_data_in_the_document_itself_is_not_fetched(tmp_path: Path) -> None:
     html = (
         "<img src='data:image/png;base64,AA=='><p style='filter:url(#f)'><iframe src=about:blank></iframe><img src=#x>"
     )
@@ -148,7 +148,7 @@ def test_what_is_in_the_document_itself_is_nothing_to_fetch(tmp_path: Path) -> N
     assert page.site.left_out == ()
 
 
-def test_what_is_named_twice_is_there_once_where_it_is_named_first(tmp_path: Path) -> None:
+def test_a_resource_named_twice_is_listed_once_at_its_first_place(tmp_path: Path) -> None:
     html = "<link rel=preload as=style href=a.css><link rel=stylesheet href=a.css><img src=b.png><p><img src=b.png>"
     page = read(
         tmp_path,
@@ -159,7 +159,7 @@ def test_what_is_named_twice_is_there_once_where_it_is_named_first(tmp_path: Pat
     assert page.site.resources[1].blocking
 
 
-def test_a_stylesheet_that_is_only_preloaded_or_for_print_names_nothing(tmp_path: Path) -> None:
+def test_resources_of_a_preloaded_or_print_stylesheet_are_not_fetched(tmp_path: Path) -> None:
     html = "<link rel=preload as=style href=a.css><link rel=stylesheet media=print href=b.css>"
     css = "p{background:url(not-there.png)}"
     assert paths(read(tmp_path, {"index.html": html, "a.css": css, "b.css": css}))[1:] == ["/a.css", "/b.css"]
@@ -215,7 +215,9 @@ def test_a_link_that_stays_in_the_folder_is_a_file(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("by", ["html", "style", "css"])
-def test_a_file_that_cannot_be_had_is_named_with_its_place(tmp_path: Path, url: str, complaint: str, by: str) -> None:
+def test_a_file_that_is_not_available_is_named_with_its_place(
+    tmp_path: Path, url: str, complaint: str, by: str
+) -> None:
     (tmp_path / "secret.png").write_text("secret")
     line = 2
     files: dict[str, str | bytes] = {"sub/x": ""}
@@ -248,7 +250,7 @@ def test_a_file_that_may_not_be_read_is_named_with_its_place(open_folder: Path) 
         read_folder(path)
 
 
-def test_html_that_pythons_parser_cannot_make_sense_of_is_read_or_refused_by_name(tmp_path: Path) -> None:
+def test_html_that_pythons_parser_cannot_read_is_read_or_refused_by_name(tmp_path: Path) -> None:
     path = site(tmp_path, {"index.html": "<![what[<img src=a.png>", "a.png": ""})
     try:
         assert paths(read_folder(path))[0] == "/index.html"
@@ -271,7 +273,7 @@ def test_a_folder_without_a_document_says_which_one_it_looked_for(tmp_path: Path
     )
 
 
-def test_a_file_in_other_letters_is_offered(tmp_path: Path) -> None:
+def test_a_file_that_differs_in_case_is_offered(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"index.html": "<img src=img/Logo.png>", "Img/logo.PNG": ""}
     with pytest.raises(WirelabError) as caught:
         read(tmp_path / "1", files)
@@ -280,7 +282,7 @@ def test_a_file_in_other_letters_is_offered(tmp_path: Path) -> None:
         read(tmp_path / "2", {"Index.html": ""})
 
 
-def test_every_mistake_of_a_page_is_reported_once_and_the_first_ten_in_words(tmp_path: Path) -> None:
+def test_every_error_of_a_page_is_reported_once_and_the_first_ten_in_full(tmp_path: Path) -> None:
     tags = "\n".join(f"<img src={number}.png><img src={number}.png>" for number in range(12))
     with pytest.raises(CombinedError) as caught:
         read(tmp_path, {"index.html": f"<link rel=stylesheet href=a.css><img src=../x.png>\n{tags}", "a.css": ""})
@@ -299,7 +301,7 @@ def test_mistakes_in_several_files_are_reported_together(tmp_path: Path) -> None
     assert [error.what for error in caught.value.errors] == ["no such file (1.png)", "no such file (2.png)"]
 
 
-def test_the_root_of_the_machine_is_refused_and_why() -> None:
+def test_the_root_folder_is_refused_with_the_reason() -> None:
     with pytest.raises(WirelabError, match=r"^/: is refused: every file of this machine would be inside"):
         read_folder(Path("/"))
 
@@ -315,14 +317,16 @@ def test_the_root_of_the_machine_is_refused_and_why() -> None:
         ("sub.html", "is a folder"),
     ],
 )
-def test_a_document_that_is_none_is_refused(tmp_path: Path, document: str, complaint: str) -> None:
+def test_a_document_that_is_not_in_the_folder_or_not_html_is_refused(
+    tmp_path: Path, document: str, complaint: str
+) -> None:
     path = site(tmp_path, {"index.html": "", "a.png": "", "sub.html/x": ""})
     (tmp_path / "out.html").write_text("")
     with pytest.raises(WirelabError, match=complaint):
         read_folder(path, document)
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WirelabError, match="file: is not a folder"):
         read_folder(tmp_path / "file")

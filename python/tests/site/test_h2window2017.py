@@ -16,7 +16,7 @@ def page(request: pytest.FixtureRequest) -> Page:
     return PAGES[request.param]()
 
 
-def test_it_has_the_papers_eight_objects_of_7_mb_together(page: Page) -> None:
+def test_the_page_has_the_papers_eight_objects_of_7_mb_together(page: Page) -> None:
     kinds = Counter(each.kind for each in page.site.resources)
     assert kinds == {Kind.DOCUMENT: 1, Kind.STYLESHEET: 1, Kind.SCRIPT: 2, Kind.IMAGE: 4}
     assert page.site.body_bytes == sum(map(len, page.bodies)) == 7_000_000
@@ -37,11 +37,11 @@ def test_the_document_names_all_the_others(page: Page) -> None:
     assert [each.parent for each in page.site.resources] == [None] + [0] * 7
 
 
-def test_what_it_names_is_known_with_the_first_bytes_of_the_document(page: Page) -> None:
+def test_the_documents_resources_are_discovered_with_its_first_bytes(page: Page) -> None:
     assert max(each.at_bytes or 0 for each in page.site.resources) < 1_000
 
 
-def test_images_are_whole_and_what_fills_them_up_is_a_small_part(page: Page) -> None:
+def test_images_are_complete_with_little_padding(page: Page) -> None:
     pixels = set()
     for each, body in zip(page.site.resources, page.bodies, strict=True):
         if each.kind is Kind.IMAGE:
@@ -51,7 +51,7 @@ def test_images_are_whole_and_what_fills_them_up_is_a_small_part(page: Page) -> 
     assert len(pixels) == 4
 
 
-def test_it_is_the_same_on_every_machine() -> None:
+def test_the_page_is_the_same_on_every_machine() -> None:
     # A newer libjpeg may encode otherwise: then the site is another one, and campaigns of both are not to be mixed.
     assert h2window2017.site().site.digest == "bf3fdec4b52a2a8edc0134ec26537546db1ad0f4225fa00c3ad0305f5d10277e"
     assert h2window2017.equal().site.digest == "a21819ac485e28bef24bf35cdd9c1f78c3699273e1df602fbf42850f3829745c"

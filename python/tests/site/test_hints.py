@@ -19,12 +19,12 @@ def test_a_hint_says_what_the_resource_is_used_as() -> None:
     assert said[Kind.IMAGE] == "</a>; rel=preload; as=image"
 
 
-def test_what_is_fetched_as_of_another_origin_is_hinted_at_as_that() -> None:
+def test_a_cross_origin_resource_is_hinted_with_crossorigin() -> None:
     assert preload_link(resource("/f.woff2", Kind.FONT)) == "</f.woff2>; rel=preload; as=font; crossorigin"
     assert preload_link(resource("/a.json", Kind.OTHER)) == "</a.json>; rel=preload; as=fetch; crossorigin"
 
 
-def test_each_resource_has_its_places_with_the_document_first() -> None:
+def test_each_resource_lists_its_references_with_the_document_first() -> None:
     site = Site(resources=(resource("/index.html", Kind.DOCUMENT, None), resource("/a%20b.css?v=1", Kind.STYLESHEET)))
     document, other = resource_texts(site)
     assert document["path"] == "/index.html"

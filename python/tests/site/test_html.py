@@ -75,12 +75,12 @@ def test_a_tag_names_what_a_browser_fetches_for_it(tag: str, kind: Kind) -> None
         "<input src=x>", "<source srcset=x>",
     ],
 )  # fmt: skip
-def test_what_a_browser_does_not_fetch_is_not_named(tag: str) -> None:
+def test_references_that_a_browser_does_not_fetch_are_left_out(tag: str) -> None:
     assert urls(f"{tag}<img src=after>") == ["after"]
 
 
 @pytest.mark.parametrize("tag", ["video src", "audio src", "track src", "embed src", "object data", "source src"])
-def test_what_a_player_fetches_is_distinguished(tag: str) -> None:
+def test_resources_of_a_media_player_are_marked(tag: str) -> None:
     assert urls(f"<{tag}=x>", embedded=True) == ["x"]
 
 
@@ -153,7 +153,7 @@ def test_a_position_is_the_byte_behind_the_tag_in_any_encoding(texts: list[str],
 
 
 @given(noise=st.lists(st.binary(max_size=6), min_size=1, max_size=5), codec=CODECS)
-def test_a_position_holds_behind_bytes_that_are_no_characters(noise: list[bytes], codec: str) -> None:
+def test_a_position_is_right_after_invalid_characters(noise: list[bytes], codec: str) -> None:
     assume(not codec.startswith("utf-16"))
     data, ends = BOMS.get(codec, f"<meta charset={codec}>".encode()), []
     for number, piece in enumerate(noise):
@@ -197,12 +197,12 @@ def test_an_encoding_is_found_as_a_browser_finds_it(data: bytes, codec: str) -> 
 @pytest.mark.parametrize(
     "media", ["", "all", "screen", "not print", "print, screen", "(max-width: 600px)", "only screen"]
 )
-def test_media_of_a_screen_apply(media: str) -> None:
+def test_media_queries_for_a_screen_apply(media: str) -> None:
     assert applies(media)
 
 
 @pytest.mark.parametrize(
     "media", ["print", "only print", "speech", "screen and (prefers-color-scheme:dark)", "print,speech"]
 )
-def test_media_of_no_light_screen_do_not(media: str) -> None:
+def test_other_media_queries_do_not_apply(media: str) -> None:
     assert not applies(media)

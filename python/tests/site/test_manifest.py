@@ -78,7 +78,7 @@ def test_a_resources_file_is_its_path_decoded_and_without_the_query() -> None:
         (document(left_out=[{"url": "x:", "parent": 9, "why": "elsewhere"}]), "m.json: x: has no parent"),
     ],
 )
-def test_what_is_no_manifest_is_one_error_that_names_the_place(text: str, complaint: str) -> None:
+def test_an_invalid_manifest_is_one_error_with_its_place(text: str, complaint: str) -> None:
     with pytest.raises(WirelabError) as caught:
         Site.from_json(text, Where("m.json"))
     assert str(caught.value).startswith(complaint)

@@ -18,7 +18,7 @@ def test_an_image_of_any_size_has_exactly_that_size_and_can_be_decoded(size: int
         assert picture.format == "PNG"
 
 
-def test_an_images_pixels_are_noise_that_no_coding_makes_smaller() -> None:
+def test_an_images_pixels_are_incompressible() -> None:
     with Image.open(io.BytesIO(png(100_000, "1.png"))) as picture:
         pixels = np.asarray(picture)
     assert pixels.size > 95_000
@@ -31,7 +31,7 @@ def test_an_image_too_small_is_refused() -> None:
         png(LEAST_IMAGE_BYTES - 1, "1.png")
 
 
-def test_a_page_of_images_names_each_once_and_finds_it_at_its_tag() -> None:
+def test_a_page_of_images_names_each_once_and_discovers_it_at_its_tag() -> None:
     page = images(3, 500)
     document, *found = page.site.resources
     assert [(each.path, each.body_bytes, each.kind) for each in found] == [
@@ -50,7 +50,7 @@ def test_a_page_may_have_no_image() -> None:
     assert len(images(0, 1000).site.resources) == 1
 
 
-def test_built_in_pages_are_pages_of_their_own() -> None:
+def test_built_in_pages_are_valid_pages() -> None:
     sites = [page.make().site for page in BUILTIN.values()]
     assert len({site.digest for site in sites}) == len(BUILTIN)
     assert sites[0].body_bytes == 394_000

@@ -19,20 +19,20 @@ from wirelab.site.words import too_large
         ("12", "12"),
     ],
 )
-def test_a_page_is_named_as_people_would(level: str, words: str) -> None:
+def test_a_page_has_a_readable_name(level: str, words: str) -> None:
     assert page_words(level) == words
 
 
-def test_one_is_not_many() -> None:
+def test_singular_and_plural_are_right() -> None:
     assert [count(many, "load") for many in (0, 1, 2)] == ["0 loads", "1 load", "2 loads"]
 
 
-def test_a_bound_that_is_hardly_passed_is_reported_in_bytes() -> None:
+def test_a_bound_exceeded_by_little_is_reported_in_bytes() -> None:
     assert too_large(70_000_000, 67_108_864) == "70 MB, at most 67.1 MB"
     assert too_large(67_108_865, 67_108_864) == "67,108,865 B, at most 67,108,864 B"
 
 
-def test_what_a_page_names_and_nobody_loads_is_reported_by_its_reason_and_the_first_of_it_by_name() -> None:
+def test_references_that_are_not_loaded_are_reported_by_reason_with_one_example() -> None:
     site = images(1, 100).site
     assert left_out_words(site) == ""
     left_out = [LeftOut(url=f"https://a.example/{n}.png", parent=0, why=Reason.ELSEWHERE) for n in range(4)]

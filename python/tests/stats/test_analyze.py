@@ -33,7 +33,7 @@ def _scenario(estimates: dict[str, Any], protocol: str, link: str) -> dict[str, 
     )
 
 
-def test_points_are_those_of_the_completed_exchanges(campaign: Path, estimates: dict[str, Any]) -> None:
+def test_points_are_over_completed_exchanges(campaign: Path, estimates: dict[str, Any]) -> None:
     scenario = _scenario(estimates, "h2", "random")
     rows = pl.read_parquet(campaign / "exchanges.parquet").filter(pl.col("scenario") == scenario["key"])
     delays = rows["end_to_end_delay_ns"].drop_nulls().to_numpy() / 1e9
@@ -46,7 +46,7 @@ def test_points_are_those_of_the_completed_exchanges(campaign: Path, estimates: 
     assert found["n"] == 120
 
 
-def test_denominators_count_every_outcome(estimates: dict[str, Any]) -> None:
+def test_completed_and_attempted_count_every_outcome(estimates: dict[str, Any]) -> None:
     for scenario in estimates["scenarios"]:
         counts = scenario["denominators"]
         assert counts["exchanges"] == 120
@@ -63,7 +63,7 @@ def test_protocols_are_compared_on_each_link_and_not_across_links(estimates: dic
     assert {c["family"]["size"] for c in found} == {9}
 
 
-def test_links_are_reported_against_measured_in_both_directions(estimates: dict[str, Any]) -> None:
+def test_links_are_reported_configured_and_measured_in_both_directions(estimates: dict[str, Any]) -> None:
     rows = {(row["link_name"], row["direction"]): row for row in estimates["links"]}
     assert len(rows) == 6
     random = rows["random", "uplink"]
@@ -73,7 +73,7 @@ def test_links_are_reported_against_measured_in_both_directions(estimates: dict[
     assert random["flag"] == "good"
 
 
-def test_lateness_is_given_by_lane(estimates: dict[str, Any]) -> None:
+def test_the_timing_error_is_given_for_each_job(estimates: dict[str, Any]) -> None:
     assert [row["lane"] for row in estimates["link_lateness"]] == [0, 1]
     assert all(row["p50_s"] <= row["p99_s"] <= row["p999_s"] <= row["max_s"] for row in estimates["link_lateness"])
 
@@ -140,7 +140,7 @@ def test_excluded_trials_are_left_out_and_counted_by_protocol(tmp_path: Path) ->
     assert "Attempts that were run again and do not count, by protocol: h2 1." in made["notes"]
 
 
-def test_a_trial_with_kernel_drops_makes_its_link_invalid(tmp_path: Path) -> None:
+def test_a_trial_with_kernel_drops_makes_its_link_unusable(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
     trials = pl.read_parquet(folder / "trials.parquet").with_columns(kernel_drops=pl.lit(2, pl.Int64))
     trials.write_parquet(folder / "trials.parquet")
@@ -186,7 +186,7 @@ def test_a_table_of_another_build_is_refused_with_what_to_do(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("trials", "exchanges", "timed_out"), [(1, 1, 0.0), (1, 30, 0.0), (2, 1, 0.0), (3, 4, 1.0)])
-def test_however_little_there_is_the_file_is_valid_and_honest(
+def test_the_file_is_valid_however_few_data_there_are(
     tmp_path: Path, trials: int, exchanges: int, timed_out: float
 ) -> None:
     folder = write_campaign(tmp_path, uploads=("30 B",), trials=trials, exchanges=exchanges, timed_out=timed_out)
@@ -198,7 +198,7 @@ def test_however_little_there_is_the_file_is_valid_and_honest(
             assert comparison["ratio_of_means"]["low"] is None
 
 
-def test_a_scenario_whose_trials_all_failed_stays_in_the_denominators_without_numbers(tmp_path: Path) -> None:
+def test_a_scenario_with_only_failed_trials_stays_in_the_counts_without_estimates(tmp_path: Path) -> None:
     folder = write_campaign(
         tmp_path, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=3, exchanges=5
     )
@@ -225,7 +225,7 @@ def test_a_scenario_whose_trials_all_failed_stays_in_the_denominators_without_nu
     assert not any(note.startswith("Trials not done") for note in made["notes"])
 
 
-def test_a_scenario_that_never_answers_in_time_is_compared_and_not_left_out(tmp_path: Path) -> None:
+def test_a_scenario_with_only_timeouts_is_compared_and_not_left_out(tmp_path: Path) -> None:
     folder = write_campaign(
         tmp_path, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=6, exchanges=5
     )

@@ -55,7 +55,7 @@ def test_a_metric_that_no_completed_exchange_has_is_not_one_of_time_outs(tmp_pat
     assert "response-time" not in _measured(folder)
 
 
-def test_what_time_outs_leave_unknown_is_counted_unless_it_is_censored(tmp_path: Path) -> None:
+def test_values_unknown_by_timeouts_are_counted_unless_censored(tmp_path: Path) -> None:
     folder = _written(tmp_path, timed_out=0.4)
     rows = pl.read_parquet(folder / "exchanges.parquet")
     first = (rows["replicate"] == 0) & (rows["outcome"] == "completed")
@@ -69,13 +69,13 @@ def test_what_time_outs_leave_unknown_is_counted_unless_it_is_censored(tmp_path:
     assert (samples["throughput"].n, samples["throughput"].unknown) == (1, 3)
 
 
-def test_a_generator_depends_on_its_names_alone(tmp_path: Path) -> None:
+def test_a_random_generator_depends_only_on_its_names(tmp_path: Path) -> None:
     dataset = Dataset.read(_written(tmp_path))
     assert dataset.rng("a", "b").random() == dataset.rng("a", "b").random()
     assert dataset.rng("a", "b").random() != dataset.rng("ab", "").random()
 
 
-def test_what_endpoints_used_has_one_value_for_each_trial_that_is_done(tmp_path: Path) -> None:
+def test_resource_use_has_one_value_for_each_finished_trial(tmp_path: Path) -> None:
     folder = _written(tmp_path)
     table = pl.read_parquet(folder / "trials.parquet")
     used = [{"client_cpu_ns": 50_000_000 * (each + 1), "client_cpu_idle_ns": 10_000_000} for each in range(len(table))]

@@ -58,7 +58,7 @@ def test_a_campaign_without_a_radio_has_no_energies(tmp_path: Path) -> None:
     assert "energy" not in estimate(dataset)
 
 
-def test_states_are_means_over_exchanges_and_the_bounds_those_of_whole_messages(tmp_path: Path) -> None:
+def test_states_are_means_over_exchanges_and_bounds_are_of_whole_messages(tmp_path: Path) -> None:
     radio, found = radio_energies(written(tmp_path, {"capacity_mah": 1.0, "voltage_v": 1.0}))
     assert radio is not None
     assert len(found) == 2
@@ -79,7 +79,7 @@ def test_without_an_interval_there_is_no_day_and_no_battery(tmp_path: Path) -> N
         assert (each["day_j"], each["day_states"], each["battery_days"]) == (None, None, None)
 
 
-def test_energy_is_estimated_and_compared_and_its_difference_is_not_held_against_the_links_delay(
+def test_energy_is_compared_without_regard_to_the_links_delay_error(
     tmp_path: Path,
 ) -> None:
     estimates = estimate(written(tmp_path))

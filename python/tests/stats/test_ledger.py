@@ -73,13 +73,13 @@ def test_a_day_has_as_many_messages_as_the_arrival_process_or_the_energy_table_m
     assert (configured["messages"], configured["assumed"]) == (24, False)
 
 
-def test_a_kept_connection_is_set_up_once_in_the_day(tmp_path: Path) -> None:
+def test_a_persistent_connection_is_set_up_once_a_day(tmp_path: Path) -> None:
     kept = day(tmp_path, {"process": "closed"}, connections=1)
     assert kept["one_connection"]
     assert (kept["parts"]["handshake"], kept["parts"]["connection"]) == (1000, 500)
     assert kept["parts"]["total"] == 1500 + 96 * 100
 
 
-def test_a_day_knows_the_link_layer_where_the_link_has_frames(tmp_path: Path) -> None:
+def test_the_day_counts_link_layer_bytes_if_the_link_has_frames(tmp_path: Path) -> None:
     assert day(tmp_path / "none", {"process": "closed"})["parts"]["link_layer"] is None
     assert day(tmp_path / "some", {"process": "closed"}, link_layer=380)["parts"]["link_layer"] == 96 * 38

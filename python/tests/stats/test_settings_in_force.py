@@ -36,7 +36,7 @@ def in_force(folder: Path, settings: dict[str, Any], *seen: dict[str, Any]) -> l
     return settings_in_force(Dataset.read(folder)).get(scenario["key"], [])
 
 
-def test_what_was_announced_and_never_exceeded_is_in_force(tmp_path: Path) -> None:
+def test_an_announced_value_that_was_never_exceeded_is_in_force(tmp_path: Path) -> None:
     configured = {WINDOW: 4095, "max-concurrent-streams": "default"}
     rows = in_force(tmp_path, configured, row("client", WINDOW, 4095, used=4095), row("server", WINDOW, 4095))
     assert [(each["end"], each["configured"], each["in_force"], each["why"]) for each in rows] == [
@@ -55,17 +55,17 @@ def test_what_was_announced_and_never_exceeded_is_in_force(tmp_path: Path) -> No
         (row("client", WINDOW, 4095, used=4096), "the other end used 4096"),
     ],
 )
-def test_what_was_clamped_ignored_or_exceeded_is_not_in_force(tmp_path: Path, seen: Any, why: str) -> None:
+def test_a_clamped_or_ignored_or_exceeded_value_is_not_in_force(tmp_path: Path, seen: Any, why: str) -> None:
     [found] = in_force(tmp_path, {WINDOW: 4095}, seen)
     assert (found["in_force"], found["why"]) == (False, why)
 
 
-def test_what_nothing_tells_of_is_neither(tmp_path: Path) -> None:
+def test_a_setting_without_evidence_is_unknown(tmp_path: Path) -> None:
     [found] = in_force(tmp_path, {WINDOW: 4095})
     assert (found["end"], found["in_force"], found["why"]) == (None, None, NOT_KNOWN)
     [other] = in_force(tmp_path / "said", {WINDOW: 4095}, row("client", "another", 1))
     assert (other["end"], other["in_force"], other["why"]) == (None, None, NOT_SAID)
 
 
-def test_what_is_left_to_the_library_is_not_judged(tmp_path: Path) -> None:
+def test_a_setting_left_to_the_library_is_not_judged(tmp_path: Path) -> None:
     assert in_force(tmp_path, {WINDOW: "default"}, row("client", WINDOW, 1)) == []

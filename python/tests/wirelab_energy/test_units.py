@@ -45,7 +45,7 @@ def test_a_number_without_a_unit_is_refused_with_what_to_write(value: object) ->
 
 
 @pytest.mark.parametrize("value", [True, None, [], {}, "fast", "", "ms", "nan s", "inf s"])
-def test_what_is_no_quantity_is_refused(value: object) -> None:
+def test_a_text_that_is_not_a_quantity_is_refused(value: object) -> None:
     with pytest.raises(UnitError, match="is not a duration"):
         units.duration_ns(value)
 
@@ -61,7 +61,7 @@ def test_a_negative_quantity_is_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["1e12 s", "9e999 h"])
-def test_more_than_64_bits_hold_is_refused(text: str) -> None:
+def test_a_value_above_64_bits_is_refused(text: str) -> None:
     with pytest.raises(UnitError, match="is too much"):
         units.duration_ns(text)
 
@@ -101,7 +101,7 @@ def test_quantities_are_shown_in_the_largest_fitting_unit() -> None:
     assert units.format_size(3500) == "3.5 kB"
 
 
-def test_what_is_rounded_up_to_the_next_unit_is_shown_in_it() -> None:
+def test_a_value_rounded_up_to_the_next_unit_is_shown_in_that_unit() -> None:
     assert [units.format_energy(each) for each in (0.9999, 0.9994, 1e-6, 999.7e-6, 9.999e-7)] == [
         "1 J", "999 mJ", "1 uJ", "1 mJ", "1 uJ",
     ]  # fmt: skip
@@ -124,7 +124,7 @@ def test_electrical_quantities_become_their_si_units() -> None:
             read("1")
 
 
-def test_energies_and_powers_are_said_in_the_largest_unit_that_leaves_one() -> None:
+def test_energies_and_powers_are_shown_in_the_largest_fitting_unit() -> None:
     assert [units.format_energy(each) for each in (34214, 1.5, 0.105, 5e-5, 0)] == [
         "34.2 kJ", "1.5 J", "105 mJ", "50 uJ", "0 uJ",
     ]  # fmt: skip

@@ -19,7 +19,7 @@ from wirelab.stats.analyze import analyze
 NAMES = sorted(path.name.removesuffix(".tar.xz") for path in KEPT.glob("*.tar.xz"))
 
 
-def test_quickstart_and_each_paper_are_kept() -> None:
+def test_golden_campaigns_are_quickstart_and_each_paper() -> None:
     assert NAMES == ["elmangoush2017", "fischer2021", "h2window2017", "londono2016", "milosevic2021", "quickstart"]
     assert sum(path.stat().st_size for path in KEPT.glob("*.tar.xz")) <= 5_000_000
 
@@ -68,7 +68,7 @@ def renamed(document: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_raw_records_give_the_kept_estimates_and_verdicts(name: str, tmp_path: Path) -> None:
+def test_raw_records_give_the_golden_estimates_and_verdicts(name: str, tmp_path: Path) -> None:
     campaign = unpack(name, tmp_path)
     results = [path for path in (campaign / "estimates.json", campaign / "verdicts.json") if path.exists()]
     kept = {path: renamed(with_protocols(json.loads(path.read_text(encoding="utf-8")))) for path in results}

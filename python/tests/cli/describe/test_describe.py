@@ -29,7 +29,7 @@ def test_a_program_is_described_with_the_settings_of_its_own() -> None:
     assert "devtools-latency: 0 ns to 1 min (default 0 ns)" in described("implementation", "chromium")
 
 
-def test_a_name_alone_is_described_whatever_it_is_of() -> None:
+def test_a_name_is_described_without_its_kind() -> None:
     for kind, name in [("protocol", "coap"), ("link", "nb-iot"), ("metric", "end-to-end-delay")]:
         assert run("describe", name) == (0, described(kind, name), "")
     code, _, err = run("describe", "coapp")
@@ -55,7 +55,7 @@ def test_a_link_is_described_with_what_it_does_and_the_source_of_each_number(nam
     assert_golden(f"describe-link-{name}.txt", described("link", name))
 
 
-def test_a_link_of_ones_own_is_described_with_what_lacks_a_source(tmp_path: Path) -> None:
+def test_a_users_link_is_described_with_its_missing_sources(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('[link]\nrtt = "20 ms"\nloss = "1 %"\n[sources]\nrtt = "a ping of mine"\n', encoding="utf-8")
     out = described("link", str(file))
@@ -64,7 +64,7 @@ def test_a_link_of_ones_own_is_described_with_what_lacks_a_source(tmp_path: Path
     assert "wirelab run" not in out
 
 
-def test_a_link_that_nobody_knows_has_a_neighbour() -> None:
+def test_an_unknown_link_is_refused_with_the_nearest() -> None:
     code, _, err = run("describe", "link", "nb-iott")
     assert code == 2
     assert "did you mean 'nb-iot'?" in err
@@ -101,7 +101,7 @@ def test_levels_that_are_tables_are_described_in_words_and_not_as_python_has_the
     assert "workload.page  1 image of 1 kB, 1 image of 100 kB" in described("experiment", "fischer2021-beyond")
 
 
-def test_a_file_is_described_by_its_name_alone_as_what_it_is(tmp_path: Path) -> None:
+def test_a_file_is_described_by_its_name_as_its_kind(tmp_path: Path) -> None:
     file, link = tmp_path / "mine.toml", tmp_path / "link.toml"
     file.write_text(BASE, encoding="utf-8")
     link.write_text('[link]\nrtt = "20 ms"\n', encoding="utf-8")
@@ -119,7 +119,7 @@ def test_a_link_and_a_workload_that_a_choice_changes_are_described_as_the_factor
     assert lines[lines.index("workloads") + 1].strip().startswith("20 exchanges a trial, upload 30 B, download 0 B;")
 
 
-def test_an_experiment_of_ones_own_is_described_without_a_copy_of_it(tmp_path: Path) -> None:
+def test_a_users_experiment_is_described_without_a_hint_to_copy_it(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(BASE, encoding="utf-8")
     out = described("experiment", str(file))
@@ -129,12 +129,12 @@ def test_an_experiment_of_ones_own_is_described_without_a_copy_of_it(tmp_path: P
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_whatever_is_listed_can_be_described(kind: str) -> None:
+def test_everything_listed_can_be_described(kind: str) -> None:
     for name, _ in LISTED[f"{kind}s"]():
         assert name in described(kind, name)
 
 
-def test_a_link_that_does_nothing_can_be_described_too() -> None:
+def test_a_link_without_effects_can_be_described_too() -> None:
     out = described("link", "clean")
     assert out.startswith("clean: a link that does nothing by itself\n")
     assert "wirelab link clean --set rtt=50ms --set loss=1% -- COMMAND" in out

@@ -22,7 +22,7 @@ def shop(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_folder_is_described_with_what_it_is_made_of_and_leaves_out(shop: Path) -> None:
+def test_a_folder_is_described_with_its_resources_and_omissions(shop: Path) -> None:
     code, out, err = run("describe", "page", str(shop))
     assert (code, err) == (0, "")
     assert f"2 resources, {len(HTML) + 3} B, SHA-256 of the manifest " in out
@@ -38,14 +38,14 @@ def test_a_document_in_a_folder_is_described_as_a_page_of_it(shop: Path) -> None
     assert f"wirelab run page --site {shop} --set workload.page.document=start.html\n" in out
 
 
-def test_what_is_no_page_is_refused_with_what_may_be_named() -> None:
+def test_an_unknown_page_is_refused_with_the_known_ones() -> None:
     code, _, err = run("describe", "page", "fischer")
     assert (code, err.splitlines()[0]) == (2, "error: unknown page 'fischer'")
     assert err.endswith("a folder of your own: describe page DIR\n")
     assert run("describe", "page")[2].endswith("describe page NAME|DIR; names: wirelab list pages\n")
 
 
-def test_one_resource_is_not_many() -> None:
+def test_a_single_resource_is_written_in_the_singular() -> None:
     assert "\n1 resource, 44 kB, SHA-256" in run("describe", "page", "text-44kb")[1]
 
 
@@ -65,7 +65,7 @@ def test_a_page_is_described_with_how_it_is_written_its_bounds_and_defaults(word
 
 
 @pytest.mark.parametrize(("objects", "size"), [("1", "100B"), ("999", "60kB"), ("1", "60MB")])
-def test_the_bounds_that_are_reported_are_those_that_hold(objects: str, size: str) -> None:
+def test_the_described_bounds_are_those_in_force(objects: str, size: str) -> None:
     sets = ("--set", f"workload.page.objects={objects}", "--set", f"workload.page.object-size={size}")
     assert run("check", "page", *sets)[0] == 0
     less = ("0", "99B") if size == "100B" else (str(int(objects) + 1), f"{size_bytes(size) + 60} B")

@@ -85,7 +85,7 @@ def test_a_packet_log_is_shown_as_a_table_of_its_packets(log: Path) -> None:
     ]
 
 
-def test_of_a_link_that_netem_ran_the_table_says_what_the_log_does_not_know(log: Path) -> None:
+def test_the_packet_table_of_a_netem_link_says_what_its_log_lacks(log: Path) -> None:
     plain = show(str(log)).stdout.splitlines()
     write_log(log, backend="netem")
     first, *others = show(str(log)).stdout.splitlines()
@@ -107,16 +107,16 @@ def test_the_slowest_exchange_is_shown_with_the_packets_of_its_connection(campai
     assert packets(done) == 1
 
 
-def test_without_more_a_typical_exchange_is_shown(campaign: Path) -> None:
+def test_a_typical_exchange_is_shown_by_default(campaign: Path) -> None:
     assert "exchange 1, completed after 61.000 ms" in show("mine", "--protocol", "h2").stdout
 
 
-def test_a_protocol_alone_means_the_newest_campaign(campaign: Path) -> None:
+def test_a_protocol_without_a_campaign_means_the_newest_one(campaign: Path) -> None:
     assert "exchange 2, completed after 70.000 ms" in show("h2", "--slowest").stdout
 
 
 @pytest.mark.parametrize("words", [["mine", "trial-1"], ["results/mine/trials/trial-1"], ["trial-1"]])
-def test_a_trial_is_shown_whole(campaign: Path, words: list[str]) -> None:
+def test_a_trial_is_shown_completely(campaign: Path, words: list[str]) -> None:
     done = show(*words)
     assert done.exit_code == 0, done.stderr
     assert packets(done) == 3
@@ -139,13 +139,13 @@ def test_one_exchange_of_a_trial_can_be_named(campaign: Path) -> None:
         (["mine", "trial-0", "--exchange", "77"], "has no such exchange"),
     ],
 )
-def test_what_is_not_there_is_named(campaign: Path, words: list[str], said: str) -> None:
+def test_a_missing_campaign_trial_or_exchange_is_named(campaign: Path, words: list[str], said: str) -> None:
     done = show(*words)
     assert done.exit_code in {1, 2}
     assert said in done.stderr
 
 
-def test_of_a_proxys_exchange_the_way_to_its_origin_is_shown_too(campaign: Path) -> None:
+def test_an_exchange_through_a_proxy_shows_both_links(campaign: Path) -> None:
     plan = json.loads((campaign / "plan.json").read_text())
     [scenario] = [each for each in plan["scenarios"] if each["protocol"] == "h2"]
     near, far = ["client"], ["server", "proxy"]
@@ -170,5 +170,5 @@ def test_background_traffic_is_left_out_of_a_trial(campaign: Path) -> None:
     assert packets(show("mine", "trial-0")) == 2
 
 
-def test_the_trial_s_own_lateness_is_reported(campaign: Path) -> None:
+def test_the_trials_own_timing_error_is_reported(campaign: Path) -> None:
     assert "emulator timing error, uplink: p50 10, p99 3e+03, max 3e+03 µs" in show("mine", "--protocol", "h2").stdout

@@ -62,7 +62,7 @@ def reported(folder: Path, **given: int | None) -> list[str]:
     return list(used_words(folder))
 
 
-def test_a_line_has_what_was_counted_and_no_more(tmp_path: Path) -> None:
+def test_the_resource_line_has_only_counted_values(tmp_path: Path) -> None:
     assert list(used_words(tmp_path)) == []
     least = "client used 4.5 ms of CPU time (3 user, 1.5 system), 7 MB at its peak"
     assert reported(tmp_path) == [least]

@@ -54,13 +54,13 @@ def slow_start(size: int) -> int:
 @pytest.mark.parametrize(
     ("protocol", "trips"), [("raw-udp", 1), ("http1", 2), ("h3", 2), ("h2", 3), ("https1", 3), ("raw-tcp", 2)]
 )
-def test_a_fresh_exchange_takes_the_round_trips_of_its_handshakes_and_one(
+def test_an_exchange_on_a_new_connection_takes_its_handshakes_and_one_round_trip(
     protocol: str, trips: int, tmp_path: Path
 ) -> None:
     assert expected(tmp_path, f"protocol={protocol}") == trips * RTT
 
 
-def test_tls_1_2_takes_one_more(tmp_path: Path) -> None:
+def test_tls_1_2_takes_one_round_trip_more(tmp_path: Path) -> None:
     assert expected(tmp_path, "protocol=h2", "protocol.tls=1.2") == 4 * RTT
 
 
@@ -73,7 +73,7 @@ def test_tls_1_2_takes_one_more(tmp_path: Path) -> None:
         (["protocol=coaps"], 6),
     ],
 )
-def test_dtls_takes_two_and_one_for_its_cookie_and_each_block_takes_one(
+def test_dtls_takes_two_round_trips_and_one_for_its_cookie_and_each_block_takes_one(
     sets: list[str], trips: int, tmp_path: Path
 ) -> None:
     assert registered_ns(tmp_path, BASE, *sets, "workload.upload=3 kB", "workload.download=0 B") == trips * RTT
@@ -98,7 +98,7 @@ def test_dtls_takes_two_and_one_for_its_cookie_and_each_block_takes_one(
         (["protocol=mqtt", "workload.connection=persistent", "protocol.qos=0"], 0),
     ],
 )
-def test_what_protocols_say_before_their_first_message_takes_its_round_trips(
+def test_session_setup_before_the_first_message_takes_its_round_trips(
     sets: list[str], trips: int, tmp_path: Path
 ) -> None:
     """Round trips that each took over a link of 400 ms."""
@@ -106,7 +106,7 @@ def test_what_protocols_say_before_their_first_message_takes_its_round_trips(
     assert registered_ns(tmp_path, text, *sets) == trips * RTT
 
 
-def test_a_kept_connection_takes_one(tmp_path: Path) -> None:
+def test_an_exchange_on_a_persistent_connection_takes_one_round_trip(tmp_path: Path) -> None:
     assert expected(tmp_path, "protocol=h2", "workload.connection=persistent") == RTT
 
 
@@ -147,7 +147,7 @@ def test_frames_that_their_retries_do_not_save_cost_timers_as_lost_packets_do(tm
     assert usual < poorer < 50_000_000 < poorest
 
 
-def test_a_protocol_with_a_timer_of_its_own_waits_that_long_for_what_is_lost(tmp_path: Path) -> None:
+def test_a_protocol_with_its_own_timer_waits_that_long_after_a_loss(tmp_path: Path) -> None:
     short, long = (
         registered_ns(tmp_path, BASE, "protocol=coap", "link.loss=10 %", f"protocol.ack-timeout={timer}")
         for timer in ("500ms", "2s")
@@ -174,7 +174,7 @@ def test_a_long_body_takes_the_round_trips_of_its_windows(tmp_path: Path) -> Non
         (["protocol=h3", "protocol.send-window=50 kB"], 50_000, 0),
     ],
 )
-def test_a_long_body_waits_for_the_windows_that_are_given(
+def test_a_long_body_waits_for_its_flow_control_windows(
     sets: list[str], window: int, handled: int, tmp_path: Path
 ) -> None:
     kept = ["workload.connection=persistent", "workload.timeout=1 h"]
@@ -185,12 +185,12 @@ def test_a_long_body_waits_for_the_windows_that_are_given(
         assert found.reached is found.limit is Limit.FLOW_CONTROL
 
 
-def test_who_gives_up_does_not_wait_for_windows_any_longer(tmp_path: Path) -> None:
+def test_an_exchange_that_times_out_does_not_wait_for_more_windows(tmp_path: Path) -> None:
     sets = ("protocol=h3", "protocol.stream-window=256 B", "workload.connection=persistent", "workload.download=11 MB")
     assert registered_ns(tmp_path, BASE, *sets, "workload.timeout=1 min") == 60 * 10**9 - PROCESSING_NS
 
 
-def test_sizes_in_turn_take_their_mean(tmp_path: Path) -> None:
+def test_sizes_in_turn_take_the_mean_of_their_times(tmp_path: Path) -> None:
     turns = ('workload.download=["11 MB", "612 B"]', "workload.upload=0 B")
     assert expected(tmp_path, "protocol=http1", "workload.connection=persistent", *turns) == (10 + 1) * RTT // 2
 
@@ -208,19 +208,19 @@ def load_ns(folder: Path, *sets: str) -> int:
     return registered_ns(folder, text + 'page = { objects = 1, object-size = "1 MB" }\n', *sets)
 
 
-def test_the_windows_of_a_page_double_over_every_protocol_as_a_browser_grants_wide_ones(tmp_path: Path) -> None:
+def test_congestion_windows_of_a_page_double_for_every_protocol(tmp_path: Path) -> None:
     windows = 7  # 14,480 (2^7 - 1) bytes are more than 1 MB
     assert load_ns(tmp_path, "protocol=h2") == (2 + windows) * RTT
     assert load_ns(tmp_path, "protocol=http1") == (1 + windows) * RTT
 
 
-def test_what_a_browsers_tools_hold_responses_back_for_is_part_of_a_load(tmp_path: Path) -> None:
+def test_devtools_latency_is_part_of_a_loads_time(tmp_path: Path) -> None:
     program = "client.implementation=chromium"
     held = load_ns(tmp_path, program, "programs.chromium.devtools-latency=100 ms") - load_ns(tmp_path, program)
     assert held == 2 * 100_000_000  # of the document, then of the image
 
 
-def test_a_small_window_makes_a_page_wait_for_as_many_round_trips_and_costs_its_handling(tmp_path: Path) -> None:
+def test_a_small_window_costs_a_page_round_trips_and_cpu_time(tmp_path: Path) -> None:
     one_mb, windows = 1_000_000, -(-1_000_000 // 1000)
     trips = 2 + windows + 1  # the document's bytes fill one more window
     small = load_ns(tmp_path, "protocol=h2c", "protocol.initial-window-size=1000 B")
@@ -231,7 +231,7 @@ def test_a_small_window_makes_a_page_wait_for_as_many_round_trips_and_costs_its_
     assert wide < small / 100
 
 
-def test_a_small_window_of_http3_makes_a_page_wait_as_one_of_http2_does(tmp_path: Path) -> None:
+def test_a_small_window_costs_http3_the_same_as_http2(tmp_path: Path) -> None:
     h2, h3, wide = (
         load_ns(tmp_path, f"protocol={protocol}", f"protocol.{setting}")
         for protocol, setting in (
@@ -254,7 +254,7 @@ def test_streams_share_the_connections_window_and_their_own(tmp_path: Path) -> N
 WAY = Way(delay_ns=0, rate_bps=1e8, packet_ns=0, loss=0.0, loss_again=0.0, pause_ns=0, queue_bytes=0.0)
 
 
-def test_a_flow_reaches_the_least_of_the_rate_its_window_and_what_random_loss_leaves_it() -> None:
+def test_a_flow_reaches_the_minimum_of_rate_window_limit_and_loss_limit() -> None:
     assert flow_rate_bps(WAY, RTT) == (1e8, Limit.RATE)
     assert flow_rate_bps(WAY, RTT, 65_535) == (pytest.approx(65_535 * 8 / 0.02), Limit.FLOW_CONTROL)
     lossy = Way(**{**vars(WAY), "loss": 0.01, "loss_again": 0.01})
@@ -276,14 +276,14 @@ def test_a_long_body_over_a_lossy_link_is_limited_by_its_loss_and_a_short_one_by
     assert (lossless.reached, lossless.limit) == (Limit.RATE, Limit.ROUND_TRIPS)
 
 
-def test_bursts_that_swallow_repetitions_cost_a_long_body_timers(tmp_path: Path) -> None:
+def test_bursts_that_drop_retransmissions_cost_a_long_body_timers(tmp_path: Path) -> None:
     long = ("protocol=http1", "workload.download=11 MB", "workload.upload=0 B", "workload.timeout=1 h")
     burst = 'link.gilbert-elliott={p="1 %", r="10 %", 1-h="70 %", 1-k="0.1 %"}'
     bursts, alone = (parts(tmp_path, BASE, *long, loss) for loss in (burst, "link.loss=1.1 %"))
     assert bursts.recovery_ns > 60e9 > 10 * alone.recovery_ns
 
 
-def test_what_is_waited_for_beyond_the_time_out_is_known_too(tmp_path: Path) -> None:
+def test_the_expected_time_beyond_the_timeout_is_known_too(tmp_path: Path) -> None:
     sets = ("protocol=h3", "protocol.stream-window=256 B", "workload.connection=persistent", "workload.download=11 MB")
     found = parts(tmp_path, BASE, *sets, "workload.timeout=1 min")
     assert found.total_ns == 60 * 10**9 < found.patient_ns

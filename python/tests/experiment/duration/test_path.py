@@ -45,7 +45,7 @@ def asleep() -> Path:
     return path(facts({"radio": {"sleeps": SLEEPS, "buffer_bytes": 1}}))
 
 
-def test_delays_and_those_of_schedules_add_up() -> None:
+def test_delays_of_stages_and_schedules_add_up() -> None:
     assert up({"kind": "delay", "delay_ns": 100}, SCHEDULE).delay_ns == 115
 
 
@@ -88,19 +88,19 @@ def test_a_medium_takes_the_time_of_its_frames() -> None:
     assert air.rate_bps < 250_000
 
 
-def test_both_directions_and_all_hosts_share_a_medium_and_no_radio_or_nat() -> None:
+def test_a_medium_is_shared_by_directions_and_hosts_and_radio_and_nat_are_not() -> None:
     assert path(facts({"medium": WIFI})).shared
     assert not asleep().shared
 
 
-def test_a_link_that_is_away_again_and_again_costs_its_share() -> None:
+def test_repeated_outages_cost_their_share_of_time() -> None:
     held = {"kind": "outage", "start_ns": 0, "duration_ns": 2 * S, "every_ns": 10 * S, "hold_bytes": 1}
     dropped = {key: value for key, value in held.items() if key != "hold_bytes"}
     once = {"kind": "outage", "start_ns": 0, "duration_ns": S}
     assert [up(each).pause_ns for each in (held, dropped, once)] == [0.2 * S, 0.4 * S, 0]
 
 
-def test_what_may_wait_is_the_longest_drop_tail_queue() -> None:
+def test_the_queueing_bound_is_the_longest_drop_tail_queue() -> None:
     packets = {"discipline": "drop-tail", "packets": 4}
     short = {"discipline": "codel", "bytes": 10**6, "target_ns": 5_000_000, "interval_ns": 100_000_000}
     rate = {"kind": "rate", "rate_bps": 1000}
@@ -109,7 +109,7 @@ def test_what_may_wait_is_the_longest_drop_tail_queue() -> None:
     assert medium(**{**WIFI, "queue_bytes": 7000}).queue_bytes == 7000
 
 
-def test_waking_is_paid_where_the_radio_had_time_to_fall_asleep() -> None:
+def test_wake_up_is_counted_if_the_radio_had_time_to_sleep() -> None:
     assert path(facts({})).waking_ns(100 * S, 1, 1, 1) == 0
     assert [asleep().waking_ns(gap_ns, 1, 1, 0) for gap_ns in (0, 2 * S, 100 * S)] == [0, 1000, 5000]
 
@@ -128,7 +128,7 @@ def test_an_answer_to_a_sleeping_radio_waits_until_it_listens() -> None:
     assert radio.waking_ns(0, 11 * S, 1, 0) == 5000
 
 
-def test_a_pattern_that_ends_is_one_of_so_many_packets() -> None:
+def test_a_finite_pattern_is_averaged_over_the_trials_packets() -> None:
     once = {"kind": "loss-pattern", "pattern": "1000", "repeat": False}
     assert loss(once) == pytest.approx((0.25, 0.25))
     assert loss(once, 20) == pytest.approx((0.05, 0.05))
@@ -136,26 +136,26 @@ def test_a_pattern_that_ends_is_one_of_so_many_packets() -> None:
     assert loss({**once, "repeat": True}, 20) == pytest.approx((0.25, 0.25))
 
 
-def test_kinds_of_loss_that_are_one_process_cost_the_same() -> None:
+def test_equivalent_loss_models_cost_the_same() -> None:
     chain = {"kind": "markov", "transitions": [[0.9, 0.1], [0.4, 0.6]], "loss": [0, 1]}
     states = {"kind": "four-state", "p13": 0.1, "p31": 0.4, "p32": 0, "p23": 0, "p14": 0}
     assert loss(chain) == pytest.approx((0.2, 0.6), rel=1e-3)
     assert loss(states) == pytest.approx(loss(chain), rel=1e-3)
 
 
-def test_after_a_loss_in_a_burst_the_repetition_is_lost_more_often() -> None:
+def test_after_a_loss_in_a_burst_the_retransmission_is_lost_more_often() -> None:
     bursts = {"kind": "gilbert-elliott", "p": 0.1, "r": 0.4, "bad_loss": 1, "good_loss": 0}
     first, again = loss(bursts)
     assert first < again == pytest.approx(0.6)
 
 
-def test_a_corrupt_packet_is_a_lost_one() -> None:
+def test_a_corrupt_packet_counts_as_lost() -> None:
     assert loss({"kind": "corrupt", "probability": 0.1}) == pytest.approx((0.1, 0.1))
     both = up({"kind": "corrupt", "probability": 0.1}, {"kind": "loss", "probability": 0.1})
     assert both.loss == pytest.approx(0.19)
 
 
-def test_what_loses_nothing_has_no_loss() -> None:
+def test_a_stage_that_loses_nothing_has_no_loss() -> None:
     assert loss({"kind": "delay", "delay_ns": 1}) == (0, 0)
     assert loss({"kind": "markov", "transitions": [[1]], "loss": [0]}) == (0, 0)
     assert loss(SCHEDULE) == pytest.approx((0.1, 0.1))

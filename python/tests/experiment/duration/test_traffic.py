@@ -54,7 +54,7 @@ def test_a_plan_keeps_how_many_packets_that_is(tmp_path: Path) -> None:
     assert planned.background_packets_per_s == pytest.approx(1500)
 
 
-def test_a_shared_medium_carries_no_more_for_bulk_that_goes_both_ways(tmp_path: Path) -> None:
+def test_bulk_in_both_directions_shares_the_capacity_of_a_medium(tmp_path: Path) -> None:
     back = '[traffic.back]\nkind = "bulk"\nfrom = "laptop"\ndirection = "download"\n'
     one, both = loaded(tmp_path, SHARED), loaded(tmp_path, SHARED, back)
     assert background_packets_per_s(one) == background_packets_per_s(both) == pytest.approx(1500)
@@ -72,14 +72,14 @@ def test_a_round_trip_waits_behind_a_full_queue_of_its_direction(tmp_path: Path)
     assert queueing_ns(loaded(tmp_path, 'rate = "12 Mbit/s", queue = { discipline = "codel", limit = "150 kB" }')) == 0
 
 
-def test_on_shared_air_it_waits_behind_the_access_points_queue_and_not_behind_another_stations(tmp_path: Path) -> None:
+def test_on_a_shared_medium_it_waits_behind_the_access_points_queue_and_not_another_stations(tmp_path: Path) -> None:
     assert queueing_ns(loaded(tmp_path, SHARED)) == 0
     assert queueing_ns(loaded(tmp_path, SHARED, 'direction = "download"')) >= 100 * MS
     counted = SHARED.replace("150 kB", "200 packets")
     assert queueing_ns(loaded(tmp_path, counted, 'direction = "download"')) >= 200 * MS
 
 
-def test_traffic_on_another_link_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_traffic_on_another_link_adds_no_waiting(tmp_path: Path) -> None:
     elsewhere = FILE.replace('from = "laptop"', 'from = "proxy"')
     path = tmp_path / "elsewhere.toml"
     path.write_text(elsewhere.format(air=RATE, bulk=""), encoding="utf-8")

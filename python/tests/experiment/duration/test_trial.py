@@ -22,7 +22,7 @@ def scenario(trial_ms: int, **changed: Any) -> Scenario:
     return one.model_copy(update={"workload": workload, **times})
 
 
-def test_kept_connections_compute_less_and_a_process_for_each_exchange_more() -> None:
+def test_persistent_connections_need_less_cpu_and_a_process_per_exchange_more() -> None:
     fresh = scenario(1_000)
     kept = scenario(1_000, connection=Persistent(connections=1))
     curl = fresh.model_copy(update={"implementation": Implementations(client="curl", server="builtin")})
@@ -43,12 +43,12 @@ def test_a_trial_of_short_exchanges_or_one_that_fills_a_cpu_runs_alone() -> None
     assert not runs_alone(scenario(100_000, download_bytes=(11_000_000, 612)))
 
 
-def test_of_elmangoush2017_the_perfect_channel_runs_alone() -> None:
+def test_in_elmangoush2017_only_the_perfect_channel_runs_alone() -> None:
     plan = plan_of(load_experiment("elmangoush2017"))
     assert {scenario.link_name for scenario in plan.scenarios if runs_alone(scenario)} == {"perfect"}
     assert sum(map(runs_alone, plan.scenarios)) == 12
 
 
-def test_of_quickstart_and_milosevic2021_nothing_does() -> None:
+def test_in_quickstart_and_milosevic2021_no_trial_runs_alone() -> None:
     for name in ("quickstart", "milosevic2021"):
         assert not any(map(runs_alone, plan_of(load_experiment(name)).scenarios))

@@ -47,7 +47,7 @@ def test_a_radio_changes_no_scenario_and_no_trial(tmp_path: Path) -> None:
     assert without.to_json()["experiment"]["energy"] is None
 
 
-def test_a_radio_of_ones_own_is_sought_beside_the_experiment(tmp_path: Path) -> None:
+def test_a_user_defined_radio_is_looked_up_next_to_the_experiment(tmp_path: Path) -> None:
     plan = make_plan(load_experiment(written(tmp_path, '[energy]\nradio = "./mine.toml"\n')))
     assert plan.experiment.energy is not None
     assert plan.experiment.energy.radio == "mine.toml"
@@ -58,7 +58,7 @@ def test_a_radio_of_ones_own_is_sought_beside_the_experiment(tmp_path: Path) -> 
     assert errors(tmp_path, '[energy]\nradio = "./mine.toml"\n').startswith("mine.toml: no such file")
 
 
-def test_what_is_set_of_a_radio_is_no_factor(tmp_path: Path) -> None:
+def test_a_radio_input_is_not_a_factor(tmp_path: Path) -> None:
     plan = make_plan(load(written(tmp_path), ("energy.radio=enc28j60-ethernet", "energy.interval=1min")))
     assert len(plan.scenarios) == 1
     assert plan.experiment.energy is not None
@@ -88,7 +88,7 @@ def test_what_is_set_of_a_radio_is_no_factor(tmp_path: Path) -> None:
         (RADIO, 'interval = "0 s"', "9:1: energy.interval: must be more than 0"),
     ],
 )
-def test_what_is_wrong_with_it_is_reported_where_it_stands(
+def test_an_error_in_the_energy_table_is_reported_at_its_key(
     tmp_path: Path, radio: str, more: str, expected: str
 ) -> None:
     assert errors(tmp_path, f'[energy]\nradio = "{radio}"\n{more}\n').startswith(f"t.toml:{expected}")
@@ -127,14 +127,14 @@ def test_a_metric_of_the_processor_needs_a_campaign_on_the_device(tmp_path: Path
         ("", ["energy.radio=nrf9160-ltem", "energy.inputs.inactivity=5"], "--set: energy.inputs.inactivity: "),
     ],
 )
-def test_what_an_option_made_wrong_is_reported_of_it(
+def test_an_error_caused_by_an_option_names_the_option(
     tmp_path: Path, energy: str, options: list[str], place: str
 ) -> None:
     assert errors(tmp_path, energy, *options).startswith(place)
 
 
 @pytest.mark.parametrize("option", ["energy.voltage=3.6", "energy.interval=-1s"])
-def test_what_is_written_and_wrong_is_not_reported_as_missing(tmp_path: Path, option: str) -> None:
+def test_a_wrong_value_is_not_reported_as_missing(tmp_path: Path, option: str) -> None:
     text = f'[energy]\nradio = "{RADIO}"\ninterval = "15 min"\nbattery = "2.4 Ah"\nvoltage = "3.7 V"\n'
     reported = errors(tmp_path, text, option)
     assert option.split("=", maxsplit=1)[0] in reported

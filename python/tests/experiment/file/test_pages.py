@@ -44,7 +44,7 @@ def site(folder: Path) -> Path:
     return path
 
 
-def test_a_page_is_fischer2021s_unless_another_is_named(tmp_path: Path) -> None:
+def test_the_default_page_is_fischer2021s(tmp_path: Path) -> None:
     experiment = load(tmp_path, PAGE)
     for workload in loads(experiment):
         assert (workload.page.name, workload.page.resources, workload.page.body_bytes) == ("fischer2021", 17, 394_000)
@@ -53,7 +53,7 @@ def test_a_page_is_fischer2021s_unless_another_is_named(tmp_path: Path) -> None:
     assert digest == page.site.digest == loads(experiment)[0].page.sha256
 
 
-def test_keys_of_a_page(tmp_path: Path) -> None:
+def test_a_page_has_its_keys(tmp_path: Path) -> None:
     [first, _] = loads(load(tmp_path, PAGE + 'page = "text-44kb"\nloads = 3\ntimeout = "5 s"'))
     assert (first.page.name, first.loads, first.timeout_ns) == ("text-44kb", 3, 5 * 10**9)
 
@@ -67,7 +67,7 @@ def test_a_page_of_images_is_a_grid_of_how_many_and_how_large(tmp_path: Path) ->
     assert experiment.scenarios[0].levels["workload.page.objects"] == 1
 
 
-def test_one_part_of_a_page_of_images_is_varied_and_the_other_stays(tmp_path: Path) -> None:
+def test_one_parameter_of_a_page_of_images_is_varied_and_the_other_stays(tmp_path: Path) -> None:
     experiment = load(tmp_path, PAGE + 'page = { objects = 2, object-size = "9 kB" }', "workload.page.objects=1")
     assert {workload.page.name for workload in loads(experiment)} == {"1 image of 9 kB"}
 
@@ -77,7 +77,7 @@ def test_pages_are_levels(tmp_path: Path) -> None:
     assert [workload.page.resources for workload in loads(experiment)] == [1, 2, 1, 2]
 
 
-def test_a_folder_of_the_users_own_stands_beside_the_file(tmp_path: Path) -> None:
+def test_a_users_folder_is_looked_up_next_to_the_file(tmp_path: Path) -> None:
     site(tmp_path)
     [first, _] = loads(load(tmp_path, PAGE + 'page = { site = "mine" }'))
     assert (first.page.name, first.page.resources) == ("mine", 3)
@@ -93,7 +93,7 @@ def test_a_changed_file_makes_another_scenario_of_the_same_page(tmp_path: Path) 
     assert not {s.key for s in after.scenarios} & {s.key for s in before.scenarios}
 
 
-def test_what_a_page_lacks_is_reported_with_its_file_and_line(tmp_path: Path) -> None:
+def test_a_missing_resource_is_reported_with_file_and_line(tmp_path: Path) -> None:
     folder = site(tmp_path)
     (folder / "b.png").unlink()
     with pytest.raises(WirelabError) as refused:
@@ -119,7 +119,7 @@ def test_what_a_page_lacks_is_reported_with_its_file_and_line(tmp_path: Path) ->
         ('{ objects = 900, object-size = "1 MB" }', "900 images of 1 MB are 900 MB"),
     ],
 )
-def test_what_is_no_page_is_refused_at_its_key(tmp_path: Path, written: str, words: str) -> None:
+def test_a_value_that_is_not_a_page_is_refused_at_its_key(tmp_path: Path, written: str, words: str) -> None:
     site(tmp_path)
     with pytest.raises(WirelabError, match=words) as refused:
         load(tmp_path, f"{PAGE}page = {written}")
@@ -127,7 +127,7 @@ def test_what_is_no_page_is_refused_at_its_key(tmp_path: Path, written: str, wor
     assert "nowhere" in written or "experiment.toml:8:" in str(refused.value)
 
 
-def test_parts_of_images_do_not_vary_a_folder(tmp_path: Path) -> None:
+def test_parameters_of_images_do_not_apply_to_a_folder(tmp_path: Path) -> None:
     site(tmp_path)
     with pytest.raises(WirelabError) as refused:
         load(tmp_path, PAGE + 'page = { site = "mine" }', "workload.page.objects=3")
@@ -135,7 +135,7 @@ def test_parts_of_images_do_not_vary_a_folder(tmp_path: Path) -> None:
     assert str(refused.value).startswith(reported)
 
 
-def test_parts_of_images_are_judged_together_whichever_is_said_first(tmp_path: Path) -> None:
+def test_parameters_of_images_are_checked_together_in_any_order(tmp_path: Path) -> None:
     """One of 10 MB is a page, twenty are not."""
     sets = ["workload.page.object-size=10 MB", "workload.page.objects=1"]
     for each in (sets, sets[::-1]):
@@ -146,14 +146,14 @@ def test_parts_of_images_are_judged_together_whichever_is_said_first(tmp_path: P
     assert str(refused.value) == reported
 
 
-def test_how_many_images_is_judged_at_each_level(tmp_path: Path) -> None:
+def test_the_number_of_images_is_checked_at_each_level(tmp_path: Path) -> None:
     with pytest.raises(WirelabError, match=r"workload\.page\.objects: must be at most 999 \(1000\)"):
         load(tmp_path, PAGE, "workload.page.objects=1,1000")
     with pytest.raises(WirelabError, match=r"workload\.page has no key 'objectz'\nhint: did you mean 'objects'"):
         load(tmp_path, PAGE, "workload.page.objectz=1")
 
 
-def test_another_document_of_a_folder_may_be_named_before_it_or_behind(tmp_path: Path) -> None:
+def test_another_document_of_a_folder_may_be_named_before_or_after_it(tmp_path: Path) -> None:
     (site(tmp_path) / "start.html").write_text(HTML)
     sets = ["workload.page.document=start.html", 'workload.page={ site = "mine" }']
     for each in (sets, sets[::-1]):
@@ -161,7 +161,7 @@ def test_another_document_of_a_folder_may_be_named_before_it_or_behind(tmp_path:
 
 
 @pytest.mark.parametrize("page", ["", 'page = "text-44kb"'])
-def test_another_document_without_a_folder_is_refused_where_it_was_said(tmp_path: Path, page: str) -> None:
+def test_another_document_without_a_folder_is_refused_at_its_key(tmp_path: Path, page: str) -> None:
     with pytest.raises(WirelabError) as refused:
         load(tmp_path, PAGE + page, "workload.page.document=start.html")
     assert str(refused.value) == (
@@ -205,7 +205,7 @@ IMAGES = 'page = { objects = 20, object-size = "1 kB" }\nloads = 3\n[link]\nrtt 
 @pytest.mark.parametrize(
     ("protocol", "trips"), [("http1", 2 * 1 + 1 + 4), ("https1", 2 * 2 + 1 + 4), ("h2", 2 + 1 + 1)]
 )
-def test_a_load_takes_its_handshakes_the_document_and_rounds_of_what_that_names(
+def test_the_estimated_load_time_has_handshakes_the_document_and_rounds_of_resources(
     tmp_path: Path, protocol: str, trips: int
 ) -> None:
     [scenario] = make_plan(load(tmp_path, PAGE + IMAGES, f"protocol={protocol}")).scenarios
@@ -219,7 +219,7 @@ def test_a_large_page_takes_the_time_of_its_bytes(tmp_path: Path) -> None:
         assert 16 < scenario.expected_exchange_ns / 1e9 < 17
 
 
-def test_a_load_computes_for_its_resources_and_bytes(tmp_path: Path) -> None:
+def test_the_estimated_cpu_time_of_a_load_follows_its_resources_and_bytes(tmp_path: Path) -> None:
     few, many = (
         make_plan(load(tmp_path, PAGE + IMAGES, "protocol=h2", f"workload.page.objects={count}")).scenarios[0]
         for count in (10, 100)

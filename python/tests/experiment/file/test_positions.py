@@ -46,7 +46,7 @@ power = -1.5e3
         (("hosts", 1, "radio", "power"), (18, 1)),
     ],
 )
-def test_a_key_is_found_where_it_stands(path: Path, position: tuple[int, int]) -> None:
+def test_the_position_of_a_key_is_found(path: Path, position: tuple[int, int]) -> None:
     assert positions(TEXT)[path] == position
 
 
@@ -58,7 +58,7 @@ def test_windows_line_ends_count_as_one() -> None:
     assert positions("a = 1\r\nb = 2\r\n")[("b",)] == (2, 1)
 
 
-def test_the_last_line_needs_no_end() -> None:
+def test_the_last_line_needs_no_newline() -> None:
     assert positions("a = 1\nb = [1, 2]")[("b", 1)] == (2, 9)
 
 

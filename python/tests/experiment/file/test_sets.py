@@ -15,7 +15,7 @@ def test_several_values_make_a_factor(tmp_path: Path) -> None:
     assert len(experiment.scenarios) == 4
 
 
-def test_one_value_holds_in_every_scenario_and_overrides_the_links_own(tmp_path: Path) -> None:
+def test_one_value_applies_to_every_scenario_and_overrides_the_links_own(tmp_path: Path) -> None:
     experiment = load(tmp_path, BASE, "link.rtt=2ms")
     assert {scenario.link.uplink[0].delay_ns for scenario in experiment.scenarios} == {1_000_000}  # type: ignore[union-attr]
 
@@ -29,11 +29,11 @@ def test_a_key_about_the_experiment_takes_its_value(tmp_path: Path) -> None:
     assert (experiment.stop.replicates, experiment.seed) == ((7, 7), 9)
 
 
-def test_the_last_of_two_holds(tmp_path: Path) -> None:
+def test_the_last_of_two_assignments_applies(tmp_path: Path) -> None:
     assert load(tmp_path, BASE, "seed=1", "seed=2").seed == 2
 
 
-def test_what_was_set_is_kept(tmp_path: Path) -> None:
+def test_assignments_are_recorded(tmp_path: Path) -> None:
     assert load(tmp_path, BASE, "seed=1", "link.rtt=2ms").sets == {"seed": (1,), "link.rtt": ("2ms",)}
 
 
@@ -50,7 +50,7 @@ def test_a_factor_that_the_new_kind_lacks_is_dropped_as_well(tmp_path: Path) -> 
     assert note == "workload.kind is telemetry, which has no workload.upload: left out"
 
 
-def test_a_key_that_is_set_itself_for_another_kind_is_a_mistake(tmp_path: Path) -> None:
+def test_setting_a_key_of_another_kind_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(WirelabError, match="'upload' is no key of telemetry"):
         load(tmp_path, BASE, "workload.kind=telemetry", "workload.upload=30B")
 
@@ -62,7 +62,7 @@ def test_an_error_names_the_option(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "link.rtt", "=3", "link.rtt="])
-def test_what_is_no_assignment_is_refused(text: str, tmp_path: Path) -> None:
+def test_a_text_that_is_not_an_assignment_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(WirelabError, match="not PATH=VALUE"):
         load(tmp_path, BASE, text)
 
@@ -94,7 +94,7 @@ def test_any_text_can_be_split(text: str) -> None:
     assert ",".join(split_values(text)).replace(" ", "") == text.replace(" ", "")
 
 
-def test_a_list_without_its_brackets_gets_a_hint_how_to_write_it(tmp_path: Path) -> None:
+def test_a_list_without_brackets_is_refused_with_the_correct_form(tmp_path: Path) -> None:
     with pytest.raises(WirelabError) as error:
         load(tmp_path, BASE, "link.order=rate,delay")
     assert """write the list in brackets: --set 'link.order=["rate", ...]'""" in str(error.value)

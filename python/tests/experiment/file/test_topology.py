@@ -63,7 +63,7 @@ def refusal(folder: Path, more: str, factors: str = LINK) -> str:
     return str(caught.value)
 
 
-def test_a_client_and_a_server_need_no_word_of_it(tmp_path: Path) -> None:
+def test_a_client_and_a_server_need_no_topology_table(tmp_path: Path) -> None:
     experiment = load(tmp_path, "", 'link = ["good", "poor", "wire"]')
     [scenario, *_] = experiment.scenarios
     assert (scenario.topology, scenario.traffic) == ((), ())
@@ -134,7 +134,7 @@ def test_a_star_varies_all_traffic_of_that_name_together(tmp_path: Path) -> None
         ('[topology]\nair = { near = ["client"], far = ["Server"] }', 'is no name ("Server")'),
     ],
 )
-def test_what_makes_no_topology_is_reported_with_its_place(tmp_path: Path, more: str, words: str) -> None:
+def test_an_impossible_topology_is_reported_with_its_place(tmp_path: Path, more: str, words: str) -> None:
     reported = refusal(tmp_path, more)
     assert words.replace("air.far ", "") in reported, reported
     assert "hosts.toml:" in reported
@@ -146,7 +146,7 @@ def test_a_mistake_in_the_topology_is_reported_once(tmp_path: Path) -> None:
     assert "links lead" not in reported
 
 
-def test_levels_of_traffic_are_checked_where_they_stand(tmp_path: Path) -> None:
+def test_levels_of_traffic_are_checked_at_their_place(tmp_path: Path) -> None:
     assert "must be at least 0" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulk.flows" = [-1]')
     assert "unknown traffic 'bulky'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulky.flows" = [1]')
     assert "unknown traffic 'b*y'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.b*y.flows" = [1]')
@@ -162,9 +162,7 @@ def test_levels_of_traffic_are_checked_where_they_stand(tmp_path: Path) -> None:
         ('"traffic.bulk.kind" = ["bulk", "ping"]\n"traffic.bulk.direction" = ["upload"]', "is of bulk, not of ping"),
     ],
 )
-def test_traffic_that_levels_make_impossible_is_reported_where_they_stand(
-    tmp_path: Path, factor: str, words: str
-) -> None:
+def test_traffic_that_levels_make_impossible_is_reported_at_the_levels(tmp_path: Path, factor: str, words: str) -> None:
     reported = refusal(tmp_path, CROSS, f"{LINK}\n{factor}")
     assert words in reported
     assert 'factors."traffic.bulk.' in reported
@@ -194,7 +192,7 @@ def with_proxy() -> Description:
     return registered().model_copy(update={"protocols": tuple(protocols)})
 
 
-def test_a_proxys_server_speaks_a_protocol_of_its_own(tmp_path: Path) -> None:
+def test_a_proxys_origin_speaks_its_own_protocol(tmp_path: Path) -> None:
     path = tmp_path / "hosts.toml"
     path.write_text(HEAD.format(factors=LINK) + PROXY + ASKED, encoding="utf-8")
     experiment = load_experiment(str(path), known=with_proxy())
@@ -216,11 +214,11 @@ def test_a_proxys_server_speaks_a_protocol_of_its_own(tmp_path: Path) -> None:
         (ASKED, "no links lead from the client to the proxy"),
     ],
 )
-def test_a_proxy_that_nobody_can_be_is_reported(tmp_path: Path, more: str, words: str) -> None:
+def test_a_proxy_role_without_an_implementation_is_reported(tmp_path: Path, more: str, words: str) -> None:
     assert words in refusal(tmp_path, more)
 
 
-def test_what_a_proxy_cannot_hand_on_is_reported(tmp_path: Path) -> None:
+def test_a_workload_that_a_proxy_cannot_forward_is_reported(tmp_path: Path) -> None:
     text = HEAD.format(factors=LINK).replace('"request-response"\nupload = "30 B"', '"pubsub"') + PROXY + ASKED
     path = tmp_path / "hosts.toml"
     path.write_text(text, encoding="utf-8")
@@ -258,7 +256,7 @@ download = "20 B"
         ('"protocol.cache" = [false, true]', "", 'factors."protocol.cache"'),
     ],
 )
-def test_a_cache_of_a_protocol_that_asks_no_proxy_is_refused_where_it_stands(
+def test_a_cache_for_a_protocol_without_the_proxy_is_refused_at_its_key(
     tmp_path: Path, factor: str, table: str, place: str
 ) -> None:
     path = tmp_path / "caches.toml"
@@ -277,7 +275,7 @@ def test_a_cache_of_a_protocol_that_asks_no_proxy_is_refused_where_it_stands(
         ('"protocols.coap.cache" = [false, true]', "[protocol]\ncache = false"),
     ],
 )
-def test_a_cache_of_a_protocol_that_asks_a_proxy_is_taken(tmp_path: Path, factor: str, table: str) -> None:
+def test_a_cache_for_a_protocol_with_the_proxy_is_accepted(tmp_path: Path, factor: str, table: str) -> None:
     path = tmp_path / "caches.toml"
     path.write_text(CACHES.format(factor=factor, table=table), encoding="utf-8")
     settings = {(each.protocol, each.settings["cache"]) for each in load_experiment(str(path)).scenarios}
@@ -285,7 +283,7 @@ def test_a_cache_of_a_protocol_that_asks_a_proxy_is_taken(tmp_path: Path, factor
     assert len(settings) == (3 if factor else 2)
 
 
-def test_a_server_behind_a_proxy_may_be_a_program_that_speaks_what_the_proxy_does(tmp_path: Path) -> None:
+def test_an_origin_may_be_any_program_that_speaks_the_proxys_protocol(tmp_path: Path) -> None:
     factors = LINK + '\n"server.implementation" = ["builtin", "nginx"]'
     text = HEAD.format(factors=factors).replace('"http1"', '"coap"') + PROXY + ASKED.replace("http1", "coap")
     path = tmp_path / "hosts.toml"

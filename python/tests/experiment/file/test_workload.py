@@ -21,7 +21,7 @@ from wirelab.schema import (
 from wirelab.units import UnitError
 
 
-def test_an_empty_workload_is_ten_gets_on_fresh_connections() -> None:
+def test_an_empty_workload_is_ten_gets_on_new_connections() -> None:
     spec = WorkloadTable().spec()
     assert isinstance(spec, RequestResponse)
     assert (spec.upload_bytes, spec.exchanges, spec.concurrency) == (0, 10, 1)
@@ -36,12 +36,12 @@ def test_an_empty_workload_is_ten_gets_on_fresh_connections() -> None:
         ({"poisson": "6 /min"}, Poisson(rate_hz=0.1)),
     ],
 )
-def test_arrivals(written: object, arrival: object) -> None:
+def test_arrivals_are_read(written: object, arrival: object) -> None:
     assert read_arrival(written) == arrival
 
 
 @pytest.mark.parametrize("written", ["open", {}, {"fixed": "1 /s", "poisson": "1 /s"}, 3, {"fixed": "0 /s"}])
-def test_what_is_no_arrival_process_is_refused(written: object) -> None:
+def test_an_unknown_arrival_process_is_refused(written: object) -> None:
     with pytest.raises(UnitError):
         read_arrival(written)
 
@@ -55,14 +55,14 @@ def test_what_is_no_arrival_process_is_refused(written: object) -> None:
         ({"persistent": 4}, Persistent(connections=4)),
     ],
 )
-def test_connection_policies(written: object, policy: object) -> None:
+def test_connection_policies_are_read(written: object, policy: object) -> None:
     assert read_connection(written) == policy
 
 
 @pytest.mark.parametrize(
     "written", ["keep", {"persistent": 0}, {"persistent": True}, {"persistent": 1, "new": 1}, {"persistent": "4"}]
 )
-def test_what_is_no_connection_policy_is_refused(written: object) -> None:
+def test_an_unknown_connection_policy_is_refused(written: object) -> None:
     with pytest.raises(UnitError):
         read_connection(written)
 
@@ -87,14 +87,14 @@ def test_impossible_values_are_refused(table: dict[str, object]) -> None:
         WorkloadTable.model_validate(table)
 
 
-def test_a_delivery_has_readings_of_several_clients() -> None:
+def test_telemetry_has_readings_of_several_clients() -> None:
     table = {"kind": "telemetry", "message": "612 B", "clients": 50, "exchanges": 3}
     spec = WorkloadTable.model_validate(table).spec()
     assert isinstance(spec, Telemetry)
     assert (spec.message_bytes, spec.clients, spec.rows) == (612, 50, 150)
 
 
-def test_a_notification_is_an_open_loop_whatever_else_is_said() -> None:
+def test_pubsub_is_always_an_open_loop() -> None:
     spec = WorkloadTable.model_validate({"kind": "pubsub", "messages": 4, "subscribers": 5}).spec()
     assert isinstance(spec, PubSub)
     assert (spec.message_bytes, spec.arrival, spec.rows) == (100, Fixed(rate_hz=10), 20)
@@ -117,12 +117,12 @@ def test_a_message_too_small_for_its_kind_is_refused(kind: str, message: str) ->
     assert refused.value.key == "message"
 
 
-def test_every_key_belongs_to_some_kind() -> None:
+def test_every_key_belongs_to_a_kind_of_workload() -> None:
     names = {field.alias or name for name, field in WorkloadTable.model_fields.items()}
     assert {"kind", *(key for keys in KEYS.values() for key in keys)} == names
 
 
-def test_one_client_has_the_key_that_it_has_without_populations() -> None:
+def test_one_client_has_the_same_key_as_without_a_population() -> None:
     assert "clients" not in WorkloadTable().spec().to_json()
     assert WorkloadTable(clients=2).spec().to_json()["clients"] == 2
 
@@ -176,7 +176,7 @@ def test_an_unknown_named_workload_is_refused_with_the_nearest(tmp_path: Path) -
         load_experiment(write_named(tmp_path, NAMED.replace('["ask", "tell"]', '["ask", "tel"]')))
 
 
-def test_a_download_of_several_sizes_is_reported_as_they_take_turns() -> None:
+def test_a_download_of_several_sizes_is_described_as_taking_turns() -> None:
     spec = WorkloadTable(download=["11 MB", "612 B"]).spec()  # type: ignore[arg-type]
     assert spec.to_json()["download_bytes"] == [11_000_000, 612]
     assert spec.downloads == (11_000_000, 612)
@@ -184,7 +184,7 @@ def test_a_download_of_several_sizes_is_reported_as_they_take_turns() -> None:
 
 
 @pytest.mark.parametrize("written", [[], ["11"], [3], "x", ["1 B", ["2 B"]]])
-def test_what_is_no_size_nor_a_list_of_them_is_refused(written: object) -> None:
+def test_a_value_that_is_not_a_size_or_a_list_of_sizes_is_refused(written: object) -> None:
     with pytest.raises(ValidationError):
         WorkloadTable(download=written)  # type: ignore[arg-type]
 

@@ -26,14 +26,12 @@ def written(tmp_path: Path, link: str) -> str:
         ('profile = "wifi-good"', "medium"),
     ],
 )
-def test_offloads_go_with_no_link_that_needs_packets_as_they_are_on_a_wire(
-    link: str, named: str, tmp_path: Path
-) -> None:
+def test_offloads_are_refused_on_links_that_need_packets_as_on_the_wire(link: str, named: str, tmp_path: Path) -> None:
     with pytest.raises(WirelabError, match=f"has {named}, and with offloads") as refused:
         load_experiment(written(tmp_path, link))
     assert "offloads = false" in str(refused.value.hint)
 
 
 @pytest.mark.parametrize("link", ['rtt = "20 ms"', 'loss = "1 %"', 'profile = "ethernet-100m"'])
-def test_offloads_go_with_delay_loss_and_rate(link: str, tmp_path: Path) -> None:
+def test_offloads_are_allowed_with_delay_loss_and_rate(link: str, tmp_path: Path) -> None:
     assert load_experiment(written(tmp_path, link)).offloads

@@ -27,12 +27,12 @@ def test_choices_are_varied_one_at_a_time() -> None:
     assert grid(factors) == [{"a": 1}, {"a": 1, "b": 2}, {"a": 1, "c": 3}, {"a": 1, "c": 4}]
 
 
-def test_a_choice_can_leave_the_one_level_of_a_factor() -> None:
+def test_a_choice_can_replace_the_only_level_of_a_factor() -> None:
     factors = [Factor("a", (1,), ("factors", "a")), Factor("a", (2, 3), ("choices", "a"))]
     assert grid(factors) == [{"a": 1}, {"a": 2}, {"a": 3}]
 
 
-def test_levels_that_come_to_the_same_are_one_scenario(tmp_path: Path) -> None:
+def test_equivalent_levels_are_one_scenario(tmp_path: Path) -> None:
     assert len(load(tmp_path, with_factors('"link.rtt" = ["2 ms", "0.002 s"]')).scenarios) == 2
 
 
@@ -42,7 +42,7 @@ def test_a_level_given_twice_is_refused_once(tmp_path: Path) -> None:
     assert str(caught.value).endswith('factors."link.rtt": stands twice ("2 ms")\nhint: each level has one place')
 
 
-def test_two_links_that_come_to_the_same_are_refused_with_both_places(tmp_path: Path) -> None:
+def test_two_equivalent_links_are_refused_with_both_places(tmp_path: Path) -> None:
     text = with_factors('link = ["wire", "cable"]') + '[links.cable]\nrtt = "0.02 s"\n'
     with pytest.raises(WirelabError) as caught:
         load(tmp_path, text)
@@ -54,13 +54,13 @@ def test_two_links_that_come_to_the_same_are_refused_with_both_places(tmp_path: 
     )
 
 
-def test_links_that_come_to_the_same_at_one_level_alone_are_two(tmp_path: Path) -> None:
+def test_links_that_are_equivalent_at_one_level_only_stay_two(tmp_path: Path) -> None:
     text = with_factors('link = ["wire", "cable"]', '"links.cable.loss" = ["0 %", "1 %"]')
     experiment = load(tmp_path, text + '[links.cable]\nrtt = "20 ms"\n')
     assert len(experiment.scenarios) == 4
 
 
-def test_a_setting_multiplies_only_the_protocols_that_have_it(tmp_path: Path) -> None:
+def test_a_factor_over_a_setting_applies_only_to_protocols_that_have_it(tmp_path: Path) -> None:
     experiment = load(tmp_path, with_factors('"protocol.tls" = ["1.2", "1.3"]'))
     assert [scenario.name for scenario in experiment.scenarios] == ["http1", "h2, 1.2", "h2, 1.3"]
     http1 = experiment.scenarios[0]
@@ -68,12 +68,12 @@ def test_a_setting_multiplies_only_the_protocols_that_have_it(tmp_path: Path) ->
     assert [point["protocol.tls"] for point in http1.points] == ["1.2", "1.3"]
 
 
-def test_a_setting_of_one_protocol_leaves_the_others_alone(tmp_path: Path) -> None:
+def test_a_setting_of_one_protocol_does_not_change_the_others(tmp_path: Path) -> None:
     experiment = load(tmp_path, with_factors('"protocols.h2.tls" = ["1.2", "1.3"]'))
     assert [scenario.settings.get("tls") for scenario in experiment.scenarios] == [None, "1.2", "1.3"]
 
 
-def test_a_direction_changes_nothing_where_nothing_is_lost(tmp_path: Path) -> None:
+def test_a_direction_without_loss_changes_nothing(tmp_path: Path) -> None:
     text = with_factors('link = ["wire", "lossy"]', '"link.direction" = ["both", "uplink"]', text=LOSSY)
     experiment = load(tmp_path, text)
     points = {
@@ -99,13 +99,13 @@ def test_a_profile_is_overridden_by_the_links_own_values(tmp_path: Path) -> None
     assert link.uplink[1].delay_ns == 250_000_000  # type: ignore[union-attr]
 
 
-def test_link_defaults_hold_for_every_link(tmp_path: Path) -> None:
+def test_link_defaults_apply_to_every_link(tmp_path: Path) -> None:
     text = with_factors('link = ["wire", "lossy"]', text='link.rtt = "6 ms"\n' + LOSSY)
     delays = [scenario.link.uplink[-1].delay_ns for scenario in load(tmp_path, text).scenarios]  # type: ignore[union-attr]
     assert delays == [10_000_000, 3_000_000, 10_000_000, 3_000_000]
 
 
-def test_an_implementation_plays_the_roles_that_it_has(tmp_path: Path) -> None:
+def test_an_implementation_takes_the_roles_that_it_has(tmp_path: Path) -> None:
     experiment = load(tmp_path, with_factors('implementation = ["builtin", "curl"]').replace('"h2"]', '"h3"]'))
     assert [(scenario.protocol, dict(scenario.implementation)) for scenario in experiment.scenarios] == [
         ("http1", {"client": "builtin", "server": "builtin"}),
@@ -120,7 +120,7 @@ def test_a_role_can_be_given_its_implementation(tmp_path: Path) -> None:
         assert dict(experiment.scenarios[0].implementation) == {"client": "builtin", "server": "nginx"}
 
 
-def test_an_implementation_beside_the_file_is_known(tmp_path: Path) -> None:
+def test_an_implementation_next_to_the_file_is_known(tmp_path: Path) -> None:
     entry = 'title = "mine"\nhomepage = "here"\ninstall = "it lies here"\nversion_command = ["true"]\n'
     client = 'protocols = ["h2"]\ncommand = ["true"]\n'
     (tmp_path / "implementations.toml").write_text(f"[mine]\n{entry}[mine.roles.client]\n{client}")
@@ -158,14 +158,14 @@ def test_a_choice_on_a_factor_of_several_levels_is_refused(tmp_path: Path) -> No
         ),
     ],
 )  # fmt: skip
-def test_a_factor_that_another_one_hides_is_refused(tmp_path: Path, line: str, option: str, reported: str) -> None:
+def test_a_factor_that_another_one_overrides_is_refused(tmp_path: Path, line: str, option: str, reported: str) -> None:
     with pytest.raises(WirelabError) as caught:
         load(tmp_path, with_factors(line), option)
     assert str(caught.value).splitlines()[0] == reported
     assert "or leave it out" in str(caught.value)
 
 
-def test_a_link_named_after_a_profile_is_that_one_whatever_the_default_of_every_link(tmp_path: Path) -> None:
+def test_a_link_named_after_a_profile_uses_it_despite_the_default_of_every_link(tmp_path: Path) -> None:
     text = BASE.replace('"h2"]', '"h2"]\nlink = ["nb-iot", "wire"]', 1) + '[link]\nprofile = "ethernet-100m"\n'
     named, default = (each.link for each in load(tmp_path, text).scenarios[:2])
     alone = load(tmp_path, BASE.replace('"h2"]', '"h2"]\nlink = ["nb-iot"]', 1)).scenarios[0].link

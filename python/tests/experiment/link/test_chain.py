@@ -49,11 +49,11 @@ def test_a_link_without_values_does_nothing() -> None:
     assert spec({}) == LinkSpec(uplink=(), downlink=())
 
 
-def test_a_delay_is_each_ways() -> None:
+def test_a_delay_applies_to_each_direction() -> None:
     assert spec({"delay": "20 ms"}).downlink == (Delay(delay_ns=20_000_000),)
 
 
-def test_one_way_may_have_no_delay_at_all() -> None:
+def test_one_direction_may_have_no_delay() -> None:
     link = spec({"rtt": "20 ms"}, {"uplink": {"delay": "0 ms"}})
     assert link == LinkSpec(uplink=(), downlink=(Delay(delay_ns=10_000_000),))
 
@@ -75,12 +75,12 @@ def test_gilbert_elliott_in_time_takes_mean_sojourns() -> None:
 
 
 @pytest.mark.parametrize(("direction", "lossy"), [("both", "ud"), ("uplink", "u"), ("downlink", "d")])
-def test_direction_says_which_way_loss_acts(direction: str, lossy: str) -> None:
+def test_direction_limits_loss_to_one_direction(direction: str, lossy: str) -> None:
     link = spec({"loss": "10 %", "direction": direction})
     assert (link.uplink == (LOSS,), link.downlink == (LOSS,)) == ("u" in lossy, "d" in lossy)
 
 
-def test_direction_leaves_delay_and_rate_alone() -> None:
+def test_direction_does_not_change_delay_and_rate() -> None:
     link = spec({"rtt": "2 ms", "rate": "1 Mbit/s", "queue": "1 kB", "loss": "10 %", "direction": "uplink"})
     assert [stage.kind for stage in link.downlink] == ["rate", "delay"]
 
@@ -100,7 +100,7 @@ def test_a_medium_is_shared_by_both_directions() -> None:
     assert link.medium == Serialiser(rate_bps=250_000, queue_bytes=2000)
 
 
-def test_no_loss_is_no_stage() -> None:
+def test_zero_loss_has_no_stage() -> None:
     assert spec({"loss": "0 %"}) == spec({})
 
 
@@ -121,7 +121,7 @@ def test_no_loss_is_no_stage() -> None:
         ({"loss": "1 %", "uplink": {"order": ["delay"]}}, "uplink.order"),
     ],
 )
-def test_what_needs_something_else_says_so(table: dict[str, Any], key: str) -> None:
+def test_a_key_that_needs_another_key_says_so(table: dict[str, Any], key: str) -> None:
     with pytest.raises(LinkConflictError) as error:
         spec(table)
     assert error.value.key == key
@@ -150,7 +150,7 @@ def test_every_stage_has_its_place() -> None:
     )
 
 
-def test_stages_stand_in_the_order_that_is_asked_for() -> None:
+def test_stages_have_the_requested_order() -> None:
     table = {"rate": "1 Mbit/s", "queue": "1 kB", "loss": "10 %", "delay": "1 ms"}
     link = spec({**table, "order": ["loss", "rate", "delay"]})
     assert [stage.kind for stage in link.uplink] == ["loss", "rate", "delay"]
@@ -168,7 +168,7 @@ def test_one_direction_may_have_an_order_of_its_own() -> None:
     ]  # fmt: skip
 
 
-def test_a_burst_makes_a_token_bucket_and_a_duty_cycle_a_sender_that_rests() -> None:
+def test_a_burst_gives_a_token_bucket_and_a_duty_cycle_a_resting_sender() -> None:
     table = {"rate": "1 Mbit/s", "queue": "1 kB"}
     queue = DropTail(bytes=1000)
     assert spec({**table, "burst": "15 kB"}).uplink == (TokenBucket(rate_bps=10**6, burst_bytes=15_000, queue=queue),)
@@ -214,7 +214,7 @@ def test_a_trace_is_the_files_opportunities(tmp_path: Path) -> None:
     assert link_spec(table, ask).uplink == (DeliveryTrace(opportunities_ms=(0, 5, 5), queue=DropTail(bytes=1000)),)
 
 
-def test_radio_and_address_translation_are_the_links() -> None:
+def test_radio_and_address_translation_belong_to_the_link() -> None:
     link = spec(
         {
             "radio": {
@@ -230,12 +230,12 @@ def test_radio_and_address_translation_are_the_links() -> None:
     assert link.nat == NatSpec(udp_timeout_ns=30 * 10**9, tcp_timeout_ns=7440 * 10**9)
 
 
-def test_what_happens_to_no_packet_is_no_stage() -> None:
+def test_an_effect_with_probability_0_has_no_stage() -> None:
     table = {"duplicate": "0 %", "corrupt": "0 %", "reorder": {"probability": "0 %", "by": "1 ms"}}
     assert spec({**table, "loss-pattern": {"pattern": "000"}}) == spec({})
 
 
-def test_a_link_of_before_is_passed_as_before() -> None:
+def test_a_link_without_newer_keys_is_passed_unchanged() -> None:
     """Keys of scenarios are hashes of this text."""
     link = spec({"rtt": "20 ms", "loss": "10 %", "jitter": "normal 1 ms"})
     chain = (

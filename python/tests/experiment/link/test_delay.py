@@ -41,7 +41,7 @@ def test_a_file_of_delays_becomes_quantiles_around_their_mean(tmp_path: Path) ->
     assert jitter(table, tmp_path) == TableJitter(offsets_ns=(-10_000_000, 0, 10_000_000))
 
 
-def test_the_mean_of_a_skewed_file_is_that_of_what_is_drawn_from_it(tmp_path: Path) -> None:
+def test_the_mean_of_a_skewed_file_is_that_of_its_draws(tmp_path: Path) -> None:
     (tmp_path / "delays.txt").write_text("delay_ms\n10\n10\n10\n50\n")
     found = jitter({"distribution": "table", "file": "delays.txt"}, tmp_path)
     assert isinstance(found, TableJitter)
@@ -69,13 +69,13 @@ def test_a_long_file_keeps_its_ends_and_its_middle(tmp_path: Path) -> None:
         {"distribution": "normal", "sigma": "5 ms", "half-width": "5 ms"},
     ],
 )  # fmt: skip
-def test_what_is_no_jitter_is_refused(written: object) -> None:
+def test_an_invalid_jitter_is_refused(written: object) -> None:
     with pytest.raises(ValidationError):
         jitter(written)
 
 
 @pytest.mark.parametrize("written", ["101 %", 0.1, {"correlation": "1 %"}, {"probability": "1 %", "burst": 1}, []])
-def test_what_is_no_chance_is_refused(written: Any) -> None:
+def test_an_invalid_probability_is_refused(written: Any) -> None:
     for key in ("duplicate", "corrupt"):
         with pytest.raises(ValidationError):
             LinkTable.model_validate({key: written})

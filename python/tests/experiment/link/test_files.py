@@ -30,7 +30,7 @@ def test_delays_carry_their_unit_or_say_it_first() -> None:
     assert delays("offset_us\n1e1\n0\n") == (0, 10_000)
 
 
-def test_a_replay_has_any_columns_beside_its_times() -> None:
+def test_a_replay_may_have_other_columns_next_to_its_times() -> None:
     assert replay("time_ms,rate_Mbps\n5,1.5\n\n10,0\n") == (
         SchedulePoint(at_ns=0, rate_bps=1_500_000),
         SchedulePoint(at_ns=5_000_000, rate_bps=0),
@@ -97,7 +97,7 @@ def test_a_replay_that_was_written_is_read_back(rows: list[tuple[int, int, float
     assert [(point.rate_bps, point.loss) for point in points] == [(rate, loss) for _, rate, loss in ordered]
 
 
-def test_a_file_is_sought_beside_the_experiment_and_read_once(tmp_path: Path) -> None:
+def test_a_file_is_looked_up_next_to_the_experiment_and_read_once(tmp_path: Path) -> None:
     (tmp_path / "up.trace").write_text("5\n")
     files = Files(tmp_path)
     assert files.read("up.trace", opportunities) == (5,)
@@ -124,7 +124,7 @@ def test_a_missing_file_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
     assert error.value.hint == "did you mean 'up.trace'?"
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "latin").write_bytes(b"\xe6")
@@ -145,6 +145,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [3, None, [], {"file": "x"}])
-def test_what_is_no_name_is_refused(name: object) -> None:
+def test_a_value_that_is_not_a_file_name_is_refused(name: object) -> None:
     with pytest.raises(UnitError, match="is not the name of a file"):
         Files().read(name, opportunities)

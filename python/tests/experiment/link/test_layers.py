@@ -82,7 +82,7 @@ def test_a_duty_cycle_replaces_a_burst() -> None:
     assert [stage.kind for stage in spec(below, {"duty-cycle": "1 %"}).uplink] == ["duty-cycle"]
 
 
-def test_another_kind_of_loss_takes_the_correlation_with_it() -> None:
+def test_another_kind_of_loss_removes_the_correlation() -> None:
     below = {"loss": "10 %", "loss-correlation": "25 %"}
     assert spec(below, {"gilbert-elliott": GE}).uplink == spec({"gilbert-elliott": GE}).uplink
     assert spec(below, {"loss": "20 %"}).uplink == (Loss(probability=0.2, correlation=0.25),)
@@ -111,7 +111,7 @@ def test_one_value_of_a_medium_can_be_changed() -> None:
 
 
 @pytest.mark.parametrize("key", ["medium", "radio", "nat", "outage", "reorder"])
-def test_none_takes_away_what_an_earlier_layer_has(key: str) -> None:
+def test_none_removes_the_value_of_an_earlier_layer(key: str) -> None:
     tables: dict[str, dict[str, Any]] = {
         "medium": WIFI,
         "radio": {"sleeps": [{"after": "1 s", "wake": "1 ms"}], "buffer": "1 kB"},
@@ -123,7 +123,7 @@ def test_none_takes_away_what_an_earlier_layer_has(key: str) -> None:
     assert spec({key: tables[key]}, {key: "none"}) == spec({})
 
 
-def test_a_signal_stands_for_its_rate_and_frame_error_in_its_layer() -> None:
+def test_a_signal_is_replaced_by_its_rate_and_frame_error() -> None:
     from wirelab.experiment.link.signal import resolve
 
     layers = ({"medium": WIFI, "technology": "802.11g"}, {"signal": "-70 dBm"})
@@ -144,7 +144,7 @@ def test_a_signal_stands_for_its_rate_and_frame_error_in_its_layer() -> None:
         (({"technology": "802.11g", "signal": "-70 dBm"},), "signal"),
     ],
 )
-def test_a_signal_that_means_nothing_is_refused(layers: tuple[dict[str, Any], ...], key: str) -> None:
+def test_an_invalid_signal_is_refused(layers: tuple[dict[str, Any], ...], key: str) -> None:
     with pytest.raises(LinkConflictError) as error:
         merge(layers)
     assert error.value.key == key

@@ -60,7 +60,7 @@ def test_any_trace_is_read_or_refused_with_its_place(tmp_path: Path, text: str) 
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "x = " + "[" * 5000, f"x = {'9' * 5000}", "x = 1e999"])
-def test_a_text_that_python_cannot_read_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_text_that_toml_cannot_parse_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(WirelabError):
         load_experiment(str(write(tmp_path, text)), (), KNOWN)
 

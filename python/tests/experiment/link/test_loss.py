@@ -37,7 +37,7 @@ def test_a_chain_has_any_number_of_states() -> None:
         ({"pattern": "01", "repeat": False}, "01", False),
     ],
 )
-def test_a_pattern_is_counted_or_written(written: dict[str, Any], pattern: str, repeat: bool) -> None:
+def test_a_pattern_is_given_by_counts_or_written_out(written: dict[str, Any], pattern: str, repeat: bool) -> None:
     assert stage({"loss-pattern": written}) == LossPattern(pattern=pattern, repeat=repeat)
 
 
@@ -71,12 +71,12 @@ def test_a_pattern_is_recorded_in_a_file(tmp_path: Path) -> None:
         {"loss-pattern": {"file": "none.txt"}},
     ],
 )
-def test_what_is_no_loss_is_refused(table: dict[str, Any]) -> None:
+def test_an_invalid_loss_is_refused(table: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         stage(table)
 
 
-def test_a_chain_of_more_states_than_the_data_plane_takes_is_refused() -> None:
+def test_a_chain_with_too_many_states_is_refused() -> None:
     def chain(states: int) -> dict[str, Any]:
         return {"transitions": [["100 %", *["0 %"] * (states - 1)]] * states, "loss": ["0 %"] * states}
 
@@ -85,6 +85,6 @@ def test_a_chain_of_more_states_than_the_data_plane_takes_is_refused() -> None:
         stage({"markov": chain(MAX_STATES + 1)})
 
 
-def test_a_chain_that_ends_in_one_state_is_a_chain() -> None:
+def test_a_chain_with_an_absorbing_state_is_accepted() -> None:
     """What a link starts in is then what it stays in."""
     assert stage({"markov": CHAIN | {"transitions": [["90 %", "10 %"], ["0 %", "100 %"]]}}).kind == "markov"

@@ -14,7 +14,7 @@ CASES = json.loads((Path(__file__).parents[4] / "tests" / "golden" / "netem.json
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_what_netem_cannot_do_is_refused_as_the_host_refuses_it(case: dict[str, Any]) -> None:
+def test_effects_that_netem_lacks_are_refused_with_the_hosts_message(case: dict[str, Any]) -> None:
     link = LinkSpec.model_validate({**case["link"], "backend": "netem"})
     said = None if case["refused"] is None else case["refused"].split(": ", 1)[1]
     try:
@@ -35,7 +35,7 @@ def refused(*sets: str) -> str:
     return str(raised.value)
 
 
-def test_a_link_that_netem_runs_says_so_and_is_the_same_otherwise() -> None:
+def test_a_netem_link_differs_only_in_its_backend() -> None:
     link = netem("rtt=20ms", "loss=1%")
     assert link == LinkSpec(
         uplink=(Loss(probability=0.01), Delay(delay_ns=10_000_000)),
@@ -45,7 +45,7 @@ def test_a_link_that_netem_runs_says_so_and_is_the_same_otherwise() -> None:
     assert single_link("clean", ["backend=wirelab"]) == single_link("clean")
 
 
-def test_an_order_that_netem_does_not_have_is_refused_with_one_that_it_has() -> None:
+def test_an_order_that_netem_lacks_is_refused_with_one_that_it_has() -> None:
     lossy = ("rtt=20ms", "loss=1%", "rate=1Mbit/s", "queue=100 packets")
     message = refused(*lossy)
     assert message.startswith("clean: order: netem drops before it serialises\nhint: order = [")
@@ -64,5 +64,5 @@ def test_an_order_that_netem_does_not_have_is_refused_with_one_that_it_has() -> 
         (("duplicate=1%", "loss=1%", 'order=["duplicate", "loss"]'), "--set: duplicate: netem takes the copy"),
     ],
 )
-def test_what_is_refused_is_named_where_it_was_written(sets: tuple[str, ...], message: str) -> None:
+def test_a_refused_key_is_named_at_its_place(sets: tuple[str, ...], message: str) -> None:
     assert refused(*sets).startswith(message)

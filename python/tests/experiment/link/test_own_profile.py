@@ -11,13 +11,13 @@ from wirelab.schema import Delay, Loss
 MINE = BASE.replace('rtt = "20 ms"', 'profile = "./mine.toml"')
 
 
-def test_its_link_lies_below_the_links_own_keys(tmp_path: Path) -> None:
+def test_the_links_own_keys_override_its_profile(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('[link]\nrtt = "20 ms"\nloss = "10 %"\n')
     link = load(tmp_path, MINE.replace("[workload]", 'delay = "1 ms"\n[workload]')).scenarios[0].link
     assert link.uplink == (Loss(probability=0.1), Delay(delay_ns=1_000_000))
 
 
-def test_it_can_be_a_level(tmp_path: Path) -> None:
+def test_a_users_profile_can_be_a_level(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('[link]\nrtt = "20 ms"\n')
     experiment = load(tmp_path, BASE.replace('rtt = "20 ms"\n', ""), "link.profile=./mine.toml,starlink")
     assert {scenario.link.uplink for scenario in experiment.scenarios} == {
@@ -38,14 +38,14 @@ def test_it_can_be_a_level(tmp_path: Path) -> None:
         (f"x = {'9' * 5000}\n", "mine.toml: is not TOML: Exceeds the limit"),
     ],
 )
-def test_what_is_wrong_in_it_is_reported_with_its_file(text: str, says: str, tmp_path: Path) -> None:
+def test_an_error_in_a_users_profile_is_reported_with_its_file(text: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(text)
     with pytest.raises(WirelabError) as error:
         load(tmp_path, MINE)
     assert says in str(error.value)
 
 
-def test_a_file_that_is_not_there_is_reported_at_the_key(tmp_path: Path) -> None:
+def test_a_missing_profile_is_reported_at_the_key(tmp_path: Path) -> None:
     (tmp_path / "mine.tml.toml").touch()
     with pytest.raises(WirelabError, match=r'test\.toml:5:1: links\.wire\.profile: no such file \("\./mine\.toml"\)'):
         load(tmp_path, MINE)

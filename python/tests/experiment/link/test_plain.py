@@ -50,16 +50,16 @@ def refusal(**table: Any) -> str:
     return str(problems(raised.value, KEYS, lambda key: Where("link.toml", key=".".join(map(str, key))))[0])
 
 
-def test_an_impairment_has_the_key_of_its_kind_with_its_parameters() -> None:
+def test_an_impairments_key_is_its_kind_with_its_parameters() -> None:
     assert read(drop_every={"n": 10}).drop_every == DropEvery(n=10)
     assert read().drop_every is None
 
 
-def test_one_parameter_may_stand_alone() -> None:
+def test_a_single_parameter_needs_no_table() -> None:
     assert read(drop_every=10).drop_every == DropEvery(n=10)
 
 
-def test_a_later_layer_takes_it_away() -> None:
+def test_a_later_layer_can_remove_it() -> None:
     assert read(drop_every="none").drop_every is None
 
 
@@ -89,7 +89,7 @@ def test_a_wrong_value_is_refused_with_its_key(table: dict[str, Any], message: s
     assert f"link.toml: {message}" in refusal(**table)
 
 
-def test_an_editor_gets_all_forms() -> None:
+def test_the_schema_for_editors_has_all_forms() -> None:
     schema = KEYS.model_json_schema(by_alias=True)
     assert {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**32} in schema["properties"]["drop-every"]["anyOf"]
     assert schema["properties"]["stall"]["description"] == "Packets that wait."

@@ -22,7 +22,7 @@ def test_a_link_alone_is_a_profile(tmp_path: Path) -> None:
     assert (profile.title, profile.about, profile.sources) == ("mine", "", {})
 
 
-def test_other_names_are_those_of_shipped_links(tmp_path: Path) -> None:
+def test_names_without_a_path_are_shipped_links(tmp_path: Path) -> None:
     assert find_profile("starlink", tmp_path) == profiles()["starlink"]
     assert [is_profile_file(name) for name in ("starlink", "mine.toml", "../mine")] == [False, True, True]
 
@@ -40,7 +40,7 @@ def test_other_names_are_those_of_shipped_links(tmp_path: Path) -> None:
         ("[link\n", "is not TOML: "),
     ],
 )
-def test_what_is_no_profile_is_refused_with_the_reason(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_profile_is_refused_with_the_reason(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(WirelabError) as error:

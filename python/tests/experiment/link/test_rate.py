@@ -30,7 +30,7 @@ def read(table: dict[str, Any], folder: Path = Path()) -> LinkTable:
         ({"rate": "1 Mbit/s", "queue": "64 kB"}, 64_000, 64_000, []),
     ],
 )  # fmt: skip
-def test_a_rate_without_a_queue_gets_one_bandwidth_delay_product_and_that_is_said(
+def test_a_rate_without_a_queue_gets_one_bandwidth_delay_product_with_a_note(
     table: dict[str, Any], uplink_bytes: int, downlink_bytes: int, words: list[str] | None
 ) -> None:
     link = read(table)
@@ -63,7 +63,7 @@ def test_a_rate_without_a_queue_gets_one_bandwidth_delay_product_and_that_is_sai
         ),
     ],
 )
-def test_a_queue_is_a_bound_or_a_discipline(written: object, meant: QueueSpec) -> None:
+def test_a_queue_is_a_limit_or_a_discipline(written: object, meant: QueueSpec) -> None:
     assert read({"queue": written}).queue == meant
 
 
@@ -76,7 +76,7 @@ def test_a_queue_is_a_bound_or_a_discipline(written: object, meant: QueueSpec) -
         {"discipline": "fq-codel", "quantum": "0 B"}, {"discipline": "fq-codel", "packets": "1 packet"},
     ],
 )  # fmt: skip
-def test_what_is_no_queue_is_refused(written: object) -> None:
+def test_an_invalid_queue_is_refused(written: object) -> None:
     with pytest.raises(ValidationError):
         read({"queue": written})
 
@@ -130,11 +130,11 @@ POINT = {"at": "0 s", "rate": "1 Mbit/s"}
         {"family": "ipv5"},
     ],
 )
-def test_what_is_no_rate_schedule_or_outage_is_refused(table: dict[str, Any]) -> None:
+def test_an_invalid_rate_schedule_or_outage_is_refused(table: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         read(table)
 
 
-def test_an_outage_without_an_end_of_its_kind_comes_once() -> None:
+def test_an_outage_without_a_period_occurs_once() -> None:
     (stage,) = link_spec(read({"outage": {"start": "1 s", "duration": "2 s"}}), ask).uplink
     assert stage == Outage(start_ns=10**9, duration_ns=2 * 10**9)

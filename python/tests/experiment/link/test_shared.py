@@ -11,7 +11,7 @@ def medium(written: object) -> MediumSpec | None:
     return LinkTable.model_validate({"medium": written}).medium
 
 
-def test_a_medium_without_a_kind_is_a_serialiser() -> None:
+def test_a_medium_without_a_kind_has_only_a_rate() -> None:
     assert medium({"rate": "250 kbit/s", "queue": "2 kB"}) == Serialiser(rate_bps=250_000, queue_bytes=2000)
 
 
@@ -67,6 +67,6 @@ NO_TIME = {"preamble": "0 us", "ack": "0 us", "sifs": "0 us"}
         {"signal": "-301 dBm"},
     ],
 )
-def test_what_is_no_medium_radio_or_translation_is_refused(table: dict[str, Any]) -> None:
+def test_an_invalid_medium_radio_or_translation_is_refused(table: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         LinkTable.model_validate(table)

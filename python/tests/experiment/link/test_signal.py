@@ -13,7 +13,7 @@ def steps(technology: str) -> tuple[Step, ...]:
 
 
 @pytest.mark.parametrize("technology", MAPS)
-def test_at_a_sensitivity_the_standards_share_of_frames_is_lost(technology: str) -> None:
+def test_at_the_sensitivity_the_standards_share_of_frames_is_lost(technology: str) -> None:
     known = signal_maps()[technology]
     for step in known.steps:
         found = resolve(technology, step.sensitivity_dbm)
@@ -62,7 +62,7 @@ def test_a_signal_between_two_rates_loses_some_frames() -> None:
     assert 0 < share(found["frame-error"]) < 0.1
 
 
-def test_a_signal_that_no_receiver_must_hear_is_refused_with_a_way_out() -> None:
+def test_a_signal_below_every_sensitivity_is_refused_with_a_hint() -> None:
     with pytest.raises(
         UnitError, match=r"-85 dBm is weaker than what 802.11n asks of any receiver \(-82 dBm\)"
     ) as error:

@@ -9,12 +9,12 @@ from wirelab.experiment.link import LinkTable, link_spec, merge
 from wirelab.schema import Delay, DeliveryTrace, LinkSpec, Loss, NormalJitter
 
 
-def test_clean_does_nothing() -> None:
+def test_the_profile_clean_has_no_effects() -> None:
     assert single_link("clean") == LinkSpec(uplink=(), downlink=())
 
 
 @pytest.mark.parametrize("name", profiles())
-def test_a_shipped_link_is_what_an_experiment_makes_of_it(name: str) -> None:
+def test_a_shipped_link_is_the_same_in_an_experiment(name: str) -> None:
     assert single_link(name) == link_spec(LinkTable.model_validate(merge([profiles()[name].link])), ask)
 
 
@@ -30,14 +30,14 @@ def test_a_table_may_begin_with_a_profile() -> None:
     assert changed.radio == single_link("nb-iot").radio is not None
 
 
-def test_each_set_lies_over_what_is_before_it() -> None:
+def test_each_set_overrides_the_earlier_ones() -> None:
     link = single_link("clean", ["rtt=50ms", "jitter=normal 5 ms", "rtt = 80ms", "link.uplink.loss=1%"])
     delay = Delay(delay_ns=40_000_000, jitter=NormalJitter(sigma_ns=5_000_000))
     assert link.uplink == (Loss(probability=0.01), delay)
     assert link.downlink == (delay,)
 
 
-def test_a_profile_of_ones_own_names_files_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_users_profile_names_files_next_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "home.trace").write_text("10\n20\n")
     (tmp_path / "mine" / "home.toml").write_text('[link]\ntrace = "home.trace"\nqueue = "64 kB"\n')

@@ -37,7 +37,7 @@ def edit(path: Path, old: str, new: str) -> None:
         ("implementations.toml", '"{{ address }}", "{{ port }}"', '"{{ address }}", "{{ port }}", "--slow"'),
     ],
 )
-def test_a_program_is_another_once_its_entry_or_its_script_is(own: Path, file: str, old: str, new: str) -> None:
+def test_a_changed_entry_or_script_changes_the_programs_digest(own: Path, file: str, old: str, new: str) -> None:
     before = digest(own)
     assert digest(own) == before
     edit(own / file, old, new)
@@ -47,14 +47,14 @@ def test_a_program_is_another_once_its_entry_or_its_script_is(own: Path, file: s
     assert digest(own) == before
 
 
-def test_words_for_people_and_other_files_change_nothing(own: Path) -> None:
+def test_descriptions_and_other_files_do_not_change_the_digest(own: Path) -> None:
     before = digest(own)
     edit(own / "implementations.toml", 'title = "mine in Python"', 'title = "Better"')
     (own / "notes.py").write_text("x = 1")
     assert digest(own) == before
 
 
-def test_what_a_script_imports_from_its_folder_is_part_of_it(own: Path) -> None:
+def test_modules_imported_from_the_scripts_folder_are_part_of_the_digest(own: Path) -> None:
     edit(own / "mine_client.py", "import json\n", "import json\nfrom shared import frames\n")
     (own / "shared").mkdir()
     (own / "shared" / "__init__.py").write_text("")
@@ -73,7 +73,7 @@ def test_files_are_named_in_any_text_of_an_entry_and_may_hold_a_blank(own: Path)
     assert named_files(entry, {"beside": own}) == {"a b.py": own / "a b.py", "x.conf": own / "x.conf"}
 
 
-def test_how_long_a_program_takes_is_for_a_plans_minutes_alone(own: Path) -> None:
+def test_the_declared_duration_of_a_program_affects_only_the_estimate(own: Path) -> None:
     catalogue = own / "implementations.toml"
     text, before = catalogue.read_text(), digest(own)
     catalogue.write_text(
@@ -83,11 +83,11 @@ def test_how_long_a_program_takes_is_for_a_plans_minutes_alone(own: Path) -> Non
     assert digest(own) == before
 
 
-def test_a_shipped_script_is_part_of_its_entry_and_what_is_unknown_has_no_digest(tmp_path: Path) -> None:
+def test_a_shipped_script_is_part_of_its_entrys_digest_and_unknown_names_have_none(tmp_path: Path) -> None:
     assert program_digests(["paho", "builtin", "no-such"], tmp_path).keys() == {"paho"}
 
 
-def test_a_changed_script_changes_the_keys_of_its_scenarios_and_of_no_other(own: Path) -> None:
+def test_a_changed_script_changes_only_the_keys_of_its_scenarios(own: Path) -> None:
     before = make_plan(load_experiment(str(own / "experiment.toml")))
     edit(own / "mine_client.py", "TCP_NODELAY, 1", "TCP_NODELAY, 0")
     after = make_plan(load_experiment(str(own / "experiment.toml")))
@@ -97,7 +97,7 @@ def test_a_changed_script_changes_the_keys_of_its_scenarios_and_of_no_other(own:
     assert before.programs != after.programs
 
 
-def test_an_own_protocol_on_another_port_is_another_scenario_and_its_words_are_no_part_of_it(own: Path) -> None:
+def test_a_user_defined_protocols_port_is_part_of_the_key_and_its_description_is_not(own: Path) -> None:
     def keys() -> dict[str, str]:
         return {each.name: each.key for each in make_plan(load_experiment(str(own / "experiment.toml"))).scenarios}
 

@@ -61,7 +61,7 @@ def write(folder: Path, *programs: tuple[str, str], more: str = "", protocol: st
     return str(path)
 
 
-def test_its_settings_are_read_as_those_of_a_builtin_protocol(tmp_path: Path) -> None:
+def test_user_defined_settings_are_read_as_those_of_a_builtin_protocol(tmp_path: Path) -> None:
     write(tmp_path)
     [protocol] = own_protocols(tmp_path)
     assert isinstance(protocol.settings[0].values, IntegerValues)
@@ -69,7 +69,7 @@ def test_its_settings_are_read_as_those_of_a_builtin_protocol(tmp_path: Path) ->
     assert not protocol.builtin
 
 
-def test_its_only_program_plays_each_role_without_being_named(tmp_path: Path) -> None:
+def test_the_only_program_of_a_protocol_takes_each_role_by_default(tmp_path: Path) -> None:
     experiment = load_experiment(write(tmp_path, ("one", "client"), ("other", "server")))
     assert {each.protocol: dict(each.implementation) for each in experiment.scenarios} == {
         "raw-tcp": {"client": "builtin", "server": "builtin"},
@@ -77,20 +77,20 @@ def test_its_only_program_plays_each_role_without_being_named(tmp_path: Path) ->
     }
 
 
-def test_a_plan_tells_of_it_so_that_it_can_be_run_elsewhere(tmp_path: Path) -> None:
+def test_a_plan_contains_a_user_defined_protocol_so_that_it_runs_elsewhere(tmp_path: Path) -> None:
     plan = make_plan(load_experiment(write(tmp_path, ("one", "client"), ("other", "server"))))
     assert [protocol.name for protocol in plan.protocols] == ["mine"]
     assert plan.known.protocol("mine") is not None
 
 
-def test_a_role_that_nobody_or_more_than_one_plays_is_refused(tmp_path: Path) -> None:
+def test_a_role_with_no_program_or_several_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WirelabError, match="no programs play the server of mine"):
         load_experiment(write(tmp_path, ("one", "client")))
     with pytest.raises(WirelabError, match="2 programs play the client of mine"):
         load_experiment(write(tmp_path, ("one", "client"), ("two", "client"), ("other", "server")))
 
 
-def test_everything_that_is_wrong_is_reported_at_once_with_its_key(tmp_path: Path) -> None:
+def test_all_errors_are_reported_together_with_their_keys(tmp_path: Path) -> None:
     write(tmp_path, protocol=PROTOCOL.replace('"tcp"', '"sctp"').replace("7007", "70000"))
     with pytest.raises(CombinedError) as caught:
         own_protocols(tmp_path)
@@ -124,7 +124,7 @@ def test_everything_that_is_wrong_is_reported_at_once_with_its_key(tmp_path: Pat
         ),
     ],
 )
-def test_a_setting_whose_values_are_of_no_kind_or_whose_default_is_none_of_them_is_refused(
+def test_a_setting_with_invalid_values_or_an_invalid_default_is_refused(
     tmp_path: Path, old: str, new: str, words: str
 ) -> None:
     write(tmp_path, protocol=PROTOCOL.replace(old, new))
@@ -139,7 +139,7 @@ def test_a_default_is_in_the_settings_unit_or_has_its_own(tmp_path: Path, writte
     assert own_protocols(tmp_path)[0].settings[0].default == default
 
 
-def test_it_cannot_take_a_builtin_protocols_name(tmp_path: Path) -> None:
+def test_a_user_defined_protocol_cannot_have_a_builtin_name(tmp_path: Path) -> None:
     write(tmp_path, protocol=PROTOCOL.replace("mine", "h2"))
     with pytest.raises(WirelabError, match="is the name of a built-in protocol"):
         own_protocols(tmp_path)

@@ -45,17 +45,17 @@ def players(folder: Path, *, weakest: int, upto: int) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("upto", range(len(LAYERS) + 1))
-def test_the_strongest_layer_names_who_plays_the_server(tmp_path: Path, upto: int) -> None:
+def test_the_strongest_layer_chooses_the_servers_implementation(tmp_path: Path, upto: int) -> None:
     assert players(tmp_path, weakest=0, upto=upto)["server"] == f"p{upto}"
 
 
 @pytest.mark.parametrize(("layer", "client"), list(enumerate(["p1", "builtin", "p3", "p4", "builtin", "builtin"], 1)))
-def test_what_names_the_server_leaves_the_client_alone(tmp_path: Path, layer: int, client: str) -> None:
+def test_choosing_the_server_does_not_change_the_client(tmp_path: Path, layer: int, client: str) -> None:
     assert players(tmp_path, weakest=layer, upto=layer) == {"client": client, "server": f"p{layer}"}
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_of_one_protocol_can_be_given_back_to_the_builtin_endpoint(tmp_path: Path, role: str) -> None:
+def test_a_role_of_one_protocol_can_be_set_back_to_builtin(tmp_path: Path, role: str) -> None:
     own = f'[protocols.mqtt]\nimplementation = "mosquitto"\n{role}.implementation = "builtin"\n'
     file = tmp_path / "mine.toml"
     file.write_text(f'title = "?"\nfactors.protocol = ["mqtt", "http1"]\nworkload.kind = "telemetry"\n{own}')
@@ -75,7 +75,7 @@ def test_the_server_of_one_protocol_can_be_varied_and_changes_no_other_protocol(
     assert all(each.implementation["client"] == "builtin" for each in scenarios)
 
 
-def test_of_two_programs_of_an_own_protocol_its_table_chooses(tmp_path: Path) -> None:
+def test_a_user_defined_protocols_table_chooses_between_two_programs(tmp_path: Path) -> None:
     protocol = (
         '[protocols.mine]\ntitle = "Mine"\nabout = "Mine."\ntransport = "tcp"\nport = 7007\nworkloads = ["telemetry"]\n'
     )

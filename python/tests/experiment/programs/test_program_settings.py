@@ -53,7 +53,7 @@ def settings(found: Experiment) -> list[tuple[str, dict[str, Any]]]:
     return [(client, {name: dict(values) for name, values in own.items()}) for client, own in settings_for]
 
 
-def test_they_have_their_defaults_where_the_program_plays_and_are_nowhere_else(tmp_path: Path) -> None:
+def test_program_settings_have_defaults_only_in_scenarios_of_the_program(tmp_path: Path) -> None:
     found = experiment(tmp_path)
     assert settings(found) == [("builtin", {}), ("mine", {"mine": {"think-time": 5, "mood": "good"}})]
     builtin, mine = (each.identity() for each in found.scenarios)
@@ -62,12 +62,12 @@ def test_they_have_their_defaults_where_the_program_plays_and_are_nowhere_else(t
     assert "think-time" not in mine["settings"]
 
 
-def test_a_table_of_the_program_gives_them_a_value_with_a_unit(tmp_path: Path) -> None:
+def test_a_programs_table_sets_its_settings_with_units(tmp_path: Path) -> None:
     found = experiment(tmp_path, '[programs.mine]\nthink-time = "0.1 s"\nmood = "bad"')
     assert settings(found)[1] == ("mine", {"mine": {"think-time": 100, "mood": "bad"}})
 
 
-def test_one_is_a_factor_of_the_scenarios_that_the_program_plays_in(tmp_path: Path) -> None:
+def test_a_program_setting_can_be_a_factor_of_the_programs_scenarios(tmp_path: Path) -> None:
     varied = 'implementation = ["builtin", "mine"]\n"programs.mine.think-time" = ["0 ms", "20 ms"]'
     found = experiment(tmp_path, factors=varied)
     assert [(client, own.get("mine", {}).get("think-time")) for client, own in settings(found)] == [
@@ -86,7 +86,7 @@ def test_one_is_a_factor_of_the_scenarios_that_the_program_plays_in(tmp_path: Pa
         ("[programs.mine]\nthink-time = '2 s'", "programs.mine.think-time: is out of range"),
     ],
 )
-def test_what_is_wrong_with_them_is_reported_with_its_place(tmp_path: Path, text: str, words: str) -> None:
+def test_an_error_in_program_settings_is_reported_with_its_place(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(WirelabError) as caught:
         experiment(tmp_path, text)
     assert words in str(caught.value)
@@ -101,7 +101,7 @@ def test_what_is_wrong_with_them_is_reported_with_its_place(tmp_path: Path, text
         ('"programs.nobody.mood" = ["bad"]', "unknown program with settings of its own 'nobody'"),
     ],
 )
-def test_what_is_wrong_with_a_factor_of_them_is_reported_with_its_place(
+def test_an_error_in_a_factor_of_program_settings_is_reported_with_its_place(
     tmp_path: Path, factor: str, words: str
 ) -> None:
     with pytest.raises(WirelabError) as caught:
@@ -110,7 +110,7 @@ def test_what_is_wrong_with_a_factor_of_them_is_reported_with_its_place(
     assert "programs." in str(caught.value)
 
 
-def test_a_plan_keeps_them_and_tells_them_to_that_program_alone(tmp_path: Path) -> None:
+def test_a_plan_passes_program_settings_to_that_program_only(tmp_path: Path) -> None:
     made = make_plan(experiment(tmp_path, '[programs.mine]\nmood = "bad"'))
     plan = Plan.model_validate(made.to_json())
     assert plan == made
@@ -123,16 +123,14 @@ def test_a_plan_keeps_them_and_tells_them_to_that_program_alone(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("thinks", "refused"), [("5 ms", False), ("7 ms", True)])
-def test_a_program_may_do_some_of_its_own_settings_with_others_alone(
-    tmp_path: Path, thinks: str, *, refused: bool
-) -> None:
+def test_some_program_settings_require_others(tmp_path: Path, thinks: str, *, refused: bool) -> None:
     plan = make_plan(experiment(tmp_path, f'[programs.mine]\nmood = "bad"\nthink-time = "{thinks}"'))
     barrier = program_barrier(plan.scenarios[1], load(tmp_path), plan.known)
     assert (barrier is not None) == refused
     assert barrier is None or barrier.error == "mine does this only with think-time = 5 or 100"
 
 
-def test_the_shipped_browser_may_be_held_up_by_its_own_tools(tmp_path: Path) -> None:
+def test_the_shipped_browser_can_be_throttled_by_devtools(tmp_path: Path) -> None:
     file = tmp_path / "test.toml"
     file.write_text(
         'title = "T"\n[factors]\nprotocol = ["h2"]\n"client.implementation" = ["chromium"]\n'

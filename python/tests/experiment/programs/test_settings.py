@@ -63,7 +63,7 @@ PROFILE = {
 }
 
 
-def test_a_number_may_be_left_to_the_library_by_its_word() -> None:
+def test_a_number_may_be_left_to_the_library() -> None:
     left = setting(LEFT)
     assert [read_setting(left, written) for written in ("default", "4 KiB")] == ["default", 4096]
     assert (describe_values(left), describe_default(left)) == ("1 B to 65535 B, default", "default")
@@ -75,7 +75,7 @@ def test_a_number_may_be_left_to_the_library_by_its_word() -> None:
     assert caught.value.hint == "1 B to 65535 B or 'default'"
 
 
-def test_a_profile_gives_what_is_left_to_the_library() -> None:
+def test_a_profile_sets_values_that_are_left_to_the_library() -> None:
     protocol = ProtocolDescription.model_validate(_PROTOCOL | {"settings": [PROFILE, LEFT]})
     assert resolve_settings(protocol, [{"profile": "small"}]) == {"profile": "small", "window": 512}
     given = resolve_settings(protocol, [{"profile": "small", "window": "1 B"}])
@@ -115,13 +115,13 @@ def test_a_value_that_one_protocol_takes_and_another_does_not_names_both(tmp_pat
         assert "h2 takes it: give it to that protocol alone, in [protocols.h2]" in reported
 
 
-def test_a_value_is_read_by_the_experiments_protocols_alone(tmp_path: Path) -> None:
+def test_a_value_is_read_by_the_experiments_protocols_only(tmp_path: Path) -> None:
     file = tmp_path / "test.toml"
     file.write_text(NOTIFY.format(protocols='"h2"', factor="", table='[protocol]\nnotification = "push"'))
     [scenario] = load_experiment(str(file)).scenarios
     assert scenario.settings["notification"] == "push"
 
 
-def test_a_factors_path_without_quotes_gets_a_hint_how_to_write_it(tmp_path: Path) -> None:
+def test_a_factors_path_without_quotes_is_refused_with_the_correct_form(tmp_path: Path) -> None:
     reported = refused(tmp_path, '"http1"', factor='server.implementation = ["builtin", "nginx"]')
     assert 'one key, in quotes: "server.implementation" = ["builtin", "nginx"]' in reported

@@ -41,14 +41,14 @@ def command(program: Implementation, **values: object) -> list[str]:
     return program.command(program.roles.server.command, values)
 
 
-def test_each_text_is_one_argument_whatever_its_value_holds(tmp_path: Path) -> None:
+def test_each_text_is_one_argument_for_any_value(tmp_path: Path) -> None:
     mine = program(tmp_path)
     assert command(mine, word="a b") == ["mine", "/here/a b", "--blank", "a b"]
     for value in ("x y", "'; rm -rf /", '"', "a\nb", "$(id)", "{{ 7 * 7 }}", ""):
         assert command(mine, word=value) == ["mine", f"/here/{value}"]
 
 
-def test_a_value_is_no_template() -> None:
+def test_a_value_is_not_rendered_as_a_template() -> None:
     assert render("{{ word }}", {"word": "{{ 7 * 7 }}"}) == "{{ 7 * 7 }}"
     assert render("<{{ word }}>", {"word": "<&>"}) == "<<&>>"
 
@@ -59,13 +59,13 @@ def test_a_condition_may_ask_for_a_number(tmp_path: Path) -> None:
     assert command(program(tmp_path), word="default") == ["mine", "/here/default"]
 
 
-def test_a_text_without_a_template_is_left_alone() -> None:
+def test_a_text_without_a_template_stays_unchanged() -> None:
     for text in ("", "%{time}", "${HOME}", "{url}", "a {\n}\n", "\r\n"):
         assert render(text, {}) == text
     assert render("{{ a }}\n", {"a": 1}) == "1\n"
 
 
-def test_what_the_agent_fills_in_can_be_written_and_nothing_else() -> None:
+def test_only_placeholders_that_the_agent_fills_in_are_allowed() -> None:
     assert render("@{{ upload_file }} {{ 'a' ~ url }}", PER_EXCHANGE) == "@{upload_file} a{url}"
     for text in ("{{ timeout_s * 1000 }}", "{% if url %}{% endif %}", "{{ url == 'a' }}", "{{ url | length }}"):
         with pytest.raises(TextError):
@@ -73,7 +73,7 @@ def test_what_the_agent_fills_in_can_be_written_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("text", ["{{ ''.__class__ }}", "{{ render.__globals__ }}", "{{ cycler }}{{ lipsum() }}"])
-def test_a_template_reaches_no_part_of_python_and_draws_nothing(text: str) -> None:
+def test_a_template_cannot_reach_python_or_random_values(text: str) -> None:
     with pytest.raises(TextError):
         render(text, {"render": render})
 
@@ -91,7 +91,7 @@ def test_an_error_while_rendering_has_the_file_the_line_the_entry_and_the_variab
 @pytest.mark.parametrize(
     ("opens", "line"), [("'''\n", 4), ("'''", 3), ('"""\n', 4)], ids=["below", "on the same line", "with escapes"]
 )
-def test_a_text_of_several_lines_is_reported_with_its_own(tmp_path: Path, opens: str, line: int) -> None:
+def test_an_error_in_a_text_of_several_lines_has_its_line(tmp_path: Path, opens: str, line: int) -> None:
     wrong = "first\n{% if word %}\n{{ 1 // 0 }}{% endif %}"
     text = ENTRY + f'[[mine.roles.server.files]]\npath = "x"\ntext = {opens}{wrong}{opens.strip()}\n'
     mine = program(tmp_path, text)
@@ -101,14 +101,14 @@ def test_a_text_of_several_lines_is_reported_with_its_own(tmp_path: Path, opens:
     assert f":{start + line + 1}: mine.roles.server.files.0.text: cannot be rendered: " in str(caught.value)
 
 
-def test_a_condition_that_asks_for_nothing_known_is_no_condition_that_does_not_hold() -> None:
+def test_a_condition_on_an_unknown_variable_is_an_error_and_not_false() -> None:
     with pytest.raises(TextError, match="'word' is undefined"):
         holds("word", {})
     with pytest.raises(TextError, match="is not a template"):
         holds("word ==", {"word": 1})
 
 
-def test_an_entry_that_no_file_has_reports_what_is_wrong_alone() -> None:
+def test_an_entry_without_a_file_has_errors_without_a_place() -> None:
     entry = Implementation.model_validate(
         {"title": "", "homepage": "", "install": "", "version_command": ["true"], "roles": {}}
     )

@@ -50,26 +50,26 @@ def test_an_effect_below_ten_times_the_links_error_is_flagged(shift_s: float, er
     assert (found["flag"], found["error_s"]) == (flag, error_s)
 
 
-def test_the_reason_has_both_figures() -> None:
+def test_the_reason_names_effect_and_error() -> None:
     assert compared(0.009, 0.001)["why"] == (
         "the difference of 9 ms is less than 10 times the link's mean error of 1 ms a round trip"
     )
 
 
-def test_a_comparison_is_no_better_than_its_link() -> None:
+def test_a_comparisons_quality_is_at_most_that_of_its_link() -> None:
     found = compared(0.020, 0.001, {**GOOD, "flag": "unusable", "why": "1 trials saw the clock step"})
     assert (found["flag"], found["why"]) == ("unusable", "uplink: 1 trials saw the clock step")
     assert found["causes"] == ["the link"]
 
 
-def test_a_comparison_is_no_better_than_the_cpu_that_a_side_had() -> None:
+def test_a_comparisons_quality_is_at_most_that_of_the_cpu_of_each_side() -> None:
     waits = {"two": Wait("h2", None, None, "limited", "endpoints waited")}
     found = compared(0.020, 0.001, waits=waits)
     assert (found["flag"], found["why"], found["causes"]) == ("limited", "h2: endpoints waited", ["the machine"])
 
 
 @pytest.mark.parametrize("metric", ["wire-bytes", "client-cpu-work"])
-def test_counts_and_cpu_times_are_no_worse_for_a_wait_or_a_late_link_but_for_a_wrong_one(metric: str) -> None:
+def test_counts_and_cpu_times_ignore_waits_and_timing_errors_but_not_a_wrong_link(metric: str) -> None:
     waits = {"two": Wait("h2", None, None, "unusable", "endpoints waited")}
     found = compared(0.0005, 0.001, waits=waits, metric=metric)
     assert (found["flag"], found["causes"]) == ("good", [])
@@ -77,7 +77,7 @@ def test_counts_and_cpu_times_are_no_worse_for_a_wait_or_a_late_link_but_for_a_w
     assert compared(0.0005, 0.001, lossy, waits, metric)["flag"] == "limited"
 
 
-def test_cpu_times_are_worse_for_what_a_hypervisor_took_alone_and_counts_are_not() -> None:
+def test_stolen_cpu_lowers_the_quality_of_cpu_times_and_not_of_counts() -> None:
     waits = {
         side: Wait(name, 0.5, steal, "unusable", "endpoints waited")
         for side, name, steal in (("one", "h2", 0.03), ("two", "h3", 0.04))
@@ -91,13 +91,13 @@ def test_cpu_times_are_worse_for_what_a_hypervisor_took_alone_and_counts_are_not
 
 
 @pytest.mark.parametrize("metric", ["client-utilisation", "throughput", "radio-energy"])
-def test_what_is_no_delay_is_not_held_against_a_delay_but_against_waits(metric: str) -> None:
+def test_a_metric_that_is_not_a_delay_ignores_the_delay_error_but_not_waits(metric: str) -> None:
     assert compared(0.0005, 0.001, metric=metric)["flag"] == "good"
     waits = {"two": Wait("h2", None, None, "unusable", "endpoints waited")}
     assert compared(0.0005, 0.001, waits=waits, metric=metric)["flag"] == "unusable"
 
 
-def test_of_two_sides_that_waited_for_a_cpu_the_worse_is_named() -> None:
+def test_the_side_with_more_cpu_waiting_is_named() -> None:
     waits = {
         side: Wait(name, share, None, "unusable", f"endpoints waited {share:.0%}")
         for side, name, share in (("one", "h2", 0.3), ("two", "h3", 0.2))
@@ -105,7 +105,7 @@ def test_of_two_sides_that_waited_for_a_cpu_the_worse_is_named() -> None:
     assert compared(0.020, 0.001, waits=waits)["why"] == "h2: endpoints waited 30%"
 
 
-def test_an_unknown_lateness_is_not_taken_for_none() -> None:
+def test_an_unknown_timing_error_is_not_taken_for_zero() -> None:
     assert compared(0.020, None)["flag"] == "limited"
 
 
@@ -115,7 +115,7 @@ def test_the_mean_is_of_all_packets_and_never_above_the_largest() -> None:
     assert mean_lateness_ns([]) is None
 
 
-def test_how_late_netem_was_is_not_known_of_the_packets_that_went_in(tmp_path: Path) -> None:
+def test_netems_timing_error_is_unknown_from_the_log_of_arrivals(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, links=("lossless",), uploads=("30 B",), trials=2, exchanges=5)
     path = folder / "plan.json"
     plan = json.loads(path.read_text())

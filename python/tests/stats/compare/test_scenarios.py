@@ -26,7 +26,7 @@ def _scenario(key: str, protocol: str, implementation: str = "builtin", **more: 
     return Scenario.model_validate(whole_scenario({**base, "implementation": ends, **more}))
 
 
-def test_scenarios_that_differ_in_the_protocol_alone_are_compared() -> None:
+def test_scenarios_that_differ_only_in_the_protocol_are_compared() -> None:
     scenarios = [_scenario("a", "h2"), _scenario("b", "h3"), _scenario("c", "h3", link=LOSSY)]
     assert list(compare.pairs(scenarios)) == [("a", "b")]
 
@@ -40,14 +40,14 @@ def test_implementations_of_one_protocol_are_compared_but_not_across_protocols()
     assert list(compare.pairs(scenarios)) == [("a", "b"), ("b", "c")]
 
 
-def test_protocols_are_compared_where_the_same_implementations_play_as_long_as_there_is_such_a_place() -> None:
+def test_protocols_are_compared_with_the_same_implementations_if_possible() -> None:
     curl = {"levels": {"implementation": "curl"}}
     h2, http1 = _scenario("a", "h2", "curl", **curl), _scenario("b", "http1", "curl", **curl)
     other = _scenario("c", "http1", points=[{"protocol": "http1"}])
     assert list(compare.pairs([h2, http1, other])) == [("a", "b"), ("b", "c")]
 
 
-def test_a_protocol_that_one_program_alone_plays_is_compared_as_it_is_with_every_other() -> None:
+def test_a_protocol_with_one_implementation_is_compared_with_every_other() -> None:
     mine = _scenario("a", "mine", "mine-py")
     others = [_scenario("b", "http1"), _scenario("c", "h2"), _scenario("d", "h2", link=LOSSY)]
     assert list(compare.pairs([mine, *others])) == [("a", "b"), ("a", "c"), ("b", "c")]
@@ -58,7 +58,7 @@ def test_a_protocol_that_one_program_alone_plays_is_compared_as_it_is_with_every
     assert list(compare.pairs([mine, two, others[1], curl])) == [("a", "f"), ("c", "e")]
 
 
-def test_every_shipped_choice_is_compared_with_the_protocols_that_it_does_not_touch() -> None:
+def test_every_shipped_choice_is_compared_with_the_protocols_that_it_does_not_change() -> None:
     scenarios = make_plan(load_experiment("milosevic2021-choices")).scenarios
     by_key = {scenario.key: scenario for scenario in scenarios}
     found: dict[str, set[str]] = {}
@@ -78,7 +78,9 @@ def test_a_scenario_that_stands_for_several_points_is_compared_at_each() -> None
 
 @pytest.mark.simulation
 @pytest.mark.parametrize(("effect", "trials"), [(0.0, 6), (0.2, 6), (0.2, 20)])
-def test_comparing_a_scenario_with_itself_is_quiet(effect: float, trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparing_a_scenario_with_itself_shows_no_difference(
+    effect: float, trials: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Invariant 10 on simulated data: two-mode delays, with and without an effect of the trial."""
     # Fewer resamples make an interval's ends less exact, not less wide.
     monkeypatch.setattr(bootstrap, "RESAMPLES", 500)

@@ -44,7 +44,7 @@ def test_a_shift_is_found_and_enclosed() -> None:
     assert covered / 200 >= 0.9
 
 
-def test_timed_out_values_lie_above_all_others_and_tie() -> None:
+def test_timed_out_values_rank_above_all_others_and_tie() -> None:
     completed, late = Sample.of([[1.0, 2.0]] * 3), Sample.of([[]] * 3, [2, 2, 2])
     assert cliffs_delta(Pair(late, completed)).point == 1
     assert cliffs_delta(Pair(late, late)).point == 0
@@ -57,7 +57,7 @@ def test_the_permutation_p_is_exact_for_few_trials() -> None:
     assert permutation_p(Pair(a, b), np.random.default_rng(0)) == pytest.approx(2 / 20)
 
 
-def test_whole_trials_change_sides_so_that_many_exchanges_do_not_make_up_for_few_trials() -> None:
+def test_the_permutation_test_permutes_whole_trials() -> None:
     rng = np.random.default_rng(0)
     a = Sample.of([rng.normal(0, 1, 500), rng.normal(1, 1, 500)])
     b = Sample.of([rng.normal(2, 1, 500), rng.normal(3, 1, 500)])

@@ -25,7 +25,7 @@ def _trials(trials: int, size: int, effect: float, rng: np.random.Generator) -> 
 @pytest.mark.parametrize(
     ("trials", "size", "effect"), [(3, 50, 0.0), (5, 20, 0.0), (5, 20, 0.1), (30, 100, 0.0), (30, 100, 0.1)]
 )
-def test_intervals_of_a_mean_and_of_a_ratio_cover_as_often_as_they_say(trials: int, size: int, effect: float) -> None:
+def test_intervals_of_a_mean_and_of_a_ratio_keep_their_coverage(trials: int, size: int, effect: float) -> None:
     rng = np.random.default_rng(11)
     truth = np.exp(0.125 + effect**2 / 2)
     mean_covered = ratio_covered = 0
@@ -79,7 +79,7 @@ def test_a_tail_with_too_few_resamples_falls_back_to_the_standard_error() -> Non
 
 
 @pytest.mark.parametrize("trials", [2, 3, 4])
-def test_with_few_trials_an_interval_stays_where_times_can_be_and_covers_as_before(trials: int) -> None:
+def test_with_few_trials_an_interval_of_times_stays_positive_and_keeps_its_coverage(trials: int) -> None:
     """Two-mode delays in trials that differ."""
     rng = np.random.default_rng(8)
 
@@ -124,7 +124,7 @@ def test_a_median_above_the_time_out_is_infinite_and_not_a_number_that_is_averag
     assert bootstrap.median(np.array([1.0, 2.0, np.inf])) == 2.0
 
 
-def test_a_mean_that_some_resamples_have_of_nothing_but_0_has_a_true_0_at_its_end() -> None:
+def test_a_mean_with_all_zero_resamples_has_an_exact_0_as_its_lower_end() -> None:
     trials = [np.array([0.0] * 9 + [1.0] * (trial == 0)) for trial in range(7)]
     mean, _ = bootstrap.moments(trials, 2000, np.random.default_rng(1))
     assert mean.interval(0.95)[0] == 0.0

@@ -27,7 +27,7 @@ def test_an_outer_quantile_needs_enough_values(q: float, least: int) -> None:
     assert descriptive.quantile(Sample.of([range(1, least + 1)]), q) is not None
 
 
-def test_quantiles_count_timed_out_exchanges_as_above_every_other() -> None:
+def test_quantiles_rank_timed_out_exchanges_above_all_others() -> None:
     trials = [[1.0, 2.0, 3.0]] * 4
     assert descriptive.median(Sample.of(trials)).point == 2
     assert descriptive.median(Sample.of(trials, [2, 2, 2, 2])).point == 3
@@ -53,7 +53,7 @@ def test_means_are_over_completed_exchanges_and_say_so() -> None:
     assert "completed exchanges only" in mean.method
 
 
-def test_one_trial_says_that_its_interval_is_of_exchanges_alone() -> None:
+def test_the_interval_of_one_trial_is_marked_as_over_exchanges_only() -> None:
     mean, _ = descriptive.mean_and_sd(Sample.of([range(1, 20)]), np.random.default_rng(0))
     assert "within one trial" in mean.method
 
@@ -70,7 +70,7 @@ def test_the_interval_of_a_median_covers_it(effect: float) -> None:
     assert covered / 300 >= 0.91
 
 
-def test_no_values_give_no_numbers() -> None:
+def test_no_values_give_no_estimates() -> None:
     empty = Sample.of([[], []])
     mean, sd = descriptive.mean_and_sd(empty, np.random.default_rng(0))
     assert mean.point is None

@@ -17,7 +17,7 @@ def _sample(parts: list[tuple[float, int]], spread: float, rng: np.random.Genera
     )
 
 
-def test_retransmission_time_outs_make_modes_with_their_shares() -> None:
+def test_retransmission_timeouts_give_modes_with_their_shares() -> None:
     rng = np.random.default_rng(0)
     found = modes(_sample([(0.041, 70), (0.25, 20), (1.05, 10)], 0.02, rng))
     assert [mode.share.point for mode in found] == pytest.approx([0.7, 0.2, 0.1])
@@ -27,13 +27,13 @@ def test_retransmission_time_outs_make_modes_with_their_shares() -> None:
     ] * 3
 
 
-def test_one_cluster_however_wide_is_no_list_of_modes() -> None:
+def test_one_wide_cluster_has_no_modes() -> None:
     rng = np.random.default_rng(1)
     assert modes(_sample([(0.04, 100)], 0.001, rng)) == []
     assert modes(_sample([(0.04, 300)], 0.5, rng)) == []
 
 
-def test_a_few_stragglers_are_no_mode() -> None:
+def test_a_few_outliers_are_not_a_mode() -> None:
     values = np.full(1000, 0.04)
     values[:5] = 3.0
     assert modes(Sample.of([values])) == []

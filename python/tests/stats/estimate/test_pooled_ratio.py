@@ -14,7 +14,7 @@ def test_the_ratio_is_that_of_the_sums_and_few_trials_have_no_interval() -> None
     assert few.method == "no interval: fewer than 5 trials"
 
 
-def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
+def test_the_interval_keeps_its_coverage() -> None:
     rng = np.random.default_rng(3)
     held = 0
     for seed in range(200):

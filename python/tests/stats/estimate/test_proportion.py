@@ -16,16 +16,16 @@ def test_clopper_pearson_is_that_of_scipy(counts: tuple[int, int]) -> None:
     assert clopper_pearson(successes, n, 0.95) == pytest.approx((reference.low, reference.high), abs=1e-9)
 
 
-def test_values_that_agree_within_trials_are_worth_as_many_as_there_are_trials() -> None:
+def test_the_effective_n_of_identical_values_within_trials_is_the_number_of_trials() -> None:
     worth = effective_size([100, 0] * 15, [100] * 30, 0.95)
     assert 20 < worth < 31
 
 
-def test_values_are_never_worth_more_than_there_are() -> None:
+def test_the_effective_n_is_at_most_the_number_of_values() -> None:
     assert effective_size([50] * 30, [100] * 30, 0.95) == 3000
 
 
-def test_one_trial_is_taken_as_it_is() -> None:
+def test_values_of_one_trial_count_as_independent() -> None:
     assert effective_size([10], [100], 0.95) == 100
 
 

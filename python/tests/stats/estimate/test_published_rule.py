@@ -13,7 +13,7 @@ def _with_loss(base: float, hit_share: float, rng: np.random.Generator) -> tuple
     return Sample.of(values), tuple(hit)
 
 
-def test_the_rule_removes_the_effect_of_loss_where_few_are_hit_and_keeps_it_where_most_are() -> None:
+def test_the_rule_removes_the_effect_of_loss_if_few_exchanges_are_hit_and_keeps_it_if_most_are() -> None:
     rng = np.random.default_rng(0)
     few, hit = _with_loss(0.04, 0.3, rng)
     rule = published_rule.apply(few, hit, rng)
@@ -34,7 +34,7 @@ def test_a_deviation_of_zero_is_reported_with_what_it_removed() -> None:
     assert rule.removed_retransmission_hit is None
 
 
-def test_the_reach_is_three_scaled_deviations() -> None:
+def test_the_rules_limit_is_three_scaled_deviations() -> None:
     values = np.concatenate([np.linspace(-1, 1, 101), [2.22, 2.23]])
     # The median deviation is 0.51 here, scaled 0.756, times three 2.268 about a median of 0.01.
     assert published_rule.keep(values).all()

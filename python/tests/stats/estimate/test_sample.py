@@ -13,7 +13,7 @@ def test_censored_values_stand_last_and_keep_their_trial() -> None:
     assert SAMPLE.labels.tolist() == [0, 2, 0, 0, 1]
 
 
-def test_a_trial_of_time_outs_alone_counts_with_them_and_not_without() -> None:
+def test_a_trial_of_timeouts_only_counts_if_timeouts_do() -> None:
     assert [trial.tolist() for trial in SAMPLE.with_censored()] == [[3, 1, np.inf], [np.inf], [2]]
     assert [trial.tolist() for trial in SAMPLE.completed()] == [[3, 1], [2]]
 

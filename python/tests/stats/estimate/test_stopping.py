@@ -33,7 +33,7 @@ def _two_modes(size: int, effect: float, rng: np.random.Generator) -> Floats:
     ("draw", "effect", "truth"),
     [(_lognormal, 0.0, 0.05), (_lognormal, 0.15, 0.05), (_two_modes, 0.0, None), (_two_modes, 0.05, None)],
 )
-def test_the_interval_covers_as_often_as_it_says_under_the_rule(
+def test_the_interval_keeps_its_coverage_under_the_stopping_rule(
     draw: Callable[[int, float, np.random.Generator], Floats], effect: float, truth: float | None, size: int
 ) -> None:
     rng = np.random.default_rng(21)
@@ -53,7 +53,7 @@ def _plan(interval: dict[str, object] | None) -> Plan:
     return Plan.model_validate(whole_plan({"scenarios": [], "experiment": {"stop": {"interval": interval}}}))
 
 
-def test_a_narrow_interval_is_enough_and_a_wide_one_is_not() -> None:
+def test_a_narrow_interval_ends_the_run_and_a_wide_one_does_not() -> None:
     rng = np.random.default_rng(0)
     values = {
         "narrow": [list(rng.normal(1, 0.05, 20)) for _ in range(6)],
@@ -64,14 +64,14 @@ def test_a_narrow_interval_is_enough_and_a_wide_one_is_not() -> None:
     assert not enough("wide")
 
 
-def test_without_a_rule_it_is_never_enough() -> None:
+def test_without_a_rule_no_scenario_stops_early() -> None:
     assert not make_enough(_plan(None), lambda _: [[1.0] * 100] * 30)("any")
 
 
-def test_few_trials_are_not_enough_however_narrow() -> None:
+def test_few_trials_do_not_stop_however_narrow_the_interval() -> None:
     assert not narrow_enough([[1.0] * 100] * 4, 0.1)
     assert narrow_enough([[1.0] * 100] * 5, 0.1)
 
 
-def test_a_scenario_that_mostly_times_out_is_not_enough() -> None:
+def test_a_scenario_that_mostly_times_out_does_not_stop_early() -> None:
     assert not narrow_enough([[1.0] + [float("inf")] * 9] * 10, 0.1)

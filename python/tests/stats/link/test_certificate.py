@@ -20,7 +20,7 @@ def judged(low: float, high: float, **more: bool) -> tuple[str, str]:
     return line.verdict, line.grade
 
 
-def test_a_line_is_in_out_or_consistent_by_its_whole_interval() -> None:
+def test_a_line_is_in_or_out_or_consistent_by_its_whole_interval() -> None:
     assert judged(0.099, 0.101) == ("in", "good")
     assert judged(0.097, 0.104) == ("open", "good")
     assert judged(0.103, 0.104) == ("out", "limited")
@@ -28,12 +28,12 @@ def test_a_line_is_in_out_or_consistent_by_its_whole_interval() -> None:
     assert judged(0.05, 0.06) == ("out", "unusable")
 
 
-def test_a_bound_is_kept_by_whatever_is_below_it() -> None:
+def test_a_bound_is_met_by_any_value_below_it() -> None:
     assert judged(0.01, 0.02, at_most=True) == ("in", "good")
     assert judged(0.11, 0.12, at_most=True) == ("out", "limited")
 
 
-def test_a_bound_is_not_broken_by_two_values_of_a_few() -> None:
+def test_a_bound_is_not_exceeded_by_two_of_a_few_values() -> None:
     values = np.array([1e-5] * 60 + [2e-3] * 2)
     check = Check("timing error p99", "uplink", "s", 0.0, 5e-5, quantile(values, 0.99), at_most=True)
     line = certify([[check]])[0].lines[0]
@@ -44,7 +44,7 @@ def test_a_bound_is_not_broken_by_two_values_of_a_few() -> None:
     assert certify([[many]])[0].lines[0].verdict == "out"
 
 
-def test_an_exact_line_is_unusable_by_a_single_packet() -> None:
+def test_a_single_packet_makes_an_exact_line_unusable() -> None:
     share = Estimate(1e-6, None, None, 1.0, 1_000_000, "count")
     check = Check("loss", "uplink", "share", 0.0, 0.0, lambda _: share, exact=True, unusable=True)
     assert certify([[check]])[0].grade == "unusable"
@@ -74,14 +74,14 @@ def campaign(generator: np.random.Generator, off: float = 0.0, lines: int = 20) 
     return any(line.verdict == "out" for line in certify([checks])[0].lines)
 
 
-def test_an_honest_campaign_is_flagged_at_most_once_in_a_thousand() -> None:
+def test_a_correct_campaign_is_flagged_at_most_once_in_a_thousand() -> None:
     # 2,000 campaigns of 20 lines without any tolerance to hide behind: at the nominal rate 2 are flagged, and more than
     # 8 with a chance below 1 in 4,000. The seed is fixed.
     generator = np.random.default_rng(1)
     assert sum(campaign(generator) for _ in range(2000)) <= 8
 
 
-def test_a_link_that_is_off_by_an_effect_that_matters_is_caught() -> None:
+def test_a_link_with_a_relevant_error_is_detected() -> None:
     generator = np.random.default_rng(2)
     assert all(campaign(generator, off=0.003) for _ in range(50))
 

@@ -55,5 +55,5 @@ def test_a_link_behind_a_proxy_is_certified_under_its_name_in_the_topology(tmp_p
     assert (second["flag"], second["why"]) == ("limited", "probes found out of tolerance: rate")
 
 
-def test_the_machine_s_busyness_with_the_probes_is_not_held_against_the_trials() -> None:
+def test_cpu_contention_during_probes_does_not_lower_the_quality_of_trials() -> None:
     assert flag(ROW, certificate(name="timing error p99"))[0] == "good"

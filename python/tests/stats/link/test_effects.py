@@ -25,7 +25,7 @@ def counted(stages: list[dict[str, Any]], **hits: int) -> dict[str, Effect]:
     return {effect.name: effect for effect in effects(chain(*stages), pl.DataFrame(rows), "up")}
 
 
-def test_what_is_reported_and_counted_agrees() -> None:
+def test_configured_and_counted_effects_agree() -> None:
     found = counted([DELAY, DUPLICATE, CORRUPT], duplicated=2000, corrupted=400)
     assert {name: effect.configured for name, effect in found.items()} == pytest.approx(
         {"duplicated": 0.1, "corrupted": 0.02, "reordered": 0.0}
@@ -45,7 +45,7 @@ def test_two_stages_add_up() -> None:
     ("name", "hits", "flag"),
     [("duplicated", 2120, "limited"), ("corrupted", 800, "unusable"), ("reordered", 5, "unusable")],
 )
-def test_what_is_off_is_flagged_with_both_shares(name: str, hits: int, flag: str) -> None:
+def test_a_deviating_effect_is_flagged_with_both_shares(name: str, hits: int, flag: str) -> None:
     found = counted([DELAY, DUPLICATE, CORRUPT], **{"duplicated": 2000, "corrupted": 400, name: hits})[name].grade()
     assert found is not None
     assert found[0] == flag
@@ -56,7 +56,7 @@ def test_what_is_off_is_flagged_with_both_shares(name: str, hits: int, flag: str
     "stage",
     [{"kind": "reorder", "probability": 0.1, "by_ns": 10**6}, {**DELAY, "overtaking": True}],
 )
-def test_reordering_on_purpose_has_no_one_share(stage: dict[str, Any]) -> None:
+def test_configured_reordering_has_no_single_share(stage: dict[str, Any]) -> None:
     found = counted([stage], reordered=3000)["reordered"]
     assert (found.configured, found.grade()) == (None, None)
     assert found.measured(0.95).point == 0.15
@@ -66,6 +66,6 @@ def test_correlated_draws_have_no_interval_of_independent_ones() -> None:
     assert counted([{**CORRUPT, "correlation": 0.5}], corrupted=700)["corrupted"].grade() is None
 
 
-def test_trials_without_a_log_count_for_nothing() -> None:
+def test_trials_without_a_log_are_left_out() -> None:
     rows = pl.DataFrame({"replicate": [0], "up_log_packets": [None], "up_log_duplicated": [None]})
     assert effects(chain(DUPLICATE), rows, "up") == []

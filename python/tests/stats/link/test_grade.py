@@ -13,7 +13,7 @@ LOSS = {"kind": "loss", "probability": 0.1}
 CLEAN = configured(chain(DELAY))
 
 
-def test_the_papers_model_is_reported_as_its_theory() -> None:
+def test_the_papers_loss_model_gives_its_theoretical_share() -> None:
     link = configured(chain(DELAY, PAPER))
     assert link.loss == pytest.approx(0.064545, abs=1e-6)
     assert link.delay_s == 0.01
@@ -41,7 +41,7 @@ def test_the_interval_of_bursty_loss_covers_what_was_configured() -> None:
     assert narrow / 200 < 0.75, "an interval for independent loss would have done"
 
 
-def test_trials_that_share_a_seed_are_worth_what_the_longest_of_them_is() -> None:
+def test_trials_that_share_a_seed_count_as_the_longest_of_them() -> None:
     rng = np.random.default_rng(5)
     link = configured(chain(LOSS))
     covered = naive = 0
@@ -59,7 +59,7 @@ def test_trials_that_share_a_seed_are_worth_what_the_longest_of_them_is() -> Non
     assert naive / 400 < 0.85, "an interval that forgets the seed would have done"
 
 
-def test_a_pattern_is_held_to_the_packets_that_met_it() -> None:
+def test_a_loss_pattern_is_judged_by_the_packets_that_reached_it() -> None:
     link = configured(chain({"kind": "loss-pattern", "pattern": "0" * 900 + "1" * 100, "repeat": True}))
     assert link.loss == pytest.approx(0.1)
     short = [Counts(950, 50, seed) for seed in range(20)]
@@ -70,7 +70,7 @@ def test_a_pattern_is_held_to_the_packets_that_met_it() -> None:
     assert grade(once, [Counts(1000, 50, 0)], 10e-6, 0.02, [])[0] == "unusable"
 
 
-def test_loss_that_depends_on_when_packets_are_sent_is_not_reported() -> None:
+def test_time_indexed_loss_has_no_expected_share_per_packet() -> None:
     points = [{"at_ns": 0, "loss": 0.5}, {"at_ns": 10}]
     link = configured(chain({"kind": "schedule", "queue": QUEUE, "points": points}, LOSS))
     assert link.record() == {"delay_s": 0.0, "loss": None, "rate_bps": None}
@@ -88,7 +88,7 @@ def test_packets_that_may_have_reached_the_loss_widen_its_interval_downwards() -
     assert unsure.low < sure.low
 
 
-def test_the_narrowest_of_rates_is_reported() -> None:
+def test_the_lowest_of_several_rates_is_reported() -> None:
     medium = {"kind": "serialiser", "rate_bps": 300, "queue_bytes": 1000}
     assert (
         configured(
@@ -103,37 +103,37 @@ def test_the_narrowest_of_rates_is_reported() -> None:
     assert configured(rate, facts({"medium": medium}).shared).rate_bps == 300
 
 
-def test_a_quiet_link_is_publishable() -> None:
+def test_a_link_within_tolerance_is_good() -> None:
     assert grade(CLEAN, [Counts(1000, 0, 0)], 30e-6, 0.02, [])[0] == "good"
 
 
 @pytest.mark.parametrize(("p99", "flag"), [(150e-6, "good"), (500e-6, "limited"), (3e-3, "unusable")])
-def test_lateness_is_held_against_the_round_trip(p99: float, flag: str) -> None:
+def test_the_timing_error_is_compared_with_the_round_trip(p99: float, flag: str) -> None:
     assert grade(CLEAN, [Counts(1000, 0, 0)], p99, 0.02, [])[0] == flag
 
 
-def test_lateness_that_nobody_sees_is_not_held_against_a_link_without_delay() -> None:
+def test_a_tiny_timing_error_does_not_lower_a_link_without_delay() -> None:
     assert grade(configured(chain()), [Counts(1000, 0, 0)], 40e-6, 0.0, [])[0] == "good"
 
 
-def test_a_broken_trial_makes_a_link_invalid_and_says_why() -> None:
+def test_a_broken_trial_makes_a_link_unusable_with_the_reason() -> None:
     flag, why = grade(CLEAN, [Counts(1000, 0, 0)], 10e-6, 0.02, [("unusable", "3 packets were dropped by the kernel")])
     assert flag == "unusable"
     assert "kernel" in why
 
 
-def test_loss_that_was_not_configured_is_invalid() -> None:
+def test_loss_that_was_not_configured_is_unusable() -> None:
     flag, why = grade(CLEAN, [Counts(100_000, 40, 0)], 10e-6, 0.02, [])
     assert flag == "unusable"
     assert "0.0400%" in why
 
 
-def test_loss_that_is_off_by_little_is_for_teaching() -> None:
+def test_a_small_deviation_of_the_loss_is_limited() -> None:
     assert grade(configured(chain(LOSS)), [Counts(1_000_000, 103_000, 0)], 10e-6, 0.02, [])[0] == "limited"
     assert grade(configured(chain(LOSS)), [Counts(1_000_000, 130_000, 0)], 10e-6, 0.02, [])[0] == "unusable"
 
 
-def test_unrecorded_lateness_is_not_publishable() -> None:
+def test_an_unrecorded_timing_error_is_not_good() -> None:
     assert grade(CLEAN, [Counts(1000, 0, 0)], None, 0.02, [])[0] == "limited"
 
 
@@ -147,19 +147,19 @@ def _gilbert_elliott(packets: int, rng: np.random.Generator) -> int:
     return lost
 
 
-def test_a_direction_in_which_nothing_passed_is_not_measured_rather_than_invalid() -> None:
+def test_a_direction_without_packets_is_not_measured_and_not_unusable() -> None:
     assert grade(CLEAN, [Counts(0, 0, 0)] * 3, None, 0.02, []) == (NOT_MEASURED, "no packet passed this way")
     assert grade(CLEAN, [], None, 0.02, []) == (NOT_MEASURED, "no trial counts")
     assert grade(CLEAN, [Counts(0, 0, 0)], None, 0.02, [("unusable", "the clock stepped")])[0] == "unusable"
 
 
-def test_where_every_packet_was_lost_on_purpose_no_lateness_is_missing() -> None:
+def test_if_every_packet_is_lost_on_purpose_no_timing_error_is_missing() -> None:
     assert grade(configured(chain({"kind": "loss", "probability": 1.0})), [Counts(900, 900, 0)], None, 0.02, []) == (
         "good", "delay and loss are as configured",
     )  # fmt: skip
 
 
-def test_a_schedule_is_reported_for_the_time_that_trials_lasted() -> None:
+def test_a_schedule_is_averaged_over_the_duration_of_the_trials() -> None:
     points = [{"at_ns": 0, "delay_ns": 10_000_000, "rate_bps": 1000}, {"at_ns": 10**9, "delay_ns": 40_000_000}]
     schedule = {"kind": "schedule", "queue": QUEUE, "points": points, "repeat_ns": 4 * 10**9}
     assert configured(chain(schedule)).delay_s == pytest.approx(0.0325)

@@ -41,19 +41,19 @@ def test_packets_that_were_dropped_before_did_not_reach_the_loss(
     assert reached(*stages) == found
 
 
-def test_a_shared_medium_comes_behind_the_loss() -> None:
+def test_the_shared_medium_follows_the_loss() -> None:
     medium = {"kind": "serialiser", "rate_bps": 1, "queue_bytes": 1000}
     assert reached(LOSS, medium=medium) == (1000, 0)
     assert reached(RATE, LOSS, medium=medium) == (900, 100)
 
 
-def test_address_translation_is_the_first_thing_on_the_way_down() -> None:
+def test_address_translation_is_the_first_stage_of_the_downlink() -> None:
     nat = {"udp_timeout_ns": 1, "tcp_timeout_ns": 1}
     assert reached(LOSS, nat=nat, direction="uplink") == (1000, 0)
     assert reached(LOSS, nat=nat, direction="downlink") == (993, 0)
 
 
-def test_a_radio_is_the_first_thing_on_the_way_up() -> None:
+def test_the_radio_is_the_first_stage_of_the_uplink() -> None:
     radio = {"sleeps": [{"after_ns": 1, "wake_ns": 1}], "buffer_bytes": 1}
     up = LossPath.of(facts({"uplink": [LOSS], "downlink": [], "radio": radio}).uplink)
     assert up.reached({**COUNTS, "held": 2}) == (1000 - 100 - 2, 0)
@@ -61,7 +61,7 @@ def test_a_radio_is_the_first_thing_on_the_way_up() -> None:
     assert reached(RATE, LOSS, radio=radio, direction="downlink") == (900, 100)
 
 
-def test_a_schedule_loses_behind_its_queue() -> None:
+def test_a_schedules_loss_follows_its_queue() -> None:
     points = [{"at_ns": 0, "loss": 0.1}]
     schedule = {"kind": "schedule", "points": points, "queue": AQM}
     assert reached(schedule) == (880, 0)
@@ -69,20 +69,20 @@ def test_a_schedule_loses_behind_its_queue() -> None:
     assert path.reached({**COUNTS, "held": 4}) == (876, 4)
 
 
-def test_what_is_held_at_the_end_may_be_on_either_side_of_the_loss() -> None:
+def test_packets_held_at_the_end_may_be_before_or_after_the_loss() -> None:
     counts = {**COUNTS, "queue_full": 0, "held": 40}
     path = LossPath.of(facts({"uplink": [RATE, LOSS, DELAY], "downlink": []}).uplink)
     assert path.reached(counts) == (960, 40)
     assert LossPath.of(facts({"uplink": [LOSS, DELAY], "downlink": []}).uplink).reached(counts) == (1000, 0)
 
 
-def test_copies_that_were_made_before_reach_it_too() -> None:
+def test_copies_made_before_the_loss_reach_it_too() -> None:
     counts = {**COUNTS, "duplicated": 10}
     assert LossPath.of(facts({"uplink": [DUPLICATE, LOSS], "downlink": []}).uplink).reached(counts) == (1010, 0)
     assert LossPath.of(facts({"uplink": [LOSS, DUPLICATE], "downlink": []}).uplink).reached(counts) == (1000, 0)
 
 
-def test_what_was_lost_had_reached_it() -> None:
+def test_lost_packets_reached_the_loss() -> None:
     assert LossPath.of(facts({"uplink": [RATE, LOSS], "downlink": []}).uplink).reached(
         {**COUNTS, "queue_full": 990}
     ) == (

@@ -26,7 +26,7 @@ def drawn(stage: dict[str, Any], packets: int, repetitions: int, seed: int) -> n
     return simulate(loss_chain(stage), packets, repetitions, np.random.default_rng(seed))
 
 
-def test_runs_that_touch_the_record_s_ends_do_not_count() -> None:
+def test_loss_runs_cut_by_the_ends_of_the_record_do_not_count() -> None:
     lost = np.array([1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1], dtype=bool)
     assert run_lengths(lost).tolist() == [1, 3]
     assert run_lengths(np.zeros(5, dtype=bool)).tolist() == []
@@ -74,7 +74,7 @@ def test_losses_of_another_model_are_caught() -> None:
     assert found.measured > 2 * found.configured
 
 
-def test_what_is_no_chain_of_packets_has_none() -> None:
+def test_a_loss_that_is_not_a_packet_chain_has_no_run_lengths() -> None:
     in_time = {"kind": "gilbert-elliott-time", "good_ns": 10**6, "bad_ns": 10**6, "bad_loss": 0.5, "good_loss": 0}
     for stage in (in_time, {"kind": "loss", "probability": 0.1, "correlation": 0.5}):
         model = chain(stage).stages[0].loss

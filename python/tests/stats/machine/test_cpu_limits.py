@@ -14,7 +14,7 @@ from wirelab.stats.machine.cpu_limits import cpu_limits
 MS = 10**6
 
 
-def test_a_limit_is_reported_with_its_periods_and_what_it_held_back_in_a_trial(tmp_path: Path) -> None:
+def test_a_cpu_limit_is_reported_with_its_periods_and_the_throttled_time(tmp_path: Path) -> None:
     write_campaign(tmp_path, protocols=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=10)
     assert cpu_limits(Dataset.read(tmp_path)) == {}
     plan = json.loads((tmp_path / "plan.json").read_text())

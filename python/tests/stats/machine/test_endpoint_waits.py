@@ -28,7 +28,7 @@ def waits(folder: Path, **columns: int | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("wait_ms", "flag"), [(0.1, "good"), (3, "good"), (20, "limited"), (60, "unusable")])
-def test_waiting_is_judged_as_a_share_of_the_exchanges(tmp_path: Path, wait_ms: float, flag: str) -> None:
+def test_cpu_waiting_is_judged_as_a_share_of_the_exchanges(tmp_path: Path, wait_ms: float, flag: str) -> None:
     # 10 exchanges of 40 ms: 4 ms are a hundredth.
     wait = int(wait_ms * MS)
     found = waits(tmp_path, client_run_delay_ns=wait // 3, server_run_delay_ns=wait - wait // 3)
@@ -59,24 +59,24 @@ def journal(folder: Path, lanes: int) -> None:
     ("lanes", "cure"),
     [(1, "leave the machine alone"), (4, "run fewer trials at a time (--jobs), or leave the machine alone")],
 )
-def test_fewer_lanes_are_advised_only_where_there_were_several(tmp_path: Path, lanes: int, cure: str) -> None:
+def test_fewer_jobs_are_advised_only_if_there_were_several(tmp_path: Path, lanes: int, cure: str) -> None:
     waits(tmp_path, client_run_delay_ns=800 * MS, server_run_delay_ns=0)
     journal(tmp_path, lanes)
     [found] = endpoint_waits(Dataset.read(tmp_path)).values()
     assert found["cure"] == cure
 
 
-def test_a_few_microseconds_are_held_against_nobody(tmp_path: Path) -> None:
+def test_a_wait_of_a_few_microseconds_does_not_lower_the_quality(tmp_path: Path) -> None:
     assert waits(tmp_path, client_run_delay_ns=300_000, server_run_delay_ns=100_000)["flag"] == "good"
 
 
-def test_what_was_not_counted_is_not_taken_for_none(tmp_path: Path) -> None:
+def test_an_uncounted_wait_is_not_taken_for_zero(tmp_path: Path) -> None:
     found = waits(tmp_path, client_run_delay_ns=None, server_run_delay_ns=40 * MS)
     assert (found["wait_s"], found["share"]) == (None, None)
     assert found["why"] == "how long endpoints waited for a CPU was not counted"
 
 
-def test_a_host_that_its_limit_held_back_is_no_busy_machine_and_the_other_host_tells(tmp_path: Path) -> None:
+def test_a_throttled_host_is_not_cpu_contention_and_the_other_host_decides(tmp_path: Path) -> None:
     limited: dict[str, int | None] = {"client_run_delay_ns": None, "client_throttled_ns": 400 * MS}
     assert waits(tmp_path / "idle", **limited, server_run_delay_ns=2 * MS)["flag"] == "good"
     assert waits(tmp_path / "busy", **limited, server_run_delay_ns=80 * MS)["flag"] == "unusable"
@@ -84,7 +84,7 @@ def test_a_host_that_its_limit_held_back_is_no_busy_machine_and_the_other_host_t
     assert neither["why"] == "how long endpoints waited for a CPU was not counted"
 
 
-def test_cpus_that_a_hypervisor_took_lower_the_grade(tmp_path: Path) -> None:
+def test_cpu_time_stolen_by_a_hypervisor_lowers_the_grade(tmp_path: Path) -> None:
     found = waits(tmp_path, client_run_delay_ns=0, server_run_delay_ns=0, stolen_cpu_ns=20 * MS)
     assert (found["flag"], found["steal"]) == ("limited", 0.04)
     assert found["why"].startswith("a hypervisor gave 4.0% of a CPU to others")

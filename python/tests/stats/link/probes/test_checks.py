@@ -84,7 +84,7 @@ def line(probes: Probes, name: str, direction: str = "uplink") -> Line:
     return found
 
 
-def test_an_honest_link_is_publishable_on_every_line() -> None:
+def test_a_correct_link_is_good_on_every_line() -> None:
     found = certificate(probed())
     assert found.grade == "good"
     assert {(each.name, each.verdict) for each in found.lines if each.direction == "downlink"} == {
@@ -104,18 +104,18 @@ def test_an_honest_link_is_publishable_on_every_line() -> None:
         ({"lateness": 2 * MS}, "timing error p99", "limited"),
     ],
 )
-def test_a_link_that_is_off_is_caught_on_the_line_that_says_so(off: dict[str, Any], name: str, grade: str) -> None:
+def test_a_wrong_link_is_detected_on_the_line_of_its_error(off: dict[str, Any], name: str, grade: str) -> None:
     found = line(probed(**off), name)
     assert (found.verdict, found.grade) == ("out", grade)
 
 
-def test_honest_links_are_flagged_in_no_campaign_of_a_hundred() -> None:
+def test_correct_links_are_flagged_in_none_of_a_hundred_campaigns() -> None:
     # The chance of one or more is 1 in 10 if every line is flagged at its nominal rate.
     flagged = [seed for seed in range(60) if certificate(probed(seed=seed)).grade != "good"]
     assert len(flagged) <= 1
 
 
-def test_a_packet_that_nobody_accounts_for_makes_the_link_invalid() -> None:
+def test_an_unaccounted_packet_makes_the_link_unusable() -> None:
     probes = probed()
     probes.sent[True, ProbeKind.DELAY.port(uplink=True)] += 1
     found = line(probes, "unaccounted", "both")
@@ -124,20 +124,20 @@ def test_a_packet_that_nobody_accounts_for_makes_the_link_invalid() -> None:
     assert found.why.startswith("1 of 9,001 sent never reached the link, 0 of ")
 
 
-def test_a_mismatch_of_the_replay_makes_the_link_invalid() -> None:
+def test_a_replay_mismatch_makes_the_link_unusable() -> None:
     probes = probed()
     assert probes.replay is not None
     probes = replace(probes, replay=probes.replay.model_copy(update={"mismatches": 1}))
     assert certificate(probes).grade == "unusable"
 
 
-def test_losses_that_are_reported_by_nobody_make_the_link_invalid() -> None:
+def test_losses_that_were_not_configured_make_the_link_unusable() -> None:
     probes = probed()
     honest = replace(probes, link=linked({**LINK, "uplink": LINK["uplink"][:2]}))
     assert line(honest, "loss").grade == "unusable"
 
 
-def test_what_a_lone_packet_takes_is_serialisation_and_delay() -> None:
+def test_the_delay_of_a_single_packet_is_serialisation_plus_delay() -> None:
     schedule = {"kind": "schedule", "points": [{"at_ns": 0}], "queue": LINK["uplink"][0]["queue"]}
     assert lone_delay_s(facts(LINK).uplink.stages, (), 125) == pytest.approx(0.021)
     assert lone_delay_s(chain(schedule).stages, (), 125) is None
@@ -162,7 +162,7 @@ def test_a_wake_up_is_judged_to_within_the_jitter(after_ns: int, verdict: str) -
     assert line(woken(after_ns), "wake-up").verdict == verdict
 
 
-def test_loss_runs_that_cannot_be_judged_say_whether_more_time_would_tell() -> None:
+def test_loss_runs_that_cannot_be_judged_say_whether_more_time_would_help() -> None:
     few = probed(loss=0.0)
     assert line(few, "loss runs").why == "fewer than 10 runs of losses: more time tells it"
     pattern = {"kind": "loss-pattern", "pattern": "0000000001", "repeat": True}
@@ -172,7 +172,7 @@ def test_loss_runs_that_cannot_be_judged_say_whether_more_time_would_tell() -> N
     assert why.startswith("the model moves with time or by a pattern")
 
 
-def test_the_rate_of_short_trains_is_reported_as_closely_as_lateness_allows() -> None:
+def test_the_interval_of_a_rate_includes_the_timing_error() -> None:
     # Trains of ten packets at 1 Mbit/s last 72 ms, of which the emulator's 50 us are less than a hundredth.
     assert line(probed(), "rate").tolerance == pytest.approx(0.01 * RATE)
     fast = {**LINK, "uplink": [{**LINK["uplink"][0], "rate_bps": 10**9}, *LINK["uplink"][1:]]}
@@ -182,7 +182,7 @@ def test_the_rate_of_short_trains_is_reported_as_closely_as_lateness_allows() ->
     assert quick.tolerance == pytest.approx(50 / 72 * 1e9, rel=0.1)
 
 
-def test_no_interval_of_a_rate_holds_a_negative_one() -> None:
+def test_no_interval_of_a_rate_is_negative() -> None:
     spans = [(1000.0, 0.01), (1000.0, 1.0), (1000.0, 0.02), (1000.0, 3.0), (1000.0, 0.01)]
     found = train_rate(spans)(0.9999)
     assert found.point is not None

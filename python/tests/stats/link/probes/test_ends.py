@@ -79,7 +79,7 @@ def lines(probes: Probes) -> dict[str, Line]:
     return {line.name: line for line in certificate.lines if line.direction != "downlink"}
 
 
-def test_ends_that_agree_with_what_was_configured_are_in_tolerance() -> None:
+def test_ends_that_agree_with_the_configuration_are_within_tolerance() -> None:
     found = lines(probed(LOSS, DELAY, loss=0.05))
     assert {name: line.verdict for name, line in found.items()} == {
         "delay": "in", "into netem p99": "in", "loss": "open", "loss runs": "in", "reordered": "in",
@@ -88,7 +88,7 @@ def test_ends_that_agree_with_what_was_configured_are_in_tolerance() -> None:
     assert found["replay mismatches"].why == "netem keeps no log"
 
 
-def test_what_netem_did_otherwise_is_seen_though_the_log_knows_nothing_of_it() -> None:
+def test_a_deviation_of_netem_is_seen_at_the_ends_though_not_in_the_log() -> None:
     assert lines(probed(LOSS, DELAY, loss=0.1))["loss"].verdict == "out"
     late = lines(probed(LOSS, DELAY, loss=0.05, delay_ns=DELAY_NS + MS))["delay"]
     assert (late.verdict, late.configured) == ("out", 0.02)
@@ -100,7 +100,7 @@ def test_a_rate_is_that_of_trains_as_they_arrive() -> None:
     assert lines(probed(DELAY, RATE, rate=0.9 * RATE_BPS))["rate"].verdict == "out"
 
 
-def test_copies_are_what_arrives_twice() -> None:
+def test_packets_that_arrive_twice_are_copies() -> None:
     duplicate = {"kind": "duplicate", "probability": 0.1}
     probes = probed(duplicate, DELAY, copies=0.1)
     found = lines(probes)["duplicated"]
@@ -109,12 +109,12 @@ def test_copies_are_what_arrives_twice() -> None:
     assert found.verdict == "open"
 
 
-def test_what_corrupted_packets_hide_is_not_judged() -> None:
+def test_lines_that_corrupted_packets_hide_are_not_judged() -> None:
     found = lines(probed({"kind": "corrupt", "probability": 0.01}, DELAY, loss=0.01))
     assert [found[name].verdict for name in ("loss", "corrupted")] == ["unjudged"] * 2
 
 
-def test_who_left_netem_and_never_arrived_is_unaccounted_for() -> None:
+def test_a_packet_that_left_netem_and_never_arrived_is_unaccounted_for() -> None:
     probes = probed(DELAY)
     up, down = probes.result.link.directions
     more = up.model_copy(update={"delivered": up.delivered + 5})
@@ -123,7 +123,7 @@ def test_who_left_netem_and_never_arrived_is_unaccounted_for() -> None:
     assert (found.verdict, found.grade) == ("out", "unusable")
 
 
-def test_who_never_came_is_lost_at_the_planned_instant_and_stands_where_it_was_sent() -> None:
+def test_a_packet_that_never_arrived_is_lost_at_its_planned_time_and_keeps_its_position() -> None:
     seen = seen_by_ends(probed(LOSS, DELAY, loss=0.05))
     assert seen["sequence"].to_list() == list(range(8400))
     assert seen["arrival_ns"].is_sorted()
