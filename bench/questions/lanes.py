@@ -21,8 +21,8 @@ from wirelab.experiment.experiment import load_experiment
 from wirelab.link_facts import asking
 from wirelab.plan import make_plan
 from wirelab.runner import cpus
-from wirelab.runner.lateness import Lateness, lateness
-from wirelab.runner.start import planned_lanes
+from wirelab.runner.start import planned_jobs
+from wirelab.runner.timing_error import LatePackets, late_packets
 from wirelab.schema import TrialRequest, TrialResult
 from wirelab.schema.campaign import JOURNAL, REQUEST, RESULT
 
@@ -36,11 +36,11 @@ _END_S = 30.0
 
 def answer(setup: Setup) -> Answer:
     """Each number of lanes for a time that is the same for all."""
-    default, real_time = _default_lanes()
+    default, real_time = _default_jobs()
     seconds = max(setup.seconds(SECONDS), LEAST_SECONDS)
     found = Answer(
         "lanes",
-        f"The link's lateness at work, microseconds: {EXPERIMENT}'s protocols and links",
+        f"The link's timing error at work, microseconds: {EXPERIMENT}'s protocols and links",
         ("lanes", "p50", "p99", "p99.9", "max", "packets", "trials", "late/%", "lanes at the end"),
     )
     found.notes += [
@@ -60,10 +60,10 @@ def answer(setup: Setup) -> Answer:
     return found
 
 
-def _default_lanes() -> tuple[int, bool]:
+def _default_jobs() -> tuple[int, bool]:
     with asking() as ask:
         plan = make_plan(load_experiment(EXPERIMENT, (), ask))
-    return planned_lanes(plan).number, cpus.real_time()
+    return planned_jobs(plan).number, cpus.real_time()
 
 
 def _run(agent: Path, folder: Path, lanes: int, seconds: float) -> None:
@@ -92,22 +92,22 @@ def _run(agent: Path, folder: Path, lanes: int, seconds: float) -> None:
 
 
 def _figures(folder: Path) -> tuple[Cell, ...]:
-    """Of the trials that are over: their links' histograms together."""
+    """The link histograms of all finished trials together."""
     packets: Counter[int] = Counter()
-    trials, largest, late = 0, 0, Lateness(0, 0)
+    trials, largest, late = 0, 0, LatePackets(0, 0)
     campaign = folder / "campaign"
-    # Those as well that were discarded for being late.
+    # Trials that were discarded as late count too.
     for path in sorted(campaign.rglob(RESULT)):
         report = TrialResult.model_validate_json(path.read_bytes()).link
         link = TrialRequest.model_validate_json((path.parent / REQUEST).read_bytes()).link
-        trials, late = trials + 1, late + lateness(report, link)
+        trials, late = trials + 1, late + late_packets(report, link)
         for direction in report.directions:
             histogram = direction.lateness
             packets.update(dict(zip(histogram.upper_ns, histogram.packets, strict=True)))
             largest = max(largest, histogram.max_ns)
     if not packets.total():
         words = (folder / "err.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        raise FailedError(f"no trial was over: {' | '.join(words[-2:]) or 'no reason given'}")
+        raise FailedError(f"no trial finished: {' | '.join(words[-2:]) or 'no reason given'}")
     quantiles = tuple(min(_quantile(packets, share), largest) / 1e3 for share in (0.5, 0.99, 0.999))
     last = (campaign / JOURNAL).read_text(encoding="utf-8").splitlines()[-1]
     return (*quantiles, largest / 1e3, packets.total(), trials, 100 * late.share, json.loads(last)["lanes"])

@@ -259,7 +259,7 @@ def test_each_step_of_a_stopping_rule_takes_as_long_as_its_longest_trial(tmp_pat
     text = BASE.replace("replicates = 3", 'replicates = [5, 20]\ninterval = "10 % of median"')
     made = make_plan(load(tmp_path, text))
     longest = max(scenario.expected_trial_ns for scenario in made.scenarios)
-    # Two scenarios: the rule is asked after 5 blocks, and then after as many as the lanes hold, 5 or 4.
+    # Two scenarios: the rule is asked after 5 blocks, and then after as many as the jobs hold, 5 or 4.
     assert expected_ns(made, 10) == (1 + 3) * longest
     assert expected_ns(made, 8) == (
         max(longest, sum(s.expected_trial_ns for s in made.scenarios) * 5 // 8) + 4 * longest
@@ -275,7 +275,7 @@ def test_a_budget_bounds_the_time_but_never_below_the_minimum_of_replicates(tmp_
 
 def test_a_quick_run_keeps_the_whole_grid_and_fits_its_budget(tmp_path: Path) -> None:
     experiment = load(tmp_path, LINKS, "link=wire,lossy", "stop.replicates=30", "workload.exchanges=100")
-    full, preview = make_plan(experiment), make_plan(experiment, budget_ns=20 * 10**9, lanes=4)
+    full, preview = make_plan(experiment), make_plan(experiment, budget_ns=20 * 10**9, jobs=4)
     assert [scenario.levels for scenario in preview.scenarios] == [scenario.levels for scenario in full.scenarios]
     assert expected_ns(preview, 4) <= 20 * 10**9 < expected_ns(full, 4)
     assert preview.experiment.preview is not None
@@ -326,12 +326,12 @@ def test_unsupported_scenarios_use_none_of_the_budget(tmp_path: Path) -> None:
     assert enough_ns // 4 < expected_ns(alone, 1) <= enough_ns // 2
 
 
-@given(budget_ns=st.integers(min_value=1, max_value=10**13), lanes=st.integers(1, 64))
+@given(budget_ns=st.integers(min_value=1, max_value=10**13), jobs=st.integers(1, 64))
 def test_any_budget_gives_a_plan_of_at_least_two_replicates(
-    budget_ns: int, lanes: int, tmp_path_factory: pytest.TempPathFactory
+    budget_ns: int, jobs: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     experiment = load(tmp_path_factory.mktemp("plan"), LINKS, "link=wire,lossy", "stop.replicates=30")
-    made = make_plan(experiment, budget_ns=budget_ns, lanes=lanes)
+    made = make_plan(experiment, budget_ns=budget_ns, jobs=jobs)
     assert 2 <= len(made.blocks) <= 30
     assert all(1 <= scenario.workload.exchanges <= 10 for scenario in made.scenarios)
 

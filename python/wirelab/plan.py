@@ -40,21 +40,21 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def make_plan(
-    experiment: Experiment, *, budget_ns: int | None = None, lanes: int = 1, unsupported: Collection[str] = ()
+    experiment: Experiment, *, budget_ns: int | None = None, jobs: int = 1, unsupported: Collection[str] = ()
 ) -> Plan:
-    """The plan of an experiment; with a budget a preview of the whole grid that fits it in so many lanes, or the plan
+    """The plan of an experiment; with a budget a preview of the whole grid that fits it in so many jobs, or the plan
     itself, bounded by the budget, where nothing has to be cut. Scenarios of the plan whose keys are `unsupported` take
     none of the budget.
     """
     if budget_ns is not None:
-        return _preview(experiment, budget_ns, lanes, unsupported)
+        return _preview(experiment, budget_ns, jobs, unsupported)
     return _plan(experiment, Stop(**_stop(experiment)), None)
 
 
-def expected_ns(plan: Plan, lanes: int) -> int:
+def expected_ns(plan: Plan, jobs: int) -> int:
     """Roughly how long the plan's trials take, up to its ceiling, with so many of them side by side.
 
-    A stopping rule is asked when the blocks that the lanes hold are over: each such step takes as long as its longest
+    A stopping rule is asked when the blocks that the jobs hold are over: each such step takes as long as its longest
     trial at least. What runs alone takes its time by itself.
     """
     alone = sum(scenario.expected_lane_ns for scenario in plan.scenarios if runs_alone(scenario))
@@ -62,13 +62,13 @@ def expected_ns(plan: Plan, lanes: int) -> int:
     stop, blocks = plan.experiment.stop, len(plan.blocks)
 
     def step(blocks: int) -> int:
-        return alone * blocks + max(sum(beside) * blocks // lanes, max(beside, default=0)) if blocks else 0
+        return alone * blocks + max(sum(beside) * blocks // jobs, max(beside, default=0)) if blocks else 0
 
     if stop.interval is None:
         total = step(blocks)
         least = total * stop.replicates[0] // stop.replicates[1]
     else:
-        at_once = max(1, lanes // max(len(plan.scenarios), 1))
+        at_once = max(1, jobs // max(len(plan.scenarios), 1))
         first = min(max(stop.replicates[0], 1), blocks)
         steps, rest = divmod(blocks - first, at_once)
         least = step(first)
@@ -205,7 +205,7 @@ def _stop(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _preview(experiment: Experiment, budget_ns: int, lanes: int, unsupported: Collection[str]) -> Plan:
+def _preview(experiment: Experiment, budget_ns: int, jobs: int, unsupported: Collection[str]) -> Plan:
     """Replicates and exchanges scaled by the same factor, down to two replicates of one exchange."""
     own = Stop(**_stop(experiment))
     whole = _plan(experiment, own, None)
@@ -214,7 +214,7 @@ def _preview(experiment: Experiment, budget_ns: int, lanes: int, unsupported: Co
     idle = [at for at, scenario in enumerate(whole.scenarios) if scenario.key in unsupported]
 
     def takes_ns(plan: Plan) -> int:
-        return expected_ns(plan.without({plan.scenarios[at].key for at in idle}), lanes)
+        return expected_ns(plan.without({plan.scenarios[at].key for at in idle}), jobs)
 
     if takes_ns(whole) <= budget_ns:
         return bounded

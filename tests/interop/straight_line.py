@@ -37,7 +37,7 @@ def main() -> int:
     given = arguments.parse_args()
     loaded = load(given.file, ["capture=true"] * given.capture)
     options = Options(
-        lanes=given.jobs, command=tuple(sys.argv), beside=loaded.source.folder, claims=loaded.claims,
+        jobs=given.jobs, command=tuple(sys.argv), beside=loaded.source.folder, claims=loaded.claims,
         pages=loaded.pages(),
     )  # fmt: skip
     summary = run_plan(make_plan(loaded), given.out, options, None, Words())

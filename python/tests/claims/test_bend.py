@@ -11,7 +11,7 @@ from tests.claims.fakes import Fake
 from wirelab.claims.family import judge_part
 from wirelab.claims.forms import Bend
 from wirelab.claims.forms.bend import fit
-from wirelab.claims.judgement import Bench
+from wirelab.claims.judgement import Context
 
 LEVELS = ["a", "b", "c", "d", "e", "f"]
 FLAT_THEN_TWICE = (1.0, 1.0, 1.0, 2.0, 4.0, 8.0)
@@ -27,7 +27,7 @@ def judged(means: tuple[float, ...], direction: str = "rising", lower: float | N
     }  # fmt: skip
     if lower is not None:
         part["lower"] = {"protocol": "h3"}
-    return judge_part(Bend.model_validate(part), Bench(Fake(given), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    return judge_part(Bend.model_validate(part), Context(Fake(given), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

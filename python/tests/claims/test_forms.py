@@ -11,13 +11,13 @@ from tests.claims.fakes import Fake
 from wirelab.claims import forms
 from wirelab.claims.family import judge_part
 from wirelab.claims.forms import FORMS
-from wirelab.claims.judgement import Bench
+from wirelab.claims.judgement import Context
 
 
 def _judge(source: Fake, **part: Any) -> Any:
     parts = FORMS[part["form"]].model_validate({"metric": "delay", **part}).expand()
     assert len(parts) == 1
-    return judge_part(parts[0], Bench(source, 0.95, 0.95, 1.25))
+    return judge_part(parts[0], Context(source, 0.95, 0.95, 1.25))
 
 
 H2, H3 = {"protocol": "h2"}, {"protocol": "h3"}
@@ -88,7 +88,7 @@ def _cells(wins: int, gap: float = 2.0) -> Fake:
 )
 def test_a_count_is_judged_in_direction_and_magnitude(wins: int, verdict: str) -> None:
     part = FORMS["count"].model_validate({**COUNT, "published": 6})
-    judged = judge_part(part, Bench(_cells(wins), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    judged = judge_part(part, Context(_cells(wins), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert judged.verdict == verdict, judged.why
     assert judged.ours is not None
     assert judged.ours.point == wins
@@ -99,12 +99,12 @@ def test_a_count_over_few_trials_is_inconclusive_even_if_all_resamples_agree() -
     cells = _cells(6)
     for df, verdict in ((3, "inconclusive"), (4, "confirmed")):
         cells.df = df
-        assert judge_part(part, Bench(cells, 0.95, 0.95, 1.25)).verdict == verdict  # type: ignore[arg-type]
+        assert judge_part(part, Context(cells, 0.95, 0.95, 1.25)).verdict == verdict  # type: ignore[arg-type]
 
 
 def test_a_count_of_ties_is_spread_over_its_bootstrap_distribution() -> None:
     part = FORMS["count"].model_validate({**COUNT, "published": 6})
-    judged = judge_part(part, Bench(_cells(6, gap=1.0001), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    judged = judge_part(part, Context(_cells(6, gap=1.0001), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert judged.verdict == "inconclusive"
     assert judged.ours is not None
     assert judged.ours.low is not None and judged.ours.high is not None
@@ -226,7 +226,7 @@ def test_a_missing_number_makes_a_claim_inconclusive_and_is_named() -> None:
     ):
         source = Fake({("h2", "a"): 1.0, ("h2",): 1.0})
         fields = part if part["form"] == "count" else {"metric": "delay", **part}
-        judged = judge_part(FORMS[str(part["form"])].model_validate(fields), Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+        judged = judge_part(FORMS[str(part["form"])].model_validate(fields), Context(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
         assert judged.verdict == "inconclusive"
         assert "is not measured" in judged.why
 
@@ -248,14 +248,14 @@ def test_one_unanswered_exchange_shows_existence_and_many_answers_show_a_low_sha
         source.ended[frozenset(("h2", link))] = [(count, size // 10), *[(0, size // 10)] * 9]
     over = {"link": ["clean", "lossy"]}
     part = FORMS["unanswered"].model_validate({"form": "unanswered", "of": H2, "over": over, "least": 1 / 30})
-    judged = judge_part(part, Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    judged = judge_part(part, Context(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert judged.verdict == verdict, judged.why
     assert f"{sum(missing)} of {2 * size} without an answer" in judged.why
 
 
 def test_outcomes_of_a_scenario_that_was_not_run_decide_nothing() -> None:
     part = FORMS["unanswered"].model_validate({"form": "unanswered", "of": H2, "least": 0.1})
-    judged = judge_part(part, Bench(Fake({}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    judged = judge_part(part, Context(Fake({}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert (judged.verdict, "is not measured" in judged.why) == ("inconclusive", True)
 
 
@@ -285,9 +285,9 @@ def test_values_unknown_by_timeouts_decide_nothing(part: dict[str, Any]) -> None
     source = Fake(means)
     metric = {} if part["form"] == "count" else {"metric": "delay"}
     made = FORMS[part["form"]].model_validate({**metric, **part})
-    assert judge_part(made, Bench(source, 0.95, 0.95, 1.25)).verdict == "confirmed"  # type: ignore[arg-type]
+    assert judge_part(made, Context(source, 0.95, 0.95, 1.25)).verdict == "confirmed"  # type: ignore[arg-type]
     source.unknown = "h2"
-    judged = judge_part(made, Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    judged = judge_part(made, Context(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert judged.verdict == "inconclusive"
     assert judged.why.endswith("; time-outs leave it unknown")
 
@@ -295,11 +295,11 @@ def test_values_unknown_by_timeouts_decide_nothing(part: dict[str, Any]) -> None
 def test_a_count_over_bounds_decides_only_on_their_side() -> None:
     source = _cells(8)
     part = FORMS["count"].model_validate({**COUNT, "published": 3, "majority": False})
-    bench = Bench(source, 0.95, 0.95, 1.25)
+    context = Context(source, 0.95, 0.95, 1.25)
     source.bound = "h2"
-    assert judge_part(part, bench).verdict == "contradicted"  # type: ignore[arg-type]
+    assert judge_part(part, context).verdict == "contradicted"  # type: ignore[arg-type]
     source.bound = "h3"
-    assert judge_part(part, bench).verdict == "inconclusive"  # type: ignore[arg-type]
+    assert judge_part(part, context).verdict == "inconclusive"  # type: ignore[arg-type]
 
 
 def test_a_part_outside_the_verdict_has_a_reason_and_does_not_decide() -> None:
@@ -310,7 +310,7 @@ def test_a_part_outside_the_verdict_has_a_reason_and_does_not_decide() -> None:
 
 def test_an_unmeasured_claim_is_inconclusive_with_the_reason() -> None:
     [part] = FORMS["not-measured"].model_validate({"form": "not-measured", "reason": "nobody looked"}).expand()
-    judged = judge_part(part, Bench(Fake({}), 0.95, 0.95, 1.25))
+    judged = judge_part(part, Context(Fake({}), 0.95, 0.95, 1.25))
     assert (judged.verdict, judged.why, judged.n) == ("inconclusive", "not measured: nobody looked", 0)
 
 

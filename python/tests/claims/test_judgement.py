@@ -8,7 +8,7 @@ from wirelab.claims.judgement import (
     CONFIRMED,
     CONTRADICTED,
     INCONCLUSIVE,
-    Bench,
+    Context,
     Judgement,
     all_of,
     decided_by,
@@ -31,8 +31,8 @@ def spread(low: float, high: float) -> Draws:
     return Draws((low + high) / 2, np.linspace(low, high, 10_001), df=np.inf, n=10)
 
 
-def bench(confirm: float = 0.9, contradict: float = 0.9) -> Bench:
-    return Bench(Fake({}), confirm, contradict, 1.25)
+def context(confirm: float = 0.9, contradict: float = 0.9) -> Context:
+    return Context(Fake({}), confirm, contradict, 1.25)
 
 
 @pytest.mark.parametrize(
@@ -48,28 +48,28 @@ def bench(confirm: float = 0.9, contradict: float = 0.9) -> Bench:
     ],
 )
 def test_the_bounds_belong_to_the_claim_unless_it_is_strict(value: float, strict: bool, verdict: str) -> None:
-    assert within(bench(), exactly(value), 1.0, 2.0, strict=strict) == verdict
+    assert within(context(), exactly(value), 1.0, 2.0, strict=strict) == verdict
 
 
 @pytest.mark.parametrize(("low", "high"), [(None, 2.0), (1.0, None), (None, None)])
 def test_a_missing_bound_does_not_decide(low: float | None, high: float | None) -> None:
-    assert within(bench(), exactly(1.5), low, high) == CONFIRMED
+    assert within(context(), exactly(1.5), low, high) == CONFIRMED
 
 
 def test_an_interval_across_a_bound_decides_nothing() -> None:
-    assert within(bench(), spread(0.5, 1.5), 1.0, None) == INCONCLUSIVE
+    assert within(context(), spread(0.5, 1.5), 1.0, None) == INCONCLUSIVE
 
 
 def test_confirming_and_contradicting_have_their_own_levels() -> None:
     # 5 % to 95 % of these is above 1.04, the whole is not; and so for contradicting.
-    assert within(bench(confirm=0.9), spread(1.0, 2.0), 1.04, None) == CONFIRMED
-    assert within(bench(confirm=0.999), spread(1.0, 2.0), 1.04, None) == INCONCLUSIVE
-    assert within(bench(contradict=0.9), spread(1.0, 2.0), None, 1.04) == CONTRADICTED
-    assert within(bench(contradict=0.999), spread(1.0, 2.0), None, 1.04) == INCONCLUSIVE
+    assert within(context(confirm=0.9), spread(1.0, 2.0), 1.04, None) == CONFIRMED
+    assert within(context(confirm=0.999), spread(1.0, 2.0), 1.04, None) == INCONCLUSIVE
+    assert within(context(contradict=0.9), spread(1.0, 2.0), None, 1.04) == CONTRADICTED
+    assert within(context(contradict=0.999), spread(1.0, 2.0), None, 1.04) == INCONCLUSIVE
 
 
 def test_a_statistic_that_is_not_defined_everywhere_decides_nothing() -> None:
-    assert within(bench(), Draws(1.5, np.array([1.0, np.nan]), df=1.0, n=2), 1.0, 2.0) == INCONCLUSIVE
+    assert within(context(), Draws(1.5, np.array([1.0, np.nan]), df=1.0, n=2), 1.0, 2.0) == INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_the_evidence_of_a_judgement_counts_each_scenario_once() -> None:
 
 
 def test_the_deciding_interval_has_its_own_level_and_an_inconclusive_one_the_widest() -> None:
-    two = bench(confirm=0.9, contradict=0.99)
+    two = context(confirm=0.9, contradict=0.99)
     [(_, held)], [(_, contradicted)], [(_, inconclusive)] = (
         decided_by(two, verdict, spread(1.0, 2.0)) for verdict in (CONFIRMED, CONTRADICTED, INCONCLUSIVE)
     )
@@ -122,13 +122,13 @@ def test_the_deciding_interval_has_its_own_level_and_an_inconclusive_one_the_wid
 
 def test_a_bound_decides_only_on_its_own_side() -> None:
     at_least = Draws(2.0, np.full(10, 2.0), df=9.0, n=10, tells=(True, False))
-    assert within(bench(), at_least, 1.5, None) == CONFIRMED
-    assert within(bench(), at_least, 1.5, 3.0) == INCONCLUSIVE
-    assert within(bench(), at_least, 3.0, None) == INCONCLUSIVE
-    assert within(bench(), at_least, None, 1.5) == CONTRADICTED
+    assert within(context(), at_least, 1.5, None) == CONFIRMED
+    assert within(context(), at_least, 1.5, 3.0) == INCONCLUSIVE
+    assert within(context(), at_least, 3.0, None) == INCONCLUSIVE
+    assert within(context(), at_least, None, 1.5) == CONTRADICTED
     at_most = exactly(1.0).over(at_least)
     assert at_most.tells == (False, True)
-    assert within(bench(), at_most, None, 1.0) == CONFIRMED
-    assert within(bench(), at_most, 1.0, None) == CONTRADICTED
+    assert within(context(), at_most, None, 1.0) == CONFIRMED
+    assert within(context(), at_most, 1.0, None) == CONTRADICTED
     assert at_least.over(at_least).tells == (False, False)
     assert (written(number(at_least)), written(number(at_most))) == ("at least 2", "at most 0.5")

@@ -9,7 +9,7 @@ import pytest
 from tests.claims.fakes import Fake
 from wirelab.claims.family import judge_part
 from wirelab.claims.forms import Quotient
-from wirelab.claims.judgement import Bench
+from wirelab.claims.judgement import Context
 
 PART = Quotient.model_validate(
     {
@@ -21,7 +21,7 @@ PART = Quotient.model_validate(
 
 def judged(cpu: float, factor: float = 1.25, error: float = 0.01) -> Any:
     source = Fake({("h2", "cpu"): cpu, ("h2", "delay"): 0.627}, error)
-    return judge_part(PART, Bench(source, 0.95, 0.95, factor))  # type: ignore[arg-type]
+    return judge_part(PART, Context(source, 0.95, 0.95, factor))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("cpu", "verdict"), [(0.163, "confirmed"), (0.427, "contradicted"), (0.204, "inconclusive")])
@@ -37,7 +37,7 @@ def test_printed_numbers_that_disagree_contradict_a_quotient_without_tolerance()
 
 def test_a_quotient_needs_both_metrics() -> None:
     assert PART.metric_names() == ["cpu", "delay"]
-    found = judge_part(PART, Bench(Fake({("h2", "cpu"): 1.0}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    found = judge_part(PART, Context(Fake({("h2", "cpu"): 1.0}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert (found.verdict, found.why) == ("inconclusive", "mean delay of h2 is not measured")
 
 
@@ -45,7 +45,7 @@ def test_a_quotient_needs_both_metrics() -> None:
 def test_a_quotient_may_be_claimed_to_be_above_a_number(client: float, verdict: str) -> None:
     fields = {"form": "quotient", "metric": "client", "per": "server", "of": {"protocol": "h2"}, "above": 1}
     source = Fake({("h2", "client"): client, ("h2", "server"): 1.0})
-    found = judge_part(Quotient.model_validate(fields), Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    found = judge_part(Quotient.model_validate(fields), Context(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert (found.verdict, found.paper) == (verdict, "above 1")
 
 

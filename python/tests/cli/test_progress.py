@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from wirelab.cli.progress import LiveProgress, bar, fitted, words
-from wirelab.runner.progress import Progress, lanes_words
+from wirelab.runner.progress import Progress, jobs_words
 
 
 def calm() -> None:
@@ -17,7 +17,7 @@ def calm() -> None:
 
 
 def at(over: int, elapsed_s: float, **given: int) -> Progress:
-    fields = {"total": 100, "reused": 0, "failed": 0, "running": 4, "lanes": 4, "discarded": 0} | given
+    fields = {"total": 100, "reused": 0, "failed": 0, "running": 4, "jobs": 4, "discarded": 0} | given
     return Progress(over=over, elapsed_s=elapsed_s, **fields)
 
 
@@ -26,7 +26,7 @@ def test_progress_shows_trials_jobs_failures_rate_and_time_left() -> None:
 
 
 def test_progress_leaves_out_unknown_and_zero_values() -> None:
-    assert words(at(0, 3.0, lanes=1)) == "0/100  1 at a time  0 failed"
+    assert words(at(0, 3.0, jobs=1)) == "0/100  1 at a time  0 failed"
     assert words(at(100, 50.0, failed=2, discarded=8)) == "100/100  4 at a time  2 failed  8 run again  2.0 trials/s"
 
 
@@ -64,7 +64,7 @@ def test_a_line_is_no_longer_than_its_terminal(columns: int) -> None:
     out = io.StringIO()
     console = Console(file=out, width=columns, force_terminal=True, color_system=None)
     with LiveProgress(console, calm) as progress:
-        progress.update(at(50, 125.0, lanes=16, reused=12, discarded=8, failed=3))
+        progress.update(at(50, 125.0, jobs=16, reused=12, discarded=8, failed=3))
     drawn = [line for line in re.split(r"\x1b\[[?0-9]*[A-Za-z]|[\r\n]", out.getvalue()) if line]
     assert drawn
     assert all(len(line) <= columns for line in drawn)
@@ -77,4 +77,4 @@ def test_the_bar_shrinks_for_the_text() -> None:
 
 
 def test_one_job_is_not_mentioned() -> None:
-    assert [lanes_words(lanes) for lanes in (1, 2)] == ["1 trial at a time", "2 trials at a time"]
+    assert [jobs_words(jobs) for jobs in (1, 2)] == ["1 trial at a time", "2 trials at a time"]

@@ -13,7 +13,7 @@ from wirelab.cli.progress import LiveProgress
 from wirelab.cli.terminate import terminated_as_interrupted
 from wirelab.runner.progress import Progress
 
-PROGRESS = Progress(over=1, total=2, reused=0, failed=0, running=1, lanes=1, discarded=0, elapsed_s=1.0)
+PROGRESS = Progress(over=1, total=2, reused=0, failed=0, running=1, jobs=1, discarded=0, elapsed_s=1.0)
 
 
 @pytest.fixture(autouse=True)

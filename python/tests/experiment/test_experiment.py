@@ -196,7 +196,7 @@ def test_londono2016_attribution_has_each_protocol_with_and_without_encryption_a
     )
     assert coap == {name: coaps[name] for name in coap}
     assert coap == next(s.settings for s in plain.scenarios if s.protocol == "coap")
-    assert expected_ns(make_plan(experiment), lanes=3) < 30 * 60 * 10**9
+    assert expected_ns(make_plan(experiment), jobs=3) < 30 * 60 * 10**9
 
 
 def test_milosevic2021_attribution_gives_all_three_the_same_tls() -> None:

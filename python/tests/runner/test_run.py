@@ -20,7 +20,7 @@ from wirelab.runner.host import HostGoneError, RefusedError
 from wirelab.runner.implementations import load
 from wirelab.runner.progress import Summary
 from wirelab.runner.run import InterruptedRunError, Runner
-from wirelab.runner.schedule import Assignment, Lateness, Schedule, Verdict
+from wirelab.runner.schedule import Assignment, BlockEnd, LatePackets, Schedule
 from wirelab.runner.start import run_campaign
 from wirelab.schema import TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
@@ -37,14 +37,14 @@ def run(
     folder: Path,
     behaviour: Behaviour | None = None,
     *,
-    lanes: int = 2,
+    jobs: int = 2,
     retry_failed: bool = False,
     fresh: bool = False,
 ) -> tuple[Summary, FakeHost, Ears]:
     host, ears = FakeHost(behaviour), Ears()
     endpoints = Endpoints(Path("/agent"), load(None), {}, addresses())
     with open_campaign(folder, plan, "digest", fresh=fresh, retry_failed=retry_failed) as campaign:
-        summary = run_campaign(Runner(campaign, host, endpoints, ears), plan, lanes, None)
+        summary = run_campaign(Runner(campaign, host, endpoints, ears), plan, jobs, None)
     return summary, host, ears
 
 
@@ -112,10 +112,10 @@ def test_a_trial_that_is_recorded_during_ctrl_c_counts_once(folder: Path, monkey
     over = Schedule.over
     calls = itertools.count(1)
 
-    def interrupted(schedule: Schedule, assignment: Assignment, lateness: Lateness | None) -> Verdict | None:
+    def interrupted(schedule: Schedule, assignment: Assignment, late: LatePackets | None) -> BlockEnd | None:
         if next(calls) == 3:
             raise KeyboardInterrupt
-        return over(schedule, assignment, lateness)
+        return over(schedule, assignment, late)
 
     monkeypatch.setattr(Schedule, "over", interrupted)
     with pytest.raises(InterruptedRunError, match="stopped after 3 of 6 trials"):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.runner.fakes import make_plan
-from wirelab.runner.lateness import Lateness
-from wirelab.runner.schedule import Assignment, Cut, Fate, Schedule, Stopping, Verdict
+from wirelab.runner.schedule import Assignment, BlockEnd, BlockOutcome, Cut, Schedule, Stopping
+from wirelab.runner.timing_error import LatePackets
 
-IN_TIME = Lateness(100, 0)
-LATE = Lateness(100, 50)
+IN_TIME = LatePackets(100, 0)
+LATE = LatePackets(100, 50)
 
 
 def schedule(
     scenarios: int = 2,
     blocks: int = 3,
-    lanes: int = 2,
+    jobs: int = 2,
     stopping: Stopping | None = None,
     finished: tuple[str, ...] = (),
     *,
@@ -23,36 +23,36 @@ def schedule(
 ) -> Schedule:
     plan = make_plan(scenarios, blocks)
     keys = {plan.scenarios[number].key for number in alone}
-    return Schedule([block.trials for block in plan.blocks], lanes, stopping or Stopping(blocks), finished, keys)
+    return Schedule([block.trials for block in plan.blocks], jobs, stopping or Stopping(blocks), finished, keys)
 
 
 def drain(
-    subject: Schedule, lateness: Callable[[Assignment], Lateness | None] = lambda _: IN_TIME
-) -> tuple[list[str], list[Verdict]]:
-    """Run everything, first started first over; what was started, and every verdict."""
+    subject: Schedule, late: Callable[[Assignment], LatePackets | None] = lambda _: IN_TIME
+) -> tuple[list[str], list[BlockEnd]]:
+    """Run everything; trials end in the order of their starts. Gives what was started, and every block's end."""
     started: list[str] = []
-    verdicts: list[Verdict] = []
+    ends: list[BlockEnd] = []
     running: list[Assignment] = []
     for _ in range(1000):
         while (assignment := subject.next()) is not None:
             running.append(assignment)
             started.append(assignment.trial.trial)
         if not running:
-            return started, verdicts
+            return started, ends
         over = running.pop(0)
-        if (verdict := subject.over(over, lateness(over))) is not None:
-            verdicts.append(verdict)
+        if (end := subject.over(over, late(over))) is not None:
+            ends.append(end)
     raise AssertionError("the schedule does not end")
 
 
 def test_every_trial_runs_once_and_every_block_is_accepted() -> None:
-    started, verdicts = drain(schedule())
+    started, ends = drain(schedule())
     assert sorted(started) == sorted(f"t{s}-{b:04d}" for s in range(2) for b in range(3))
-    assert [(verdict.block, verdict.fate) for verdict in verdicts] == [(b, Fate.KEPT) for b in range(3)]
+    assert [(end.block, end.outcome) for end in ends] == [(b, BlockOutcome.ACCEPTED) for b in range(3)]
 
 
 def test_each_job_runs_one_trial_at_a_time() -> None:
-    subject = schedule(scenarios=5, lanes=3)
+    subject = schedule(scenarios=5, jobs=3)
     taken = [subject.next() for _ in range(4)]
     assert [assignment.lane for assignment in taken if assignment] == [0, 1, 2]
     assert taken[3] is None
@@ -64,12 +64,12 @@ def test_each_job_runs_one_trial_at_a_time() -> None:
 
 
 def test_with_a_fixed_number_blocks_overlap() -> None:
-    subject = schedule(scenarios=1, blocks=3, lanes=3)
+    subject = schedule(scenarios=1, blocks=3, jobs=3)
     assert [a.block for a in iter(subject.next, None)] == [0, 1, 2]
 
 
 def test_with_a_stopping_rule_a_block_beyond_the_minimum_waits_for_those_before() -> None:
-    subject = schedule(scenarios=1, blocks=3, lanes=1, stopping=Stopping(1, enough=lambda _: False))
+    subject = schedule(scenarios=1, blocks=3, jobs=1, stopping=Stopping(1, enough=lambda _: False))
     first = subject.next()
     assert first is not None
     assert subject.next() is None
@@ -86,7 +86,7 @@ def test_the_rule_is_asked_once_before_each_block_and_skips_finished_scenarios()
         asked.append(scenario[-1])
         return scenario.endswith("1")
 
-    started, _ = drain(schedule(scenarios=2, blocks=4, lanes=1, stopping=Stopping(2, enough)))
+    started, _ = drain(schedule(scenarios=2, blocks=4, jobs=1, stopping=Stopping(2, enough)))
     assert started.count("t1-0002") == 0
     assert len([trial for trial in started if trial.startswith("t0")]) == 4
     assert asked == ["0", "1", "0"]
@@ -95,15 +95,15 @@ def test_the_rule_is_asked_once_before_each_block_and_skips_finished_scenarios()
 def test_the_rule_is_asked_once_for_as_many_blocks_as_the_jobs_can_run() -> None:
     asked: list[str] = []
     stopping = Stopping(1, enough=lambda scenario: bool(asked.append(scenario[-1])))
-    drain(schedule(scenarios=2, blocks=7, lanes=7, stopping=stopping))
+    drain(schedule(scenarios=2, blocks=7, jobs=7, stopping=stopping))
     assert asked == ["0", "1"] * 2
 
 
 def test_no_block_starts_after_the_budget() -> None:
     over: list[int] = []
-    subject = schedule(scenarios=2, blocks=5, lanes=1, stopping=Stopping(1, time_is_up=lambda: len(over) >= 3))
+    subject = schedule(scenarios=2, blocks=5, jobs=1, stopping=Stopping(1, time_is_up=lambda: len(over) >= 3))
 
-    def count(assignment: Assignment) -> Lateness:
+    def count(assignment: Assignment) -> LatePackets:
         over.append(assignment.block)
         return IN_TIME
 
@@ -113,54 +113,54 @@ def test_no_block_starts_after_the_budget() -> None:
 
 
 def test_a_late_block_is_repeated_as_a_whole_with_half_the_jobs() -> None:
-    subject = schedule(scenarios=4, blocks=1, lanes=4)
+    subject = schedule(scenarios=4, blocks=1, jobs=4)
     late_once = iter([LATE] * 4)
-    lanes: list[int] = []
+    jobs: list[int] = []
 
-    def watch(assignment: Assignment) -> Lateness:
-        lanes.append(assignment.lanes)
+    def watch(assignment: Assignment) -> LatePackets:
+        jobs.append(assignment.jobs)
         return next(late_once, IN_TIME)
 
-    started, verdicts = drain(subject, watch)
-    assert [verdict.fate for verdict in verdicts] == [Fate.DISCARDED, Fate.KEPT]
-    assert len(verdicts[0].trials) == 4
+    started, ends = drain(subject, watch)
+    assert [end.outcome for end in ends] == [BlockOutcome.DISCARDED, BlockOutcome.ACCEPTED]
+    assert len(ends[0].trials) == 4
     assert len(started) == 8
-    assert lanes == [4] * 4 + [2] * 4
+    assert jobs == [4] * 4 + [2] * 4
 
 
 def test_a_block_that_is_late_three_times_is_accepted_with_a_flag() -> None:
-    subject = schedule(scenarios=2, blocks=1, lanes=4)
-    started, verdicts = drain(subject, lambda _: LATE)
-    assert [verdict.fate for verdict in verdicts] == [Fate.DISCARDED, Fate.DISCARDED, Fate.FLAGGED]
+    subject = schedule(scenarios=2, blocks=1, jobs=4)
+    started, ends = drain(subject, lambda _: LATE)
+    assert [end.outcome for end in ends] == [BlockOutcome.DISCARDED, BlockOutcome.DISCARDED, BlockOutcome.FLAGGED]
     assert len(started) == 6
-    assert subject.lanes == 1
+    assert subject.jobs == 1
 
 
 def test_a_block_that_is_late_with_one_job_is_accepted_with_a_flag_without_a_repeat() -> None:
-    started, verdicts = drain(schedule(scenarios=2, blocks=1, lanes=1), lambda _: LATE)
-    assert [verdict.fate for verdict in verdicts] == [Fate.FLAGGED]
+    started, ends = drain(schedule(scenarios=2, blocks=1, jobs=1), lambda _: LATE)
+    assert [end.outcome for end in ends] == [BlockOutcome.FLAGGED]
     assert len(started) == 2
 
 
 def test_late_blocks_that_overlapped_halve_the_jobs_once() -> None:
-    subject = schedule(scenarios=2, blocks=2, lanes=4)
+    subject = schedule(scenarios=2, blocks=2, jobs=4)
     first_four = iter([LATE] * 4)
-    lanes: list[int] = []
+    jobs: list[int] = []
 
-    def watch(_: Assignment) -> Lateness:
-        lanes.append(subject.lanes)
+    def watch(_: Assignment) -> LatePackets:
+        jobs.append(subject.jobs)
         return next(first_four, IN_TIME)
 
     drain(subject, watch)
-    assert min(lanes) == 2
+    assert min(jobs) == 2
 
 
 def test_each_block_accepted_after_a_late_one_adds_a_job() -> None:
-    subject = schedule(scenarios=1, blocks=12, lanes=4)
+    subject = schedule(scenarios=1, blocks=12, jobs=4)
     seen: list[int] = []
 
-    def late_once(assignment: Assignment) -> Lateness:
-        seen.append(subject.lanes)
+    def late_once(assignment: Assignment) -> LatePackets:
+        seen.append(subject.jobs)
         return LATE if len(seen) == 1 else IN_TIME
 
     drain(subject, late_once)
@@ -170,18 +170,18 @@ def test_each_block_accepted_after_a_late_one_adds_a_job() -> None:
 
 
 def test_a_trial_that_never_used_the_link_is_not_repeated_with_its_block() -> None:
-    subject = schedule(scenarios=2, blocks=1, lanes=2)
+    subject = schedule(scenarios=2, blocks=1, jobs=2)
     late_once = iter([None, LATE])
-    started, verdicts = drain(subject, lambda _: next(late_once, IN_TIME))
-    assert [trial.trial for trial in verdicts[0].trials] == ["t1-0000"]
+    started, ends = drain(subject, lambda _: next(late_once, IN_TIME))
+    assert [trial.trial for trial in ends[0].trials] == ["t1-0000"]
     assert started == ["t0-0000", "t1-0000", "t1-0000"]
 
 
 def test_an_invalid_trial_is_repeated_first() -> None:
-    subject = schedule(scenarios=3, blocks=1, lanes=1)
+    subject = schedule(scenarios=3, blocks=1, jobs=1)
     first = subject.next()
     assert first is not None
-    subject.again(first)
+    subject.repeat(first)
     again = subject.next()
     assert again is not None
     assert again.trial == first.trial
@@ -200,7 +200,7 @@ def test_the_rule_is_not_asked_for_a_scenario_with_a_finished_trial_in_the_block
 
 
 def test_a_budget_that_ends_a_run_is_reported_with_its_blocks_and_unfinished_scenarios() -> None:
-    subject = schedule(scenarios=3, blocks=9, lanes=3, stopping=Stopping(1, time_is_up=lambda: True))
+    subject = schedule(scenarios=3, blocks=9, jobs=3, stopping=Stopping(1, time_is_up=lambda: True))
     started, _ = drain(subject)
     assert len(started) == 3
     assert subject.cut == Cut(blocks=1, scenarios=3)
@@ -214,7 +214,7 @@ def test_scenarios_that_the_rule_finished_are_not_unfinished_by_the_budget() -> 
         return scenario.endswith("0")
 
     stopping = Stopping(2, enough=enough, time_is_up=lambda: True)
-    subject = schedule(scenarios=2, blocks=9, lanes=2, stopping=stopping)
+    subject = schedule(scenarios=2, blocks=9, jobs=2, stopping=stopping)
     started, _ = drain(subject)
     assert len(started) == 4
     assert len(asked) == 2
@@ -228,11 +228,11 @@ def test_a_budget_that_ends_after_the_rule_cuts_nothing() -> None:
 
 
 def test_trials_that_run_alone_come_first_and_have_no_parallel_trial() -> None:
-    subject = schedule(scenarios=3, blocks=2, lanes=4, alone=(1,))
+    subject = schedule(scenarios=3, blocks=2, jobs=4, alone=(1,))
     for block in range(2):
         assignment = subject.next()
         assert assignment is not None
-        assert (assignment.trial.trial, assignment.lanes) == (f"t1-{block:04d}", 1)
+        assert (assignment.trial.trial, assignment.jobs) == (f"t1-{block:04d}", 1)
         assert subject.next() is None
         subject.over(assignment, IN_TIME)
     assert [a.trial.trial for a in iter(subject.next, None)] == ["t0-0000", "t2-0000", "t0-0001", "t2-0001"]
@@ -240,17 +240,17 @@ def test_trials_that_run_alone_come_first_and_have_no_parallel_trial() -> None:
 
 def test_beyond_the_minimum_a_trial_that_runs_alone_waits_for_its_block_and_for_the_others() -> None:
     for stopping in (Stopping(1, enough=lambda _: False), Stopping(1)):
-        subject = schedule(scenarios=2, blocks=3, lanes=2, stopping=stopping, alone=(1,))
-        started, verdicts = drain(subject)
+        subject = schedule(scenarios=2, blocks=3, jobs=2, stopping=stopping, alone=(1,))
+        started, ends = drain(subject)
         assert started == ["t1-0000", "t0-0000", "t0-0001", "t1-0001", "t0-0002", "t1-0002"]
-        assert [verdict.fate for verdict in verdicts] == [Fate.KEPT] * 3
+        assert [end.outcome for end in ends] == [BlockOutcome.ACCEPTED] * 3
 
 
 def test_a_repeated_trial_that_runs_alone_waits_until_nothing_runs() -> None:
-    subject = schedule(scenarios=2, blocks=2, lanes=2, alone=(0,))
+    subject = schedule(scenarios=2, blocks=2, jobs=2, alone=(0,))
     first = subject.next()
     assert first is not None
-    subject.again(first)
+    subject.repeat(first)
     again = subject.next()
     assert again is not None
     assert again.trial == first.trial

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Bench, Judgement, Source, all_of, leaving_out
+from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Context, Judgement, Source, all_of, leaving_out
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Form, Part
 from wirelab.stats.estimate.bootstrap import UNKNOWN
@@ -22,7 +22,7 @@ METHOD = (
 
 @dataclass(frozen=True)
 class Rules:
-    """What is fixed before a family is judged."""
+    """The parameters that are fixed before a family is judged."""
 
     error_rate: float
     factor: float
@@ -48,8 +48,8 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
     """One claim, with this error rate for itself."""
     parts = [part for written in claim.parts for part in written.expand()]
     contradicting = max(1, sum(part.decides for part in parts))
-    bench = Bench(source, 1 - error_rate, 1 - error_rate / contradicting, rules.factor, rules.labels)
-    judged = [judge_part(part, bench) for part in parts]
+    context = Context(source, 1 - error_rate, 1 - error_rate / contradicting, rules.factor, rules.labels)
+    judged = [judge_part(part, context) for part in parts]
     if len(judged) == 1:
         return replace(judged[0], text=claim.text)
     deciding = [part for part in judged if part.decides]
@@ -84,18 +84,18 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
     return leaving_out(judgement, (reason for part in deciding for reason in part.left_out))
 
 
-def judge_part(part: Form, bench: Bench) -> Judgement:
+def judge_part(part: Form, context: Context) -> Judgement:
     """Judge one part by its form."""
-    bench.source.touched.clear()
-    bench.source.absent.clear()
-    judgement = part.judge(bench)
+    context.source.touched.clear()
+    context.source.absent.clear()
+    judgement = part.judge(context)
     if isinstance(part, Part) and part.beside:
         judgement = replace(judgement, text=f"{part.beside} ({judgement.text})")
     if judgement.ours is not None and UNKNOWN in judgement.ours.method:
         judgement = replace(judgement, why=f"{judgement.why}; {UNKNOWN}")
-    missing = judgement.verdict == INCONCLUSIVE and bool(bench.source.absent)
-    judgement = leaving_out(judgement, filter(None, bench.source.absent.values()))
-    return replace(judgement, scenarios=dict(bench.source.touched), decides=part.decides, missing=missing)
+    missing = judgement.verdict == INCONCLUSIVE and bool(context.source.absent)
+    judgement = leaving_out(judgement, filter(None, context.source.absent.values()))
+    return replace(judgement, scenarios=dict(context.source.touched), decides=part.decides, missing=missing)
 
 
 def _divisor(claim: Claim, most: int, source: Source, rules: Rules) -> int:

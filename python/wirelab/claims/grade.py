@@ -1,4 +1,4 @@
-"""What the links and the endpoints behind a verdict are good for, by `estimates.json`."""
+"""The quality of the links and endpoints behind a verdict, from `estimates.json`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wirelab.stats.machine.endpoint_waits import Wait, waits_by_scenario
 
 @dataclass(frozen=True)
 class Grades:
-    """Comparisons with what their links are good for; rows of links and waits for a CPU by scenario."""
+    """Comparisons with the quality of their links; rows of links and CPU waiting by scenario."""
 
     comparisons: tuple[ComparisonRecord, ...]
     rows: Mapping[str, list[LinkRecord]]
@@ -51,7 +51,7 @@ class Grades:
 
 
 def _worst(what: str, reasons: Iterable[Iterable[tuple[Grade, str]]]) -> tuple[Grade, str] | None:
-    """Of the worst of each: the worst flag, of how many it is, and why it is the first's."""
+    """The worst flag, for how many it applies, and the reason of the first."""
     each = [max(found, key=lambda reason: GRADES.index(reason[0])) for found in reasons]
     if not each:
         return None

@@ -32,7 +32,7 @@ from wirelab.schema.verdicts import (
 from wirelab.stats.dataset import Dataset
 
 RESAMPLES = 20_000
-"""Enough that the tails which a family of claims asks for hold several resamples."""
+"""Enough that the tails that a family of claims needs contain several resamples."""
 
 CHOICE_RESAMPLES = 4000
 Progress = Callable[[str], None]
@@ -41,7 +41,7 @@ Progress = Callable[[str], None]
 def judge_campaign(campaign: Path, estimates: Estimates, progress: Progress = lambda _: None) -> Verdicts | None:
     """Judge the claims that the plan's experiment names and write `verdicts.json`; None if it names none.
 
-    `estimates` are those of `estimates.json`, which say what links and endpoints are good for.
+    `estimates` are those of `estimates.json`, which have the quality of links and endpoints.
     """
     dataset = Dataset.read(campaign)
     named = dataset.plan.experiment.claims
@@ -62,14 +62,16 @@ def verdicts_on(
     """The contents of `verdicts.json`."""
     file = claims.file
     rules = Rules(file.error_rate, file.factor, file.labels)
-    court = _Court(claims, _samples(claims, dataset), rules, Grades.of(dataset, estimates))
-    choices = court.choices()
+    claims_judge = _ClaimsJudge(claims, _samples(claims, dataset), rules, Grades.of(dataset, estimates))
+    choices = claims_judge.choices()
     progress("claims")
-    judged = court.family(choices[0], 0, RESAMPLES)
-    by_rule = court.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else [None] * len(judged)
-    at_level = court.at_published_level(choices[0]) if file.published_level else [None] * len(judged)
+    judged = claims_judge.family(choices[0], 0, RESAMPLES)
+    by_rule = (
+        claims_judge.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else [None] * len(judged)
+    )
+    at_level = claims_judge.at_published_level(choices[0]) if file.published_level else [None] * len(judged)
     first = [judged, *[None] * (len(choices) - 1)]
-    tables = [court.table(choice, already, progress) for choice, already in zip(choices, first, strict=True)]
+    tables = [claims_judge.table(choice, already, progress) for choice, already in zip(choices, first, strict=True)]
     return {
         "schema_version": VERDICTS_VERSION,
         "claims_file": claims.name,
@@ -81,8 +83,8 @@ def verdicts_on(
             "published_level": file.published_level,
         },
         "claims": [
-            court.claim(
-                claim, judged[i], Otherwise(by_rule[i], at_level[i]), [row for table in tables for row in table[i]]
+            claims_judge.claim(
+                claim, judged[i], ByPublication(by_rule[i], at_level[i]), [row for table in tables for row in table[i]]
             )
             for i, claim in enumerate(claims.claims)
         ],
@@ -91,15 +93,17 @@ def verdicts_on(
 
 
 @dataclass(frozen=True)
-class Otherwise:
-    """A claim judged by the publication's own standards: without what its rule removes, and at its level."""
+class ByPublication:
+    """A claim judged by the publication's own standards: with its outlier rule, and at its level."""
 
     by_rule: Judgement | None
     at_level: Judgement | None
 
 
 @dataclass
-class _Court:
+class _ClaimsJudge:
+    """Judges all claims of a file on one campaign, under each choice."""
+
     claims: Claims
     samples: Samples
     rules: Rules
@@ -111,11 +115,11 @@ class _Court:
 
     @property
     def printed_rules(self) -> Rules:
-        """Of a sample as of ours; a point meets a magnitude only as printed, and has no interval at any level."""
+        """Printed samples are judged as measured ones. Printed points have no interval and must match as printed."""
         return self.rules if self.claims.values else replace(self.rules, error_rate=0.5, factor=1.0)
 
     def choices(self) -> list[dict[str, Level]]:
-        """Combinations of what the publication leaves open, the primary one first."""
+        """Combinations of the choices that the publication leaves open, the primary one first."""
         found = self.samples.choices()
         primary = self.claims.file.primary.items()
         return sorted(found, key=lambda choice: (-sum(same_level(choice.get(k), v) for k, v in primary), len(choice)))
@@ -129,14 +133,14 @@ class _Court:
         return judge_family(self.claims.claims, source, self.rules)
 
     def at_published_level(self, choice: Mapping[str, Level]) -> list[Judgement]:
-        """Each claim by itself, as the publication judged: it says nothing of a family."""
+        """Each claim separately, as the publication judged: it has no correction for a family."""
         metrics = {name: _meant(meant, 0) for name, meant in self.claims.file.metrics.items()}
         source = Measured(self.samples, choice, metrics, filtered=False, resamples=RESAMPLES)
         level = self.claims.file.published_level or 0.0
         return [judge(claim, source, 1 - level, self.rules) for claim in self.claims.claims]
 
     def link(self, claim: Claim, judged: Judgement, meaning: int = 0) -> VerdictQuality | None:
-        """What a judgement on the claim, or on a part of it, is good for."""
+        """The quality of a judgement on the claim, or on a part of it."""
         metrics = self.claims.file.metrics
         names = {_meant(metrics.get(name, [name]), meaning) for name in _metrics(claim)}
         return self.grades.worst(judged.scenarios, names)
@@ -145,8 +149,8 @@ class _Court:
         self, choice: dict[str, Level], judged: list[Judgement] | None, progress: Progress
     ) -> list[list[ChoiceVerdict]]:
         """For each claim, a row for each meaning of its metrics under this choice. Metrics change their meaning
-        together, and the file's first that has several tells which. `judged` are the claims under its first meaning,
-        where they are judged already: other draws might disagree with them at the edge.
+        together; the first metric with several meanings names the row. `judged` are the claims under the first
+        meaning, if they are already judged: other resamples might disagree with them at the edge.
         """
         progress(" ".join(map(str, choice.values())))
         file = self.claims.file
@@ -175,7 +179,9 @@ class _Court:
             )
         return rows
 
-    def claim(self, claim: Claim, judged: Judgement, otherwise: Otherwise, choices: list[ChoiceVerdict]) -> ClaimRecord:
+    def claim(
+        self, claim: Claim, judged: Judgement, by_publication: ByPublication, choices: list[ChoiceVerdict]
+    ) -> ClaimRecord:
         """A claim of `verdicts.json`."""
         printed = judge(claim, self.printed, self.printed_rules.error_rate, self.printed_rules)
         whole = plain_part(judged)
@@ -190,7 +196,7 @@ class _Court:
                 }
                 for number, (part, paper) in enumerate(zip(judged.parts, printed.parts, strict=False), 1)
             ]
-        by_rule, at_level = otherwise.by_rule, otherwise.at_level
+        by_rule, at_level = by_publication.by_rule, by_publication.at_level
         return {
             "id": claim.id,
             "form": whole["form"],
@@ -230,8 +236,8 @@ def _contradiction(printed: Judgement) -> str | None:
         return f"the publication's experiment cannot show it: {printed.objection}"
     if printed.verdict == CONTRADICTED:
         return f"the publication's own numbers contradict it: {printed.why}"
-    if (beside := next((p for p in printed.parts if p.verdict == CONTRADICTED and not p.decides), None)) is not None:
-        return f"the publication's own numbers disagree with one another: {beside.text}: {beside.why}"
+    if (other := next((p for p in printed.parts if p.verdict == CONTRADICTED and not p.decides), None)) is not None:
+        return f"the publication's own numbers disagree with one another: {other.text}: {other.why}"
     return None
 
 
@@ -244,7 +250,7 @@ def _published_numbers(claims: Claims) -> list[PublishedNumber]:
 
 
 def _moments(claims: Claims) -> dict[tuple[str, str, frozenset[tuple[str, str]]], float]:
-    """Mean and standard deviation of what was published value by value."""
+    """Mean and standard deviation of the cases that were published value by value."""
     return {
         (metric, statistic, levels): number
         for (metric, levels), values in ((case, np.array(each)) for case, each in claims.values.items())

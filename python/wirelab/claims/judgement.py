@@ -1,4 +1,4 @@
-"""What comes of judging a part of a claim at one confidence level."""
+"""The judgement on a part of a claim at one confidence level."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ class Source(Protocol):
     words: str
     """How a sentence names it: `measured` or `printed`."""
     touched: dict[str, int]
-    """Scenarios asked for since it was last emptied, with their number of values."""
+    """Scenarios used since it was last emptied, with their number of values."""
     absent: dict[str, str]
-    """Scenarios asked for since it was last emptied that there are none of, or that nothing may be concluded from: then
-    with the reason, else empty.
+    """Scenarios that were needed but are missing (empty text) or must not be used (the reason), since it was last
+    emptied.
     """
 
     def draws(self, metric: str, statistic: str, levels: dict[str, str]) -> Draws | None: ...
 
     def unanswered(self, levels: dict[str, str]) -> list[tuple[int, int]] | None:
-        """Of each trial of the scenario: exchanges without an answer, and all; None if there is no such number."""
+        """For each trial of the scenario: unanswered exchanges and all exchanges; None if they are not known."""
 
 
 @dataclass(frozen=True)
 class Judgement:
     """A verdict with its reason.
 
-    `decides` is False for a part that stands beside the others. `objection` says why no agreement could hold the part.
-    `scenarios` are those whose values it rests on, with how many. `missing`: it is inconclusive for want of a scenario;
-    `left_out` says of those that were run which setting was not in force.
-    `ours` is at the usual level; `judged` are the estimates whose intervals decided, each with what it is of where that
-    is not `ours`.
+    `decides` is False for a part outside the verdict. `objection` says why no data could confirm the part.
+    `scenarios` are those that it is based on, with their number of values. `missing`: it is inconclusive because a
+    scenario is missing. `left_out` names, for scenarios that were run, the setting that was not in force.
+    `ours` is at the usual level. `judged` are the estimates whose intervals decided, each with a name if it is not
+    `ours`.
     """
 
     form: str
@@ -63,13 +63,13 @@ class Judgement:
 
     @property
     def n(self) -> int:
-        """Values that it rests on, each scenario's once."""
+        """Number of values that it is based on; each scenario counts once."""
         return sum(self.scenarios.values())
 
 
 @dataclass(frozen=True)
-class Bench:
-    """What a part is judged with.
+class Context:
+    """The context in which a part is judged: the data, the levels and the tolerance.
 
     The interval at level `confirm` confirms it, and that at level `contradict` contradicts it. All parts of a claim
     must be confirmed, and one contradicted part contradicts the whole. So contradictions share the error rate, and
@@ -83,16 +83,16 @@ class Bench:
     labels: dict[str, str] = field(default_factory=dict)
 
     def words(self, levels: dict[str, str]) -> str:
-        """Levels for people."""
+        """Levels in words."""
         return ", ".join(self.labels.get(level, level) for level in levels.values())
 
     def missing(self, form: str, text: str, what: str) -> Judgement:
-        """Inconclusive, because a number is not there."""
+        """Inconclusive, because a number is missing."""
         return Judgement(form, text, INCONCLUSIVE, f"{what} is not {self.source.words}")
 
 
 def leaving_out(judgement: Judgement, reasons: Iterable[str]) -> Judgement:
-    """The judgement with the scenarios that it leaves out, the first of them in its words."""
+    """The judgement with the scenarios that it leaves out; its reason names the first."""
     left_out = tuple(dict.fromkeys(reasons))
     if not left_out:
         return judgement
@@ -102,19 +102,19 @@ def leaving_out(judgement: Judgement, reasons: Iterable[str]) -> Judgement:
     )
 
 
-def within(bench: Bench, draws: Draws, low: float | None, high: float | None, *, strict: bool = False) -> Verdict:
+def within(context: Context, draws: Draws, low: float | None, high: float | None, *, strict: bool = False) -> Verdict:
     """Confirmed if the interval lies between the bounds, contradicted if it lies beyond one, else inconclusive;
     `strict` excludes the bounds.
     """
     lower, upper = (-math.inf if low is None else low), (math.inf if high is None else high)
     tells_low, tells_high = draws.tells
-    first, last = draws.interval(bench.confirm)
+    first, last = draws.interval(context.confirm)
     if first is not None and last is not None:
         above = low is None or (tells_low and (lower < first if strict else lower <= first))
         below = high is None or (tells_high and (last < upper if strict else last <= upper))
         if above and below:
             return CONFIRMED
-    first, last = draws.interval(bench.contradict)
+    first, last = draws.interval(context.contradict)
     if (tells_low and first is not None and first > upper) or (tells_high and last is not None and last < lower):
         return CONTRADICTED
     return INCONCLUSIVE
@@ -127,14 +127,14 @@ def all_of(verdicts: Sequence[Verdict]) -> Verdict:
     return CONFIRMED if verdicts and all(verdict == CONFIRMED for verdict in verdicts) else INCONCLUSIVE
 
 
-def decided_by(bench: Bench, verdict: Verdict, draws: Draws, of: str = "") -> tuple[tuple[str, Estimate], ...]:
-    """The estimate with the interval that decided, or, of what is inconclusive, the widest that was tried: that one
-    neither confirms nor contradicts. Nothing of printed numbers, which have no interval.
+def decided_by(context: Context, verdict: Verdict, draws: Draws, of: str = "") -> tuple[tuple[str, Estimate], ...]:
+    """The estimate with the interval that decided; if inconclusive, the widest that was tried. Printed numbers have no
+    interval and give nothing.
     """
     if draws.n == 0:
         return ()
-    levels: dict[Verdict, float] = {CONFIRMED: bench.confirm, CONTRADICTED: bench.contradict}
-    level = levels.get(verdict, max(bench.confirm, bench.contradict))
+    levels: dict[Verdict, float] = {CONFIRMED: context.confirm, CONTRADICTED: context.contradict}
+    level = levels.get(verdict, max(context.confirm, context.contradict))
     return ((of, draws.estimate(level)),)
 
 

@@ -1,4 +1,4 @@
-"""Reads and validates a file of claims; what is wrong has its line."""
+"""Reads and validates a file of claims; each error has its line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Claims:
 
 
 def load(path: Path) -> Claims:
-    """Read a file of claims. Raises one error for everything that is wrong with it."""
+    """Read a file of claims. Raises all its errors together."""
     where = Where(str(path))
     text = read_text(path, where)
     document = parse_toml(text, where)
@@ -95,7 +95,7 @@ def _claim(file: ClaimsFile, index: int, place: _Place, wrong: list[WirelabError
 
 @dataclass(frozen=True)
 class _Printed:
-    """Reads what the publication printed; reports what is wrong with it."""
+    """Reads the publication's printed numbers and reports their errors."""
 
     file: ClaimsFile
     place: _Place
@@ -156,7 +156,7 @@ class _Printed:
 
 
 def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], str, KeyPath]]:
-    """Every name that must be known: what is known, the name, and where it stands."""
+    """Every name that must be known: the known names, the name, and its place."""
     measured = [metric.name for metric in described() if metric.of == "exchange" or metric.used]
     varied = {**file.choices, **file.grid}
     for name, meant in file.metrics.items():

@@ -1,4 +1,4 @@
-"""What all forms of claims have in common: keys in a file, and what is asked of each form. Judges nothing itself."""
+"""The base of all forms of claims: their keys in a file, and the methods of each form. Judges nothing itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from wirelab.claims.judgement import Bench, Judgement
+from wirelab.claims.judgement import Context, Judgement
 
 Levels = dict[str, str]
 Grid = dict[str, list[str]]
@@ -35,7 +35,7 @@ class Form(Table):
 
     @property
     def decides(self) -> bool:
-        """Whether the part decides its claim, or stands beside the verdict."""
+        """Whether the part decides its claim, or is shown outside the verdict."""
         return True
 
     def metric_names(self) -> list[str]:
@@ -51,13 +51,13 @@ class Form(Table):
         return [self]
 
     @abstractmethod
-    def judge(self, bench: Bench) -> Judgement:
+    def judge(self, context: Context) -> Judgement:
         """The verdict on a part that `expand` gave."""
 
 
 class Part(Form):
-    """One of a metric. `over` repeats it in each cell of a grid; `beside` says why it stands beside the verdict and
-    does not decide it.
+    """A part on one metric. `over` repeats it in each cell of a grid. `beside` is the title of a part that is shown
+    outside the verdict and does not decide it.
     """
 
     metric: str
@@ -86,8 +86,8 @@ class Part(Form):
 
 
 class Along(Table):
-    """An ordered factor and its levels, in order. A trend with `least` is judged along those that were run, if they are
-    as many.
+    """An ordered factor and its levels, in order. A trend with `least` uses the levels that were run, if they are at
+    least so many.
     """
 
     path: str
@@ -104,8 +104,8 @@ class Steps(Part):
 
 
 class Place(Steps):
-    """Somewhere along a factor, between two published ones of its levels, all of which must have been run: places are
-    counted in them.
+    """A place along a factor, between two published levels. All levels must have been run: places are counted in
+    levels.
     """
 
     published: tuple[str, str]
@@ -123,7 +123,7 @@ class Place(Steps):
         along = info.data.get("along")
         unknown = [level for level in published if isinstance(along, Along) and level not in along.levels]
         if unknown:
-            raise ValueError(f"{unknown[0]} is none of the levels of `along`")
+            raise ValueError(f"{unknown[0]} is not one of the levels of `along`")
         return published
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wirelab.claims.judgement import Bench
+from wirelab.claims.judgement import Context
 from wirelab.claims.part import Levels, Part, Steps
 
 if TYPE_CHECKING:
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from wirelab.stats.estimate.sample import Floats
 
 
-def quantity(part: Part, bench: Bench) -> str:
-    """What is judged, in words: `mean load time, h2`."""
-    where = bench.words(part.where)
-    return f"{part.statistic} {bench.labels.get(part.metric, part.metric)}" + (f", {where}" if where else "")
+def quantity(part: Part, context: Context) -> str:
+    """The quantity that is judged, in words: `mean load time, h2`."""
+    where = context.words(part.where)
+    return f"{part.statistic} {context.labels.get(part.metric, part.metric)}" + (f", {where}" if where else "")
 
 
-def ratio_of(part: Part, upper: Levels, lower: Levels, bench: Bench) -> Draws | str:
-    """The ratio's distribution, or words for the number that is missing."""
+def ratio_of(part: Part, upper: Levels, lower: Levels, context: Context) -> Draws | str:
+    """The ratio's distribution, or the name of the missing number."""
     sides = [{**part.where, **side} for side in (upper, lower)]
-    over, under = (bench.source.draws(part.metric, part.statistic, levels) for levels in sides)
+    over, under = (context.source.draws(part.metric, part.statistic, levels) for levels in sides)
     if over is None or under is None:
-        return f"{part.statistic} {part.metric} of {bench.words(sides[0] if over is None else sides[1])}"
+        return f"{part.statistic} {part.metric} of {context.words(sides[0] if over is None else sides[1])}"
     return over.over(under)
 
 
-def steps_of(part: Steps, bench: Bench) -> list[Draws] | str:
-    """The quantity at each level of the factor, without those that were not run where fewer are enough."""
+def steps_of(part: Steps, context: Context) -> list[Draws] | str:
+    """The quantity at each level of the factor. Levels that were not run are left out if fewer are enough."""
     from wirelab.stats.estimate.bootstrap import Draws
 
     steps: list[Draws] = []
@@ -36,10 +36,12 @@ def steps_of(part: Steps, bench: Bench) -> list[Draws] | str:
     for level in part.along.levels:
         at = part.model_copy(update={"where": {**part.where, part.along.path: level}})
         if part.lower is not None:
-            step = ratio_of(at, part.upper, part.lower, bench)
+            step = ratio_of(at, part.upper, part.lower, context)
         else:
             levels = {**at.where, **part.upper}
-            step = bench.source.draws(part.metric, part.statistic, levels) or f"{part.metric} of {bench.words(levels)}"
+            step = (
+                context.source.draws(part.metric, part.statistic, levels) or f"{part.metric} of {context.words(levels)}"
+            )
         if isinstance(step, Draws):
             steps.append(step)
             continue
@@ -50,7 +52,7 @@ def steps_of(part: Steps, bench: Bench) -> list[Draws] | str:
 
 
 def of_all(steps: list[Draws], point: float, values: Floats) -> Draws:
-    """A statistic of every step; it tells something only if all of them do."""
+    """A statistic of every step; it is known only if every step is."""
     from wirelab.stats.estimate.bootstrap import Draws
 
     tells = all(all(step.tells) for step in steps)

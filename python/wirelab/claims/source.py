@@ -155,13 +155,13 @@ class Samples:
 
     @cached_property
     def not_in_force(self) -> dict[str, str]:
-        """Of each scenario that is not what its levels say, by its key: which setting was not in force, and why."""
+        """By key, for each scenario that does not match its levels: the setting that was not in force, and why."""
         rows = settings_in_force(self.dataset)
         whys = ((one, not_in_force(rows.get(one.key, ()))) for one in self.dataset.scenarios)
         return {one.key: f"{one.name}: {why}" for one, why in whys if why}
 
     def time_out_s(self, scenario: str) -> float:
-        """After which an exchange of the scenario is given up."""
+        """After which an exchange of the scenario times out."""
         return self.dataset.plan.scenario(scenario).workload.timeout_ns * 1e-9
 
     def of(self, scenario: str) -> dict[str, Sample]:

@@ -44,8 +44,8 @@ def tell_beforehand(plan: Plan, experiment: Experiment) -> Beforehand:
     return Beforehand(left, not foreseen.failing.isdisjoint(scenario.key for scenario in left.scenarios))
 
 
-def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
-    """The experiment's plan, or a preview of it, which fits the budget in so many lanes; what would be unsupported
+def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, jobs: int) -> Plan:
+    """The experiment's plan, or a preview of it, which fits the budget in so many jobs; what would be unsupported
     takes none of it.
     """
     from wirelab.plan import make_plan
@@ -56,7 +56,7 @@ def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, lanes: int
         shorter = f"--budget {format_duration(budget_ns)} does not lengthen stop.budget, {format_duration(own_ns)}"
         click.echo(f"{shorter}: no block begins after that", err=True)
     unsupported = foreseen_failures(plan, experiment.source.folder).unsupported
-    return make_plan(experiment, budget_ns=budget_ns, lanes=lanes, unsupported=unsupported)
+    return make_plan(experiment, budget_ns=budget_ns, jobs=jobs, unsupported=unsupported)
 
 
 def _left_out(experiment: Experiment) -> Iterator[str]:

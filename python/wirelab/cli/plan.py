@@ -23,7 +23,7 @@ from wirelab.runner.minutes import run_ns
 from wirelab.units import format_duration, format_size
 
 if TYPE_CHECKING:
-    from wirelab.runner.lanes import Lanes
+    from wirelab.runner.jobs import Jobs
     from wirelab.schema.plan import Plan
 
 MOST_PAGES = 6
@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     site: Path | None,
     link: str | None,
     budget: int | None,
-    lanes: int | None,
+    jobs: int | None,
     *,
     as_json: bool,
 ) -> int:
@@ -60,12 +60,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     run on this machine.
     """
     from wirelab.plan import make_plan
-    from wirelab.runner.lanes import Lanes
-    from wirelab.runner.start import planned_lanes
+    from wirelab.runner.jobs import Jobs
+    from wirelab.runner.start import planned_jobs
 
     loaded = load(experiment, with_page(sets, site, link))
     plan = make_plan(loaded)
-    chosen = planned_lanes(plan) if lanes is None else Lanes(lanes, "as asked")
+    chosen = planned_jobs(plan) if jobs is None else Jobs(jobs, "as asked")
     if budget is not None:
         plan = within_budget(plan, loaded, budget, chosen.number)
     left, fails = tell_beforehand(plan, loaded)
@@ -88,9 +88,9 @@ def _pages(plan: Plan) -> list[str]:
     return [*list(pages.values())[:MOST_PAGES], *([f"and {count(more, 'more page')}"] * (more > 0))]
 
 
-def _words(plan: Plan, lanes: Lanes) -> str:
+def _words(plan: Plan, jobs: Jobs) -> str:
     from wirelab.experiment.duration.trial import runs_alone
-    from wirelab.runner.progress import lanes_words
+    from wirelab.runner.progress import jobs_words
     from wirelab.site import count
 
     record = plan.experiment
@@ -102,8 +102,8 @@ def _words(plan: Plan, lanes: Lanes) -> str:
         f"{record.name}: {record.title}",
         f"{count(len(plan.scenarios), 'scenario')} x {replicates} replicates: "
         f"{up_to}{count(plan.trials, 'trial')}, {count(exchanges, 'exchange')}",
-        f"about {format_duration(run_ns(plan, lanes.number))}",
-        f"{lanes_words(lanes.number)}: {lanes.why}",
+        f"about {format_duration(run_ns(plan, jobs.number))}",
+        f"{jobs_words(jobs.number)}: {jobs.why}",
     ]
     if alone := sum(map(runs_alone, plan.scenarios)):
         lines.append(f"{alone} of the scenarios run alone: their exchanges are short, or fill a CPU")

@@ -93,7 +93,7 @@ def bar(share: float, width: int = BAR_WIDTH) -> str:
 
 def words(progress: Progress) -> str:
     """`34/160  4 at a time  0 failed  3.2 trials/s  40 s left`."""
-    parts = [f"{progress.over}/{progress.total}", f"{progress.lanes} at a time"]
+    parts = [f"{progress.over}/{progress.total}", f"{progress.jobs} at a time"]
     parts.append(f"{progress.failed} failed")
     if progress.not_run:
         parts.append(f"{progress.not_run} not run")

@@ -68,7 +68,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     budget: int | None,
     seed: int | None,
     out: Path | None,
-    lanes: int | None,
+    jobs: int | None,
     *,
     capture: bool,
     fresh: bool,
@@ -86,22 +86,22 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     from wirelab.report.campaign import load as load_campaign
     from wirelab.runner.campaign import require_makeable
-    from wirelab.runner.start import Options, planned_lanes
+    from wirelab.runner.start import Options, planned_jobs
 
     console = Console(stderr=True, highlight=False)
     sets = (*with_page(sets, site, link), *(["capture=true"] * capture))
-    loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, lanes=lanes)
+    loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, jobs=jobs)
     # A preview must not take the place of the campaign that it previews.
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = out if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
     require_makeable(folder)
     left = tell_beforehand(plan, loaded).plan
     options = Options(
-        lanes=lanes, fresh=fresh, retry_failed=retry_failed, probes=not no_probes,
+        jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes,
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),
         own={} if loaded.energy is None else loaded.energy.files(loaded.source.folder),
     )  # fmt: skip
-    _announce(left, planned_lanes(plan).number if lanes is None else lanes, console, probes=not no_probes)
+    _announce(left, planned_jobs(plan).number if jobs is None else jobs, console, probes=not no_probes)
     summary = _run(plan, folder, options, console)
     _derive(folder, console)
     campaign = load_campaign(folder, folder)
@@ -121,34 +121,34 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 
 def _plan(
-    experiment: str, sets: tuple[str, ...], *, budget: int | None, seed: int | None, lanes: int | None
+    experiment: str, sets: tuple[str, ...], *, budget: int | None, seed: int | None, jobs: int | None
 ) -> tuple[Experiment, Plan]:
     from dataclasses import replace
 
     from wirelab.plan import make_plan
-    from wirelab.runner.start import planned_lanes
+    from wirelab.runner.start import planned_jobs
 
     loaded = load(experiment, sets)
     if seed is not None:
         loaded = replace(loaded, seed=seed)
     plan = make_plan(loaded)
     if budget is not None:
-        plan = within_budget(plan, loaded, budget, lanes or planned_lanes(plan).number)
+        plan = within_budget(plan, loaded, budget, jobs or planned_jobs(plan).number)
     return loaded, plan
 
 
-def _announce(plan: Plan, lanes: int, console: Console, *, probes: bool) -> None:
+def _announce(plan: Plan, jobs: int, console: Console, *, probes: bool) -> None:
     """What comes, of what is not unsupported."""
     from wirelab.runner.minutes import run_ns
-    from wirelab.runner.progress import lanes_words
+    from wirelab.runner.progress import jobs_words
     from wirelab.site import count
     from wirelab.units import format_duration
 
     least, most = plan.experiment.stop.replicates
-    took = run_ns(plan, lanes, probes=probes)
+    took = run_ns(plan, jobs, probes=probes)
     console.print(
         f"{count(len(plan.scenarios), 'scenario')}, {'up to ' * (least != most)}{count(plan.trials, 'trial')}, "
-        f"about {format_duration(took)} with {lanes_words(lanes)}{'; unprivileged' * (os.geteuid() != 0)}"
+        f"about {format_duration(took)} with {jobs_words(jobs)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from wirelab.schema.plan import Plan
 
 START_NS = 3 * 10**9
-"""Python, the host and its lanes."""
+"""Python, the host and its jobs."""
 ANALYSIS_NS = 4 * 10**9
 """Of the smallest dataset, with its report: most of it are libraries that are loaded."""
 ANALYSIS_SCENARIO_NS = 2 * 10**8
@@ -16,12 +16,12 @@ ANALYSIS_EXCHANGE_NS = 150_000
 """Resampling; CPU time of two processors of a virtual machine, as the others."""
 
 
-def run_ns(plan: Plan, lanes: int, *, probes: bool = True) -> int:
-    """About how long `wirelab run` takes for a plan in so many lanes, up to the plan's ceiling."""
+def run_ns(plan: Plan, jobs: int, *, probes: bool = True) -> int:
+    """About how long `wirelab run` takes for a plan in so many jobs, up to the plan's ceiling."""
     from wirelab.plan import expected_ns
     from wirelab.runner.probes import campaign_probes_ns
 
     exchanges = sum(scenario.workload.rows for scenario in plan.scenarios) * len(plan.blocks)
     analysis = ANALYSIS_NS + ANALYSIS_SCENARIO_NS * len(plan.scenarios) + ANALYSIS_EXCHANGE_NS * exchanges
     probing = campaign_probes_ns(plan) if probes else 0
-    return START_NS + probing + expected_ns(plan, lanes) + analysis
+    return START_NS + probing + expected_ns(plan, jobs) + analysis

@@ -1,4 +1,4 @@
-"""What a run tells whoever watches it."""
+"""What a run reports while it lasts, and at its end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Progress:
     reused: int
     failed: int
     running: int
-    lanes: int
+    jobs: int
     discarded: int
     elapsed_s: float
     not_run: int = 0
@@ -32,23 +32,23 @@ class Progress:
 
     @property
     def left_s(self) -> float | None:
-        """Time left at this rate; less where a stopping rule spares trials."""
+        """Time left at this rate; less if a stopping rule skips trials."""
         return (self.total - self.over) / self.rate_hz if self.rate_hz else None
 
 
-def lanes_words(lanes: int) -> str:
+def jobs_words(jobs: int) -> str:
     """`1 trial at a time`, `4 trials at a time`."""
-    return f"{lanes} trial{'s' * (lanes != 1)} at a time"
+    return f"{jobs} trial{'s' * (jobs != 1)} at a time"
 
 
 class Observer(Protocol):
-    """Watches a run."""
+    """Receives the reports of a run."""
 
     def update(self, progress: Progress) -> None:
-        """Hear where it stands; called about once a second and after each trial."""
+        """The state of the run; called about once a second and after each trial."""
 
     def say(self, words: str) -> None:
-        """Hear of something that the user should know."""
+        """A message for the user."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,10 @@ class Summary:
     discarded: int
     flagged_blocks: int
     lanes: int
+    """Parallel trials at the end."""
     elapsed_s: float
     cut_after_blocks: int | None = None
-    """Where the budget ended the run with blocks left: how many had begun."""
+    """If the budget ended the run early: how many blocks had started."""
     cut_scenarios: int = 0
     """How many scenarios that left with fewer trials than were asked for."""
     not_run: int = 0

@@ -18,7 +18,7 @@ from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.facts import now
 from wirelab.runner.host import Host, RefusedError
 from wirelab.runner.lateness import lateness, tolerance_ns
-from wirelab.runner.progress import Observer, Progress, Summary, lanes_words
+from wirelab.runner.progress import Observer, Progress, Summary, jobs_words
 from wirelab.runner.schedule import Assignment, Fate, Schedule, Verdict
 from wirelab.runner.unready import Unready
 from wirelab.schema import LinkReport, TrialResult, TrialStatus
@@ -95,13 +95,13 @@ class Runner:
         self._observer.update(progress)
         return Summary(
             total=progress.total, run=self._run, reused=self._reused, failed=progress.failed, discarded=self._discarded,
-            flagged_blocks=self._flagged, lanes=schedule.lanes, elapsed_s=progress.elapsed_s,
+            flagged_blocks=self._flagged, lanes=schedule.jobs, elapsed_s=progress.elapsed_s,
             cut_after_blocks=schedule.cut and schedule.cut.blocks,
             cut_scenarios=schedule.cut.scenarios if schedule.cut else 0, not_run=progress.not_run,
         )  # fmt: skip
 
     def _start_all(self) -> float | None:
-        """Fill the free lanes, as far as starts keep their distance; how long to wait then, none when all is over."""
+        """Start a trial in each free lane, with a gap between starts. Gives how long to wait, or None at the end."""
         while (left_s := self._next_start - self._clock()) <= 0:
             assignment = self._schedule.next()
             if assignment is None:
@@ -148,7 +148,7 @@ class Runner:
         if why is not None and self._attempts[over.trial] < MAX_TRIAL_ATTEMPTS:
             self._campaign.discard([self._entry(running, EntryStatus.DISCARDED, why)], why)
             self._discarded += 1
-            self._schedule.again(assignment)
+            self._schedule.repeat(assignment)
             return
         status, error = (EntryStatus.FAILED, why) if why is not None else (_status(over.status), over.error)
         if status is EntryStatus.DONE and (broken := self._endpoints.wrong_rows(scenario, path.parent, over)):
@@ -173,29 +173,29 @@ class Runner:
             self._reported.add(entry.scenario)
             self._observer.say(f"{self._scenarios[entry.scenario].name}: {status}: {error or 'no reason given'}")
 
-    def _judged(self, verdict: Verdict | None) -> None:
-        """Act on a block's end."""
-        if verdict is None or verdict.fate is Fate.KEPT:
+    def _judged(self, end: BlockEnd | None) -> None:
+        """Record the end of a block."""
+        if end is None or end.outcome is BlockOutcome.ACCEPTED:
             return
-        names = {trial.trial for trial in verdict.trials}
+        names = {trial.trial for trial in end.trials}
         entries = [entry for entry in self._campaign.finished().values() if entry.trial in names]
-        why = _late_words(verdict, [self._scenarios[trial.scenario] for trial in verdict.trials])
-        if verdict.fate is Fate.FLAGGED:
+        why = _late_words(end, [self._scenarios[trial.scenario] for trial in end.trials])
+        if end.outcome is BlockOutcome.FLAGGED:
             self._flagged += 1
             self._campaign.journal.append(
                 *(e.model_copy(update={"error": f"kept although {why}", "written": now()}) for e in entries)
             )
-            self._observer.say(f"block {verdict.block}: kept although {why}")
+            self._observer.say(f"block {end.block}: kept although {why}")
             return
         self._campaign.discard(entries, why)
         self._discarded += len(entries)
         self._run -= len(entries)
         for entry in entries:
             del self._status[entry.trial]
-        self._observer.say(f"block {verdict.block}: {why}; run again with {lanes_words(self._schedule.lanes)}")
+        self._observer.say(f"block {end.block}: {why}; repeated with {jobs_words(self._schedule.jobs)}")
 
     def _cancel(self) -> None:
-        """End what runs, in order; what does not answer in time dies with the host."""
+        """Cancel the running trials; those that do not answer in time die with the host."""
         for name in list(self._running):
             self._host.cancel(name)
         deadline = self._clock() + _CANCEL_S
@@ -213,14 +213,14 @@ class Runner:
         )
 
     def _entry(self, running: _Running, status: EntryStatus, error: str | None) -> JournalEntry:
-        trial, block, lane, lanes = running.assignment
+        trial, block, lane, jobs = running.assignment
         return JournalEntry(
-            trial=trial.trial, scenario=trial.scenario, block=block, lane=lane, lanes=lanes, status=status, error=error,
+            trial=trial.trial, scenario=trial.scenario, block=block, lane=lane, lanes=jobs, status=status, error=error,
             attempt=running.attempt, agent=self._campaign.agent_digest, written=now(),
         )  # fmt: skip
 
     def _total(self) -> int:
-        """Trials over or to be; an interrupt may come when one is written down and not yet known to the schedule."""
+        """Finished and outstanding trials. An interrupt may come between a trial's record and the schedule's update."""
         return len(self._status.keys() | self._schedule.outstanding)
 
     def _progress(self) -> Progress:
@@ -230,7 +230,7 @@ class Runner:
             reused=self._reused,
             failed=sum(status in {EntryStatus.FAILED, EntryStatus.TIMED_OUT} for status in self._status.values()),
             running=len(self._running),
-            lanes=self._schedule.lanes,
+            jobs=self._schedule.jobs,
             discarded=self._discarded,
             elapsed_s=self.elapsed_s,
             not_run=sum(status is EntryStatus.NOT_RUN for status in self._status.values()),
@@ -238,11 +238,11 @@ class Runner:
 
 
 def invalid(link: LinkReport) -> str | None:
-    """Why a trial says nothing, whatever its endpoints did; none if the link carried all it was given."""
+    """Why the link makes a trial unusable; None if it carried every packet."""
     if link.clock_step:
         return "the clock stepped"
     if link.kernel_drops:
-        return f"the kernel dropped {link.kernel_drops} packets before the link or behind it"
+        return f"the kernel dropped {link.kernel_drops} packets before or after the link"
     if link.oversized:
         return f"{link.oversized} frames were longer than the MTU"
     return None
@@ -252,7 +252,7 @@ def _status(status: TrialStatus) -> EntryStatus:
     return EntryStatus.FAILED if status is TrialStatus.CANCELLED else EntryStatus(status.value)
 
 
-def _late_words(verdict: Verdict, scenarios: list[Scenario]) -> str:
+def _late_words(end: BlockEnd, scenarios: list[Scenario]) -> str:
     tolerances = sorted({tolerance_ns(scenario.link) for scenario in scenarios})
     span = " to ".join(f"{ns / 1e6:g}" for ns in dict.fromkeys((tolerances[0], tolerances[-1])))
-    return f"the link was late: {verdict.lateness.share:.1%} of its packets by more than {span} ms"
+    return f"the link was late: {end.late.share:.1%} of its packets by more than {span} ms"

@@ -1,14 +1,14 @@
-"""Which trial runs next, in which lane, and what becomes of a block whose link was late. No clock, no process, no file.
+"""Which trial runs next, in which lane, and whether a block with a late link is repeated. No clock, process or file.
 
 With a fixed number of blocks a free lane takes the next trial of any block, so blocks overlap in time. With a stopping
-rule, as many blocks as the lanes can hold follow the smallest number at a time, and the rule is asked before each such
-step, for every scenario that it has not stopped.
+rule, blocks beyond the minimum start in steps of as many as can run in parallel. The rule is asked before each step,
+for every scenario that it has not stopped.
 
-A trial that is to run alone starts when nothing runs, and nothing starts beside it. Such trials of all blocks that may
-begin come first, so that lanes are seldom emptied for one.
+A trial that runs alone starts when nothing else runs, and no other trial starts during it. Such trials of all blocks
+that may start come first, so that parallel trials are seldom interrupted for one.
 
-A late block halves the lanes; each one kept after that gives a lane back, so that a passing disturbance does not slow
-the rest of a long campaign.
+A late block halves the number of parallel trials (the jobs). Each accepted block after it adds one, so that a short
+disturbance does not slow the rest of a long campaign.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from wirelab.runner.lateness import Lateness
+from wirelab.runner.timing_error import LatePackets
 from wirelab.schema.plan import Trial
 
 MAX_BLOCK_ATTEMPTS = 3
 
 
 class Assignment(NamedTuple):
-    """A trial that may start now; `lanes` is how many may run side by side."""
+    """A trial that may start now; `jobs` is how many may run in parallel."""
 
     trial: Trial
     block: int
     lane: int
-    lanes: int
+    jobs: int
 
 
 @dataclass(frozen=True)
@@ -47,26 +47,26 @@ class Stopping:
 
 
 class Cut(NamedTuple):
-    """The budget ended the run with blocks left: how many had begun, and of how many scenarios trials are lacking."""
+    """The budget ended the run early: how many blocks had started, and how many scenarios lack trials."""
 
     blocks: int
     scenarios: int
 
 
-class Fate(StrEnum):
-    """What becomes of a block that is over: kept, run again, or kept with a flag after the last attempt."""
+class BlockOutcome(StrEnum):
+    """A finished block is accepted, repeated, or accepted with a flag after its last attempt."""
 
-    KEPT = "kept"
+    ACCEPTED = "accepted"
     DISCARDED = "discarded"
     FLAGGED = "flagged"
 
 
-class Verdict(NamedTuple):
-    """A block that is over, with those of its trials that used the link."""
+class BlockEnd(NamedTuple):
+    """A finished block, with those of its trials that used the link."""
 
     block: int
-    fate: Fate
-    lateness: Lateness
+    outcome: BlockOutcome
+    late: LatePackets
     trials: tuple[Trial, ...]
 
 
@@ -74,15 +74,15 @@ class Verdict(NamedTuple):
 class _Block:
     pending: list[Trial]
     running: set[str] = field(default_factory=set)
-    ran: dict[str, tuple[Trial, Lateness]] = field(default_factory=dict)
+    ran: dict[str, tuple[Trial, LatePackets]] = field(default_factory=dict)
     attempt: int = 1
-    lanes: int = 1
+    jobs: int = 1
     opened: bool = False
     over: bool = False
 
 
 class Schedule:
-    """Hands out trials and hears how they went.
+    """Hands out trials and receives their results.
 
     `finished` are trials that need no run; a scenario that has one in a block was not stopped before it. `alone` are
     scenarios whose trials run alone.
@@ -91,20 +91,20 @@ class Schedule:
     def __init__(
         self,
         blocks: Sequence[Sequence[Trial]],
-        lanes: int,
+        jobs: int,
         stopping: Stopping,
         finished: Collection[str] = (),
         alone: Collection[str] = (),
     ) -> None:
-        self.lanes = lanes
-        self._most_lanes = lanes
+        self.jobs = jobs
+        self._most_jobs = jobs
         self.stopped: set[str] = set()
         self.cut: Cut | None = None
         self._stopping = stopping
         self._alone = alone
         self._is_reserved = False
         self._step_end = max(stopping.minimum, 1)
-        self._free = set(range(lanes))
+        self._free = set(range(jobs))
         self._lane_of: dict[str, int] = {}
         self._blocks = [_Block([trial for trial in block if trial.trial not in finished]) for block in blocks]
         for block in self._blocks:
@@ -112,7 +112,7 @@ class Schedule:
 
     def next(self) -> Assignment | None:
         """A trial to start now; none while every lane is taken, the open blocks are handed out, or all is over."""
-        if len(self._lane_of) >= self.lanes or (self._is_reserved and not self.idle):
+        if len(self._lane_of) >= self.jobs or (self._is_reserved and not self.idle):
             return None
         if self.idle and (assignment := self._next_alone()) is not None:
             return assignment
@@ -126,7 +126,7 @@ class Schedule:
         return None
 
     def _next_alone(self) -> Assignment | None:
-        """The first that is to run alone, of the blocks that need nobody's leave to begin."""
+        """The first trial that runs alone, of the blocks up to the minimum."""
         for index, block in enumerate(self._blocks[: max(self._stopping.minimum, 1)]):
             if (trial := self._first(block, alone=True)) is not None:
                 block.opened = True
@@ -136,15 +136,15 @@ class Schedule:
     def _first(self, block: _Block, *, alone: bool) -> Trial | None:
         return next((trial for trial in block.pending if (trial.scenario in self._alone) is alone), None)
 
-    def over(self, assignment: Assignment, lateness: Lateness | None) -> Verdict | None:
-        """Hear that a trial is over (`None`: it never used the link); a verdict if this was the last of its block."""
+    def over(self, assignment: Assignment, late: LatePackets | None) -> BlockEnd | None:
+        """Record the end of a trial (`None`: it never used the link). Gives the block's end after its last trial."""
         block = self._release(assignment)
-        if lateness is not None:
-            block.ran[assignment.trial.trial] = (assignment.trial, lateness)
+        if late is not None:
+            block.ran[assignment.trial.trial] = (assignment.trial, late)
         return self._settle(assignment.block)
 
-    def again(self, assignment: Assignment) -> None:
-        """Hear that a trial was invalid and must run again."""
+    def repeat(self, assignment: Assignment) -> None:
+        """Record that a trial was invalid and must be repeated."""
         self._release(assignment).pending.insert(0, assignment.trial)
 
     @property
@@ -154,11 +154,11 @@ class Schedule:
 
     @property
     def outstanding(self) -> set[str]:
-        """Trials that are still to be over, as far as is known: a stopping rule may spare some."""
+        """Trials not yet finished, as far as is known: a stopping rule may skip some."""
         return {*self._lane_of, *(trial.trial for block in self._blocks for trial in block.pending)}
 
     def _open(self, index: int) -> bool:
-        """Open a block if it may begin; beyond the minimum only when the time and the rule allow."""
+        """Open a block if it may start; beyond the minimum only if the budget and the rule allow."""
         block = self._blocks[index]
         if index >= max(self._stopping.minimum, 1) and block.pending and self._stopping.time_is_up():
             return self._cut_short(index)
@@ -179,11 +179,11 @@ class Schedule:
         for block in self._blocks[index:]:
             block.pending = [trial for trial in block.pending if trial.scenario not in self.stopped]
             block.over = not block.pending and not block.running
-        self._step_end = index + max(1, self.lanes // max(len(asked - self.stopped), 1))
+        self._step_end = index + max(1, self.jobs // max(len(asked - self.stopped), 1))
         return True
 
     def _cut_short(self, index: int) -> bool:
-        """Open no further block; the rule is asked once more, so that it is known what is lacking."""
+        """Open no further block. The rule is asked once more, to count the scenarios that lack trials."""
         if self._stopping.enough is not None and not self._ask(index, self._stopping.enough):
             return False
         if lacking := {trial.scenario for block in self._blocks[index:] for trial in block.pending}:
@@ -196,13 +196,13 @@ class Schedule:
         block = self._blocks[index]
         block.pending.remove(trial)
         self._is_reserved = trial.scenario in self._alone
-        lanes = 1 if self._is_reserved else self.lanes
+        jobs = 1 if self._is_reserved else self.jobs
         lane = min(self._free)
         self._free.remove(lane)
         self._lane_of[trial.trial] = lane
         block.running.add(trial.trial)
-        block.lanes = max(block.lanes, lanes)
-        return Assignment(trial, index, lane, lanes)
+        block.jobs = max(block.jobs, jobs)
+        return Assignment(trial, index, lane, jobs)
 
     def _release(self, assignment: Assignment) -> _Block:
         name = assignment.trial.trial
@@ -211,22 +211,22 @@ class Schedule:
         block.running.remove(name)
         return block
 
-    def _settle(self, index: int) -> Verdict | None:
+    def _settle(self, index: int) -> BlockEnd | None:
         block = self._blocks[index]
         if block.pending or block.running:
             return None
         trials = tuple(trial for trial, _ in block.ran.values())
-        total = sum((lateness for _, lateness in block.ran.values()), Lateness(0, 0))
+        total = sum((late for _, late in block.ran.values()), LatePackets(0, 0))
         if total.tolerable:
             block.over = True
-            if block.lanes <= self.lanes:
-                self.lanes = min(self.lanes + 1, self._most_lanes)
-            return Verdict(index, Fate.KEPT, total, trials)
-        self.lanes = min(self.lanes, max(1, block.lanes // 2))
-        # Late with one lane: the machine is busy with something else, and the same again would be as late.
-        if block.attempt >= MAX_BLOCK_ATTEMPTS or block.lanes == 1:
+            if block.jobs <= self.jobs:
+                self.jobs = min(self.jobs + 1, self._most_jobs)
+            return BlockEnd(index, BlockOutcome.ACCEPTED, total, trials)
+        self.jobs = min(self.jobs, max(1, block.jobs // 2))
+        # Late with one trial at a time: the machine is busy with something else, and a repeat would be late too.
+        if block.attempt >= MAX_BLOCK_ATTEMPTS or block.jobs == 1:
             block.over = True
-            return Verdict(index, Fate.FLAGGED, total, trials)
+            return BlockEnd(index, BlockOutcome.FLAGGED, total, trials)
         block.pending, block.ran = list(trials), {}
-        block.attempt, block.lanes = block.attempt + 1, 1
-        return Verdict(index, Fate.DISCARDED, total, trials)
+        block.attempt, block.jobs = block.attempt + 1, 1
+        return BlockEnd(index, BlockOutcome.DISCARDED, total, trials)

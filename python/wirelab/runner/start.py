@@ -18,7 +18,7 @@ from wirelab.runner.disk import replace_file
 from wirelab.runner.endpoints import Endpoints, certificate_kind
 from wirelab.runner.entries import needed_programs
 from wirelab.runner.host import AgentHost
-from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns
+from wirelab.runner.jobs import Jobs, default_jobs, start_gap_ns
 from wirelab.runner.own_agent import own_agent
 from wirelab.runner.pages import make_pages
 from wirelab.runner.probes import probe_campaign
@@ -39,7 +39,7 @@ HOST_LOG = "host.log"
 class Options:
     """What the user chose of a run."""
 
-    lanes: int | None = None
+    jobs: int | None = None
     fresh: bool = False
     retry_failed: bool = False
     probes: bool = False
@@ -58,9 +58,9 @@ class Options:
 def run_plan(
     plan: Plan, folder: Path, options: Options, enough: Callable[[str], bool] | None, observer: Observer
 ) -> Summary:
-    """Run what the campaign still lacks of the plan.
+    """Run the trials of the plan that the campaign still lacks.
 
-    Raises `RunError`; whatever happens, nothing that it started stays.
+    Raises `RunError`. All processes that it started are ended in any case.
     """
     found = agents.find_agent()
     digest = agents.digest(found)
@@ -77,7 +77,7 @@ def run_plan(
         kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.protocol)}
         certificates = make_certificates(folder, kinds, agent)
         pages = make_pages(folder, plan, options.pages)
-        lanes = options.lanes or planned_lanes(plan).number
+        jobs = options.jobs or planned_jobs(plan).number
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9
         host = AgentHost(agent, folder / HOST_LOG)
         try:
@@ -86,7 +86,7 @@ def run_plan(
             offloads = any(scenario.offloads for scenario in plan.scenarios)
             opened = host.open(
                 OpenLanes(
-                    lanes=lanes, mtu=MTU, offloads=offloads, netem=netem, cpu_quota=limited, links=lane_links(plan)
+                    lanes=jobs, mtu=MTU, offloads=offloads, netem=netem, cpu_quota=limited, links=lane_links(plan)
                 )
             )
             endpoints = Endpoints(
@@ -101,14 +101,14 @@ def run_plan(
             written = facts.collect(agent, opened, implementations, options.command)
             recorded = read_record(folder)
             earlier = () if recorded is None else recorded.runs
-            _tell_of_changed_claims(earlier, this_run, observer)
+            _report_changed_claims(earlier, this_run, observer)
             for words in (*changed, *changed_versions(recorded, written)):
                 observer.say(words)
             facts.write(folder, written, [*earlier, this_run])
             with cpus.away_from(opened.link_cpu):
                 if options.probes:
                     probe_campaign(host, agent, plan, folder, observer.say)
-                summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough, gap_s)
+                summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, jobs, enough, gap_s)
         finally:
             host.close()
         facts.write(folder, written, [*earlier, this_run.model_copy(update={"ended": facts.now(), **asdict(summary)})])
@@ -116,28 +116,28 @@ def run_plan(
 
 
 def run_campaign(
-    runner: Runner, plan: Plan, lanes: int, enough: Callable[[str], bool] | None, gap_s: float = 0.0
+    runner: Runner, plan: Plan, jobs: int, enough: Callable[[str], bool] | None, gap_s: float = 0.0
 ) -> Summary:
-    """Run what the plan's stop rule asks for, in so many lanes at first."""
+    """Run what the plan's stopping rule needs, with so many parallel trials at first."""
     stop = plan.experiment.stop
     stopping = Stopping(
-        # A fixed number of blocks is cut short by its budget alone, and by nothing that was measured.
+        # A fixed number of blocks is cut short only by its budget, and never by what was measured.
         minimum=1 if stop.interval is None and stop.budget_ns is not None else stop.replicates[0],
         enough=enough if stop.interval is not None else None,
         time_is_up=lambda: stop.budget_ns is not None and runner.elapsed_s * 1e9 > stop.budget_ns,
     )
     alone = frozenset(scenario.key for scenario in plan.scenarios if runs_alone(scenario))
     blocks = [block.trials for block in plan.blocks]
-    return runner.run(Schedule(blocks, lanes, stopping, runner.finished, alone), gap_s)
+    return runner.run(Schedule(blocks, jobs, stopping, runner.finished, alone), gap_s)
 
 
-def planned_lanes(plan: Plan) -> Lanes:
-    """Lanes for this plan on this machine."""
-    return default_lanes(plan.scenarios, plan.trials, cpus.count(), real_time=cpus.real_time())
+def planned_jobs(plan: Plan) -> Jobs:
+    """How many parallel trials for this plan on this machine."""
+    return default_jobs(plan.scenarios, plan.trials, cpus.count(), real_time=cpus.real_time())
 
 
 def _keep_claims(folder: Path, claims: Path | None) -> str | None:
-    """Copy the claims into the campaign, which may be judged on another machine; their digest."""
+    """Copy the claims into the campaign, which may be judged on another machine. Gives their digest."""
     if claims is None:
         return None
     text = claims.read_text(encoding="utf-8")
@@ -145,10 +145,12 @@ def _keep_claims(folder: Path, claims: Path | None) -> str | None:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _tell_of_changed_claims(earlier: Sequence[RunRecord], this_run: RunRecord, observer: Observer) -> None:
+def _report_changed_claims(earlier: Sequence[RunRecord], this_run: RunRecord, observer: Observer) -> None:
     """Claims are written before the run that judges them."""
     if any(run.claims_sha256 != this_run.claims_sha256 for run in earlier):
-        observer.say("the claims were changed after this campaign began: its verdicts are not on claims set beforehand")
+        observer.say(
+            "the claims were changed after this campaign started: its verdicts are not on claims set before it"
+        )
 
 
 def _is_secure(plan: Plan, protocol: str) -> bool:

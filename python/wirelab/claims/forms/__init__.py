@@ -1,4 +1,4 @@
-"""The forms of claims, one file each: what a part of a claim may say, and how it is judged. Judges no family of claims.
+"""The forms of claims, one file each: what a part of a claim states, and how it is judged. Judges no family of claims.
 
 Adding one: a file with a subclass of `Form`, and its line here.
 """

@@ -1,10 +1,10 @@
-"""Where along a factor a quantity, level until then, begins to rise or fall."""
+"""The place along a factor where a constant quantity begins to rise or fall."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from wirelab.claims.judgement import Bench, Judgement, all_of, decided_by, number, within, written
+from wirelab.claims.judgement import Context, Judgement, all_of, decided_by, number, within, written
 from wirelab.claims.part import Place
 from wirelab.claims.quantities import of_all, quantity, steps_of
 
@@ -16,7 +16,7 @@ TRIED = 20
 
 
 class Bend(Place):
-    """Along a factor `upper` (over `lower`, if given) is level up to a place between the two published levels, and
+    """Along a factor `upper` (over `lower`, if given) is constant up to a place between the two published levels, and
     rises or falls behind it: of the pairs of lines that meet, the first of them level, those that fit its logarithm
     over the levels' ranks best meet there.
     """
@@ -24,38 +24,38 @@ class Bend(Place):
     form: Literal["bend"]
     direction: Literal["rising", "falling"]
 
-    def judge(self, bench: Bench) -> Judgement:
-        """Confirmed if the place lies between the published levels and the slope behind it on its side."""
+    def judge(self, context: Context) -> Judgement:
+        """Confirmed if the place lies between the published levels and the slope after it has the claimed sign."""
         import numpy as np
 
         first, last = self.published
-        of = f"{bench.words(self.upper)} " if self.upper else ""
+        of = f"{context.words(self.upper)} " if self.upper else ""
         text = (
-            f"{quantity(self, bench)}: {of}level up to a place between {first} and {last} of "
+            f"{quantity(self, context)}: {of}level up to a place between {first} and {last} of "
             f"{self.along.path}, then {self.direction}"
         )
-        steps = steps_of(self, bench)
+        steps = steps_of(self, context)
         if isinstance(steps, str):
-            return bench.missing("bend", text, steps)
+            return context.missing("bend", text, steps)
         drawn = fit(np.log(np.array([step.values for step in steps])))
         point = fit(np.log(np.array([[step.point] for step in steps])))
         place = of_all(steps, float(point.place[0]), drawn.place)
         slope = of_all(steps, float(np.exp(point.slope[0])), np.exp(drawn.slope))
         bounds = [float(self.along.levels.index(level)) for level in self.published]
-        where = within(bench, place, min(bounds), max(bounds))
+        where = within(context, place, min(bounds), max(bounds))
         sides = [1.0, None] if self.direction == "rising" else [None, 1.0]
-        side = within(bench, slope, *sides, strict=True)
+        side = within(context, slope, *sides, strict=True)
         verdict = all_of([where, side])
         why = (
             f"it bends at {written(number(place))} of the levels {', '.join(self.along.levels)}, from 0 ({where}), and "
             f"grows by a factor of {written(number(slope))} a level behind it ({side})"
         )
-        judged = decided_by(bench, where, place, "position") + decided_by(bench, side, slope, "factor a level")
+        judged = decided_by(context, where, place, "position") + decided_by(context, side, slope, "factor a level")
         return Judgement("bend", text, verdict, why, f"{first} to {last}", number(place), judged=judged)
 
 
 class Fit(NamedTuple):
-    """Of each column: where the lines meet, in levels from 0, and the slope of the second for each level."""
+    """For each column: where the lines meet, in levels from 0, and the slope of the second for each level."""
 
     place: Floats
     slope: Floats
@@ -66,12 +66,12 @@ def fit(logs: Floats) -> Fit:
     import numpy as np
 
     ranks = np.arange(len(logs), dtype=np.float64)
-    # Wherever it lies between the last two levels, the lines fit alike.
+    # Every place between the last two levels fits equally well.
     places = np.linspace(0, len(logs) - 2, TRIED * (len(logs) - 2) + 1)
     behind = np.maximum(ranks[None, :] - places[:, None], 0)
     behind -= behind.mean(axis=1, keepdims=True)
     spread = (behind**2).sum(axis=1)
-    # The sum of squares that a place leaves over is smallest where what its line explains is largest.
+    # The residual sum of squares is smallest where the explained sum of squares is largest.
     together = behind @ logs
     best = np.argmax(together**2 / spread[:, None], axis=0)
     columns = np.arange(logs.shape[1])

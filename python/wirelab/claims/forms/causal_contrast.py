@@ -1,4 +1,4 @@
-"""What a treatment adds in one case, compared with what it adds in another."""
+"""The effect of a treatment in one case, compared with its effect in another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field
 from wirelab.claims.judgement import (
     CONFIRMED,
     INCONCLUSIVE,
-    Bench,
+    Context,
     Judgement,
     all_of,
     decided_by,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class CausalContrast(Part):
-    """What `treated` adds over `control` is compared between a case `upper` and a case `lower`.
+    """The effect of `treated` over `control` is compared between a case `upper` and a case `lower`.
 
     `expect` says what the claimed cause predicts of the ratio of the two additions: `equal` (the cause acts alike in
     both; within `margin`), or `above` (it acts in `upper` alone). `per` divides each addition by the sum of these
@@ -51,33 +51,33 @@ class CausalContrast(Part):
     def decides(self) -> bool:
         return not self.rival and super().decides
 
-    def judge(self, bench: Bench) -> Judgement:
-        upper, lower = bench.words(self.upper), bench.words(self.lower)
-        treated, control = bench.words(self.treated), bench.words(self.control)
+    def judge(self, context: Context) -> Judgement:
+        upper, lower = context.words(self.upper), context.words(self.lower)
+        treated, control = context.words(self.treated), context.words(self.control)
         share = f" for each of {', '.join(self.per)}" if self.per else ""
-        text = f"{quantity(self, bench)}: what {treated} adds over {control}{share}, {upper} against {lower}"
+        text = f"{quantity(self, context)}: what {treated} adds over {control}{share}, {upper} against {lower}"
         if self.rival:
             text = f"{self.rival} ({text})"
         additions = []
         for case in (self.upper, self.lower):
-            addition = _addition(self, case, bench)
+            addition = _addition(self, case, context)
             if isinstance(addition, str):
-                return bench.missing("causal-contrast", text, addition)
+                return context.missing("causal-contrast", text, addition)
             additions.append(addition)
         a, b = additions
         surplus, deficit = a.minus(b.times(self.margin)), a.minus(b.times(1 / self.margin))
         if self.expect == "equal":
-            verdict = _between(bench, surplus, deficit)
-            judged = _judged(bench, verdict, surplus, f"more than {self.margin:g} times") + _judged(
-                bench, verdict, deficit, f"more than 1/{self.margin:g}"
+            verdict = _between(context, surplus, deficit)
+            judged = _judged(context, verdict, surplus, f"more than {self.margin:g} times") + _judged(
+                context, verdict, deficit, f"more than 1/{self.margin:g}"
             )
             expected = f"alike (within a factor of {self.margin:g})"
         else:
-            verdict = within(bench, a.minus(b), 0.0, None, strict=True)
-            judged = _judged(bench, verdict, a.minus(b), "more")
+            verdict = within(context, a.minus(b), 0.0, None, strict=True)
+            judged = _judged(context, verdict, a.minus(b), "more")
             expected = "more"
         ratio = a.over(b)
-        shown = number(ratio) if ratio.interval(bench.confirm)[0] is not None else None
+        shown = number(ratio) if ratio.interval(context.confirm)[0] is not None else None
         why = f"{treated} adds {_added(a)} to {upper} and {_added(b)} to {lower}{share}; the cause predicts {expected}"
         if verdict == CONFIRMED and self.cannot_hold:
             verdict = INCONCLUSIVE
@@ -87,36 +87,36 @@ class CausalContrast(Part):
         return Judgement("causal-contrast", text, verdict, why, ours=shown, objection=objection, judged=judged)
 
 
-def _between(bench: Bench, surplus: Draws, deficit: Draws) -> Verdict:
+def _between(context: Context, surplus: Draws, deficit: Draws) -> Verdict:
     """Confirmed if the surplus over the margin is below 0 and the deficit above; contradicted if one is not at all."""
-    above, below = within(bench, surplus, None, 0.0), within(bench, deficit, 0.0, None)
+    above, below = within(context, surplus, None, 0.0), within(context, deficit, 0.0, None)
     return all_of([above, below])
 
 
-def _addition(part: CausalContrast, case: Levels, bench: Bench) -> Draws | str:
+def _addition(part: CausalContrast, case: Levels, context: Context) -> Draws | str:
     where = {**part.where, **case}
     values = []
     for state in (part.treated, part.control):
-        draws = bench.source.draws(part.metric, part.statistic, {**where, **state})
+        draws = context.source.draws(part.metric, part.statistic, {**where, **state})
         if draws is None:
-            return f"{part.statistic} {part.metric} of {bench.words({**where, **state})}"
+            return f"{part.statistic} {part.metric} of {context.words({**where, **state})}"
         values.append(draws)
     added = values[0].minus(values[1])
     if not part.per:
         return added
     exposed = 0.0
     for metric in part.per:
-        draws = bench.source.draws(metric, "mean", {**where, **part.control})
+        draws = context.source.draws(metric, "mean", {**where, **part.control})
         if draws is None:
-            return f"{metric} of {bench.words({**where, **part.control})}"
+            return f"{metric} of {context.words({**where, **part.control})}"
         exposed += draws.point
         if not any(draws.tells):
             added = replace(added, tells=draws.tells)
-    return added.times(1 / exposed) if exposed > 0 else f"{', '.join(part.per)} of {bench.words(where)}"
+    return added.times(1 / exposed) if exposed > 0 else f"{', '.join(part.per)} of {context.words(where)}"
 
 
-def _judged(bench: Bench, verdict: Verdict, difference: Draws, words: str) -> tuple[tuple[str, Estimate], ...]:
-    return decided_by(bench, verdict, difference.times(1e3), f"{words}, by ms")
+def _judged(context: Context, verdict: Verdict, difference: Draws, words: str) -> tuple[tuple[str, Estimate], ...]:
+    return decided_by(context, verdict, difference.times(1e3), f"{words}, by ms")
 
 
 def _added(draws: Draws) -> str:

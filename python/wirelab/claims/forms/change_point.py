@@ -1,10 +1,10 @@
-"""Where along a factor a ratio crosses 1."""
+"""The place along a factor where a ratio crosses 1."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from wirelab.claims.judgement import INCONCLUSIVE, Bench, Judgement, decided_by, number, within, written
+from wirelab.claims.judgement import INCONCLUSIVE, Context, Judgement, decided_by, number, within, written
 from wirelab.claims.part import Levels, Place
 from wirelab.claims.quantities import of_all, quantity, steps_of
 
@@ -18,17 +18,17 @@ class ChangePoint(Place):
     form: Literal["change-point"]
     lower: Levels
 
-    def judge(self, bench: Bench) -> Judgement:
+    def judge(self, context: Context) -> Judgement:
         import numpy as np
 
         first, last = self.published
         text = (
-            f"{quantity(self, bench)}: {bench.words(self.upper)} over {bench.words(self.lower)} crosses 1 "
+            f"{quantity(self, context)}: {context.words(self.upper)} over {context.words(self.lower)} crosses 1 "
             f"between {first} and {last} of {self.along.path}"
         )
-        steps = steps_of(self, bench)
+        steps = steps_of(self, context)
         if isinstance(steps, str):
-            return bench.missing("change-point", text, steps)
+            return context.missing("change-point", text, steps)
         point = _crossing(np.array([[np.log(step.point)] for step in steps]))
         values = _crossing(np.log(np.array([step.values for step in steps])))
         place = of_all(steps, float(point[0]), values)
@@ -37,14 +37,14 @@ class ChangePoint(Place):
             why = f"it crosses once in {share:.0%} of the resamples only"
             return Judgement("change-point", text, INCONCLUSIVE, why, f"{first} to {last}")
         bounds = [float(self.along.levels.index(level)) for level in self.published]
-        verdict = within(bench, place, min(bounds), max(bounds))
+        verdict = within(context, place, min(bounds), max(bounds))
         why = f"it crosses at position {written(number(place))} of the levels {', '.join(self.along.levels)}, from 0"
-        judged = decided_by(bench, verdict, place)
+        judged = decided_by(context, verdict, place)
         return Judgement("change-point", text, verdict, why, f"{first} to {last}", number(place), judged=judged)
 
 
 def _crossing(logs: Floats) -> Floats:
-    """For each column: where, counted in levels from 0, it changes sign, interpolated; NaN unless it does once."""
+    """For each column: where it changes sign, in levels from 0, interpolated; NaN unless it does exactly once."""
     import numpy as np
 
     change = np.signbit(logs[1:]) != np.signbit(logs[:-1])

@@ -1,4 +1,4 @@
-"""In how many cells of a grid one case is below another."""
+"""The number of cells of a grid in which one case is below another."""
 
 from __future__ import annotations
 
@@ -7,18 +7,27 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import INCONCLUSIVE, Bench, Judgement, all_of, decided_by, number, within, written
+from wirelab.claims.judgement import (
+    INCONCLUSIVE,
+    Context,
+    Judgement,
+    all_of,
+    decided_by,
+    number,
+    within,
+    written,
+)
 from wirelab.claims.part import Form, Grid, Levels, Statistic, cells_of
 
 if TYPE_CHECKING:
     from wirelab.stats.estimate.bootstrap import Draws
 
 LEAST_DF = 4
-"""With fewer trials every resample may agree on who is below, whatever the truth."""
+"""With fewer trials every resample may agree on the order by chance."""
 
 
 class Count(Form):
-    """In how many cells of the grid `winner` is below `loser`; a cell for each metric, statistic and combination of
+    """The number of cells in which `winner` is below `loser`; a cell for each metric, statistic and combination of
     `over`.
 
     `majority` adds the direction: more than half. `counted` is what the publication's own tables give, where its text
@@ -42,35 +51,35 @@ class Count(Form):
     def statistic_names(self) -> list[Statistic]:
         return self.statistics
 
-    def judge(self, bench: Bench) -> Judgement:
+    def judge(self, context: Context) -> Judgement:
         cells = [
             (metric, statistic, {**self.where, **cell})
             for metric, statistic, cell in product(self.metrics, self.statistics, cells_of(self.over))
         ]
-        winner, loser = bench.words(self.winner), bench.words(self.loser)
+        winner, loser = context.words(self.winner), context.words(self.loser)
         text = f"{winner} below {loser} in {self.published} of {len(cells)} comparisons"
         found = []
         for metric, statistic, levels in cells:
-            pair = [bench.source.draws(metric, statistic, {**levels, **side}) for side in (self.winner, self.loser)]
+            pair = [context.source.draws(metric, statistic, {**levels, **side}) for side in (self.winner, self.loser)]
             if pair[0] is None or pair[1] is None:
                 side = self.winner if pair[0] is None else self.loser
-                return bench.missing("count", text, f"{statistic} {metric} of {bench.words({**side, **levels})}")
+                return context.missing("count", text, f"{statistic} {metric} of {context.words({**side, **levels})}")
             found.append((pair[0], pair[1]))
         wins = _wins(found)
         if wins.df < LEAST_DF:
             why = f"a count needs {LEAST_DF + 1} trials of each scenario"
             return Judgement("count", text, INCONCLUSIVE, why, self.published, number(wins))
-        verdicts = [within(bench, wins, self.published / bench.factor, self.published * bench.factor)]
+        verdicts = [within(context, wins, self.published / context.factor, self.published * context.factor)]
         words = f"{written(number(wins))} of {len(cells)}"
         if self.majority:
-            verdicts.append(within(bench, wins, len(cells) / 2, None, strict=True))
+            verdicts.append(within(context, wins, len(cells) / 2, None, strict=True))
             words += f"; more than half {verdicts[1]}"
         why = f"{winner} is below in {words}; the published {self.published} {verdicts[0]}"
         if self.counted is not None:
-            counted = within(bench, wins, self.counted / bench.factor, self.counted * bench.factor)
+            counted = within(context, wins, self.counted / context.factor, self.counted * context.factor)
             why += f"; {self.counted}, as the publication's own tables count, {counted}"
         verdict = all_of(verdicts)
-        judged = decided_by(bench, verdict, wins)
+        judged = decided_by(context, verdict, wins)
         return Judgement("count", text, verdict, why, self.published, number(wins), judged=judged)
 
 
@@ -82,7 +91,7 @@ def _wins(pairs: list[tuple[Draws, Draws]]) -> Draws:
     point = float(sum(winner.point < loser.point for winner, loser in pairs))
     values = np.array([winner.values < loser.values for winner, loser in pairs], dtype=np.float64).sum(axis=0)
     df = min(min(winner.df, loser.df) for winner, loser in pairs)
-    # A cell is no win for sure if the winner may be higher, and none less for sure if it may be lower.
+    # A cell is not a certain win if the winner may be higher, and not a certain loss if it may be lower.
     surpluses = [winner.minus(loser).tells for winner, loser in pairs]
     tells = all(high for _, high in surpluses), all(low for low, _ in surpluses)
     return Draws(point, values, df, sum(winner.n + loser.n for winner, loser in pairs), tells)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from wirelab.claims.forms.order import Order
-from wirelab.claims.judgement import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Bench, Judgement
+from wirelab.claims.judgement import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Context, Judgement
 from wirelab.claims.part import Form, Levels, Part, cells_of
 from wirelab.claims.quantities import quantity
 
@@ -20,12 +20,14 @@ class Existence(Part):
     def expand(self) -> list[Form]:
         return [self]
 
-    def judge(self, bench: Bench) -> Judgement:
+    def judge(self, context: Context) -> Judgement:
         cells = list(cells_of(self.over))
-        upper, lower = bench.words(self.upper), bench.words(self.lower)
-        text = f"{quantity(self, bench)}: {upper} above {lower} in one of {len(cells)} cells"
-        # One confirmed cell confirms the whole and only all contradict it, so the two levels change places.
-        one = Bench(bench.source, 1 - (1 - bench.confirm) / len(cells), bench.confirm, bench.factor, bench.labels)
+        upper, lower = context.words(self.upper), context.words(self.lower)
+        text = f"{quantity(self, context)}: {upper} above {lower} in one of {len(cells)} cells"
+        # One confirmed cell confirms the whole and only all contradict it, so the two levels are swapped.
+        one = Context(
+            context.source, 1 - (1 - context.confirm) / len(cells), context.confirm, context.factor, context.labels
+        )
         judged = []
         for cell in cells:
             where = {**self.where, **cell}

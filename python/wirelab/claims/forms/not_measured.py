@@ -1,18 +1,18 @@
-"""What nothing measured here can decide."""
+"""A statement that no measurement here can decide."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from wirelab.claims.judgement import INCONCLUSIVE, Bench, Judgement
+from wirelab.claims.judgement import INCONCLUSIVE, Context, Judgement
 from wirelab.claims.part import Form
 
 
 class NotMeasured(Form):
-    """Nothing that is measured here tells: inconclusive whatever comes, and `reason` says why."""
+    """No measurement here can decide it: always inconclusive, and `reason` says why."""
 
     form: Literal["not-measured"]
     reason: str
 
-    def judge(self, bench: Bench) -> Judgement:
-        return Judgement("not-measured", "not measured", INCONCLUSIVE, f"not {bench.source.words}: {self.reason}")
+    def judge(self, context: Context) -> Judgement:
+        return Judgement("not-measured", "not measured", INCONCLUSIVE, f"not {context.source.words}: {self.reason}")

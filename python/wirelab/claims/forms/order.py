@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import Bench, Judgement, decided_by, number, within, written
+from wirelab.claims.judgement import Context, Judgement, decided_by, number, within, written
 from wirelab.claims.part import Form, Levels, Part
 from wirelab.claims.quantities import quantity, ratio_of
 
@@ -19,16 +19,16 @@ class Order(Part):
     ascending: list[Levels] = Field(min_length=2)
     by: float = Field(default=1, ge=1)
 
-    def judge(self, bench: Bench) -> Judgement:
+    def judge(self, context: Context) -> Judgement:
         below, above = self.ascending
         much = f" by more than a factor of {self.by:g}" if self.by > 1 else ""
-        text = f"{quantity(self, bench)}: {bench.words(below)} below {bench.words(above)}{much}"
-        ratio = ratio_of(self, above, below, bench)
+        text = f"{quantity(self, context)}: {context.words(below)} below {context.words(above)}{much}"
+        ratio = ratio_of(self, above, below, context)
         if isinstance(ratio, str):
-            return bench.missing("order", text, ratio)
-        verdict = within(bench, ratio, self.by, None, strict=True)
-        why = f"{bench.words(above)} takes {written(number(ratio))} times as much as {bench.words(below)}"
-        return Judgement("order", text, verdict, why, None, number(ratio), judged=decided_by(bench, verdict, ratio))
+            return context.missing("order", text, ratio)
+        verdict = within(context, ratio, self.by, None, strict=True)
+        why = f"{context.words(above)} takes {written(number(ratio))} times as much as {context.words(below)}"
+        return Judgement("order", text, verdict, why, None, number(ratio), judged=decided_by(context, verdict, ratio))
 
     def expand(self) -> list[Form]:
         return [

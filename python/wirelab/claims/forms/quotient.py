@@ -1,4 +1,4 @@
-"""Two metrics of one case: their quotient."""
+"""The quotient of two metrics of one case."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from wirelab.claims.judgement import Bench, Judgement, decided_by, number, within, written
+from wirelab.claims.judgement import Context, Judgement, decided_by, number, within, written
 from wirelab.claims.part import Levels, Part
 from wirelab.claims.quantities import quantity
 
@@ -32,25 +32,25 @@ class Quotient(Part):
     def metric_names(self) -> list[str]:
         return [self.metric, self.per]
 
-    def judge(self, bench: Bench) -> Judgement:
+    def judge(self, context: Context) -> Judgement:
         """Confirmed if it is above the number, or within the published one divided and multiplied by the factor."""
         levels = {**self.where, **self.of}
-        per = bench.labels.get(self.per, self.per)
+        per = context.labels.get(self.per, self.per)
         claimed = f"above {self.above:g}" if self.above is not None else f"{self.published:g}"
-        text = f"{quantity(self, bench)} for each {per}, {bench.words(self.of)}: {claimed}"
+        text = f"{quantity(self, context)} for each {per}, {context.words(self.of)}: {claimed}"
         found = []
         for metric in (self.metric, self.per):
-            draws = bench.source.draws(metric, self.statistic, levels)
+            draws = context.source.draws(metric, self.statistic, levels)
             if draws is None:
-                return bench.missing("quotient", text, f"{self.statistic} {metric} of {bench.words(levels)}")
+                return context.missing("quotient", text, f"{self.statistic} {metric} of {context.words(levels)}")
             found.append(draws)
         quotient = found[0].over(found[1])
         why = f"it is {written(number(quotient))}"
         if self.printed is None:
-            verdict = within(bench, quotient, self.above, None, strict=True)
+            verdict = within(context, quotient, self.above, None, strict=True)
         else:
-            low, high = self.printed[0] / bench.factor, self.printed[1] * bench.factor
-            verdict = within(bench, quotient, low, high)
+            low, high = self.printed[0] / context.factor, self.printed[1] * context.factor
+            verdict = within(context, quotient, low, high)
             why = f"{why}; the published one allows {low:.3g} to {high:.3g}"
-        judged = decided_by(bench, verdict, quotient)
+        judged = decided_by(context, verdict, quotient)
         return Judgement("quotient", text, verdict, why, self.published or claimed, number(quotient), judged=judged)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import CONFIRMED, Bench, Judgement, all_of, decided_by, number, within, written
+from wirelab.claims.judgement import CONFIRMED, Context, Judgement, all_of, decided_by, number, within, written
 from wirelab.claims.part import Levels, Part
 from wirelab.claims.quantities import quantity, ratio_of
 
@@ -20,16 +20,17 @@ class Ratio(Part):
     published: float = Field(gt=0)
     printed: tuple[float, float]
 
-    def judge(self, bench: Bench) -> Judgement:
-        text = f"{quantity(self, bench)}: {bench.words(self.upper)} {self.published:g} times {bench.words(self.lower)}"
-        ratio = ratio_of(self, self.upper, self.lower, bench)
+    def judge(self, context: Context) -> Judgement:
+        upper, lower = context.words(self.upper), context.words(self.lower)
+        text = f"{quantity(self, context)}: {upper} {self.published:g} times {lower}"
+        ratio = ratio_of(self, self.upper, self.lower, context)
         if isinstance(ratio, str):
-            return bench.missing("ratio", text, ratio)
-        low, high = self.printed[0] / bench.factor, self.printed[1] * bench.factor
-        size = within(bench, ratio, low, high)
+            return context.missing("ratio", text, ratio)
+        low, high = self.printed[0] / context.factor, self.printed[1] * context.factor
+        size = within(context, ratio, low, high)
         sides = [1.0, None] if self.published > 1 else [None, 1.0]
-        side = within(bench, ratio, *sides, strict=True) if self.published != 1 else CONFIRMED
+        side = within(context, ratio, *sides, strict=True) if self.published != 1 else CONFIRMED
         why = f"the ratio is {written(number(ratio))}; direction {side}, magnitude ({low:.3g} to {high:.3g}) {size}"
         verdict = all_of([side, size])
-        judged = decided_by(bench, verdict, ratio)
+        judged = decided_by(context, verdict, ratio)
         return Judgement("ratio", text, verdict, why, self.published, number(ratio), judged=judged)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from wirelab.claims.judgement import Bench, Judgement, decided_by, number, within, written
+from wirelab.claims.judgement import Context, Judgement, decided_by, number, within, written
 from wirelab.claims.part import Steps
 from wirelab.claims.quantities import of_all, quantity, steps_of
 
@@ -17,22 +17,22 @@ class Trend(Steps):
     form: Literal["trend"]
     direction: Literal["rising", "falling"]
 
-    def judge(self, bench: Bench) -> Judgement:
+    def judge(self, context: Context) -> Judgement:
         import numpy as np
 
-        of = f"{bench.words(self.upper)} " if self.upper else ""
-        text = f"{quantity(self, bench)}: {of}{self.direction} along {self.along.path}"
-        steps = steps_of(self, bench)
+        of = f"{context.words(self.upper)} " if self.upper else ""
+        text = f"{quantity(self, context)}: {of}{self.direction} along {self.along.path}"
+        steps = steps_of(self, context)
         if isinstance(steps, str):
-            return bench.missing("trend", text, steps)
+            return context.missing("trend", text, steps)
         ranks = np.arange(len(steps)) - (len(steps) - 1) / 2
         weights = ranks / float((ranks**2).sum())
         point = float(sum(w * np.log(step.point) for w, step in zip(weights, steps, strict=True)))
         values = np.sum([w * np.log(step.values) for w, step in zip(weights, steps, strict=True)], axis=0)
         slope = of_all(steps, float(np.exp(point)), np.exp(values))
         sides = [1.0, None] if self.direction == "rising" else [None, 1.0]
-        verdict = within(bench, slope, *sides, strict=True)
+        verdict = within(context, slope, *sides, strict=True)
         some = f", over {len(steps)} of {len(self.along.levels)} levels" if len(steps) < len(self.along.levels) else ""
         why = f"it grows by a factor of {written(number(slope))} a level{some}"
-        judged = decided_by(bench, verdict, slope)
+        judged = decided_by(context, verdict, slope)
         return Judgement("trend", text, verdict, why, self.direction, number(slope), judged=judged)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Bench, Judgement, written
+from wirelab.claims.judgement import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Context, Judgement, written
 from wirelab.claims.part import Form, Grid, Levels, cells_of
 from wirelab.stats.estimate.model import LEVEL
 
@@ -23,23 +23,23 @@ class Unanswered(Form):
     over: Grid = Field(default_factory=dict)
     least: float = Field(gt=0, lt=1)
 
-    def judge(self, bench: Bench) -> Judgement:
+    def judge(self, context: Context) -> Judgement:
         from wirelab.stats.estimate.proportion import share
 
         """Confirmed by a single exchange without an answer, which shows that there are some; contradicted if the
         interval of the share lies below `least`.
         """
-        text = f"some exchanges of {bench.words({**self.of, **self.where})} stay unanswered"
+        text = f"some exchanges of {context.words({**self.of, **self.where})} stay unanswered"
         found = []
         for cell in cells_of(self.over):
             levels = {**self.where, **cell, **self.of}
-            trials = bench.source.unanswered(levels)
+            trials = context.source.unanswered(levels)
             if trials is None:
-                return bench.missing("unanswered", text, f"how exchanges of {bench.words(levels)} ended")
+                return context.missing("unanswered", text, f"how exchanges of {context.words(levels)} ended")
             found.append(trials)
         missing, sizes = zip(*chain.from_iterable(found), strict=True)
         ours = share(missing, sizes, LEVEL)
-        wide = share(missing, sizes, bench.contradict)
+        wide = share(missing, sizes, context.contradict)
         verdict = INCONCLUSIVE
         if any(missing):
             verdict = CONFIRMED
@@ -48,6 +48,6 @@ class Unanswered(Form):
         why = f"{sum(missing)} of {sum(sizes)} without an answer, a share of {written(ours)}"
         if verdict == INCONCLUSIVE:
             why += f"; {self.least:.3g} or more is not excluded"
-        # A single exchange confirms it, whatever the interval.
+        # A single exchange confirms it for any interval.
         judged = () if verdict == CONFIRMED else (("", wide),)
         return Judgement("unanswered", text, verdict, why, None, ours, judged=judged)

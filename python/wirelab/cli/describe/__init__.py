@@ -57,8 +57,8 @@ def _experiment(name: str) -> str:
     from wirelab.plan import make_plan
     from wirelab.report.model import levels_words
     from wirelab.runner.minutes import run_ns
-    from wirelab.runner.progress import lanes_words
-    from wirelab.runner.start import planned_lanes
+    from wirelab.runner.progress import jobs_words
+    from wirelab.runner.start import planned_jobs
     from wirelab.units import format_duration
 
     with asking() as ask:
@@ -74,11 +74,11 @@ def _experiment(name: str) -> str:
     parts += [hanging("workloads", _workloads(experiment)), hanging("links", _links(experiment))]
     parts += [hanging("claims", claims)] if (claims := _claims(experiment)) else []
     plan = make_plan(experiment)
-    lanes = planned_lanes(plan)
+    jobs = planned_jobs(plan)
     parts.append(
-        f"{len(experiment.scenarios)} scenarios, {lanes_words(lanes.number)}: {lanes.why}\n"
+        f"{len(experiment.scenarios)} scenarios, {jobs_words(jobs.number)}: {jobs.why}\n"
         f"{'' if least == most else 'up to '}{plan.trials:,} trials, "
-        f"about {format_duration(run_ns(plan, lanes.number))}"
+        f"about {format_duration(run_ns(plan, jobs.number))}"
     )
     use = [("run it", launched(f"run {name}")), ("what it would do", launched(f"plan {name}"))]
     use += [("your own", launched(f"new mine.toml --from {name}"))] if name in experiment_names() else []

@@ -33,9 +33,9 @@ def endpoint_waits(dataset: Dataset) -> dict[str, EndpointWaits]:
 
     rows = dataset.exchanges.group_by("trial").agg(pl.len().alias("exchanges"), _busy_ns().sum().alias("busy_ns"))
     trials = kept_trials(dataset).join(rows, on="trial", how="inner")
-    lanes = _lanes(dataset)
+    jobs = _jobs(dataset)
     return {
-        str(scenario): _judged(mine, max((lanes.get(trial, 1) for trial in mine["trial"]), default=1))
+        str(scenario): _judged(mine, max((jobs.get(trial, 1) for trial in mine["trial"]), default=1))
         for (scenario,), mine in trials.group_by("scenario")
     }
 
@@ -72,8 +72,8 @@ def stolen(waits: Mapping[str, Wait]) -> dict[str, Wait]:
     }
 
 
-def _lanes(dataset: Dataset) -> dict[str, int]:
-    """How many lanes each trial ran beside, itself among them."""
+def _jobs(dataset: Dataset) -> dict[str, int]:
+    """How many jobs each trial ran beside, itself among them."""
     return {entry.trial: entry.lanes for entry in read_journal(dataset.folder / JOURNAL)[0]}
 
 
@@ -84,7 +84,7 @@ def _busy_ns() -> pl.Expr:
     return pl.coalesce("end_to_end_delay_ns", pl.col("end_ns") - pl.col("start_ns"), pl.lit(0))
 
 
-def _judged(trials: pl.DataFrame, lanes: int) -> EndpointWaits:
+def _judged(trials: pl.DataFrame, jobs: int) -> EndpointWaits:
     counted = trials.filter(_was_counted())
     wait_s = share = None
     reasons: list[tuple[Grade, str]] = []
@@ -101,13 +101,13 @@ def _judged(trials: pl.DataFrame, lanes: int) -> EndpointWaits:
     why = "; ".join(words for grade, words in reasons if grade == flag)
     cure = None
     if flag != GRADES[0]:
-        cure = _cure(lanes) if reasons[0][0] == flag else "run it when the machine is quieter"
+        cure = _cure(jobs) if reasons[0][0] == flag else "run it when the machine is quieter"
     return {"wait_s": wait_s, "share": share, "steal": steal, "flag": flag, "why": why, "cure": cure}
 
 
-def _cure(lanes: int) -> str:
+def _cure(jobs: int) -> str:
     """Against waiting: a trial that ran by itself had no other lane to give way to."""
-    return f"{'run fewer trials at a time (--jobs), or ' * (lanes > 1)}leave the machine alone"
+    return f"{'run fewer trials at a time (--jobs), or ' * (jobs > 1)}leave the machine alone"
 
 
 def _was_counted() -> pl.Expr:

@@ -1,7 +1,7 @@
-"""How late the link may be: an emulated delay that is off by more than this is another link.
+"""How large the link's timing error may be before a block is repeated.
 
-A packet is late when its lateness exceeds the tolerance of its scenario's link; a block is late when more than 1 % of
-its packets are, that is when the 99th percentile of lateness over tolerance exceeds 1.
+A packet is late if its timing error exceeds the tolerance of its scenario's link. A block is late if more than 1 % of
+its packets are, that is if the 99th percentile of timing error over tolerance exceeds 1.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from typing import NamedTuple
 
 from wirelab.schema import Delay, LinkReport, LinkSpec
 
-FLOOR_NS = 200_000
+LEAST_TOLERANCE_NS = 200_000
 SHARE_OF_RTT = 0.01
 LATE_SHARE = 0.01
 
 
-class Lateness(NamedTuple):
+class LatePackets(NamedTuple):
     """Packets delivered, and those among them that were late."""
 
     packets: int
     late: int
 
-    def __add__(self, other: object) -> Lateness:
-        if not isinstance(other, Lateness):
+    def __add__(self, other: object) -> LatePackets:
+        if not isinstance(other, LatePackets):
             return NotImplemented
-        return Lateness(self.packets + other.packets, self.late + other.late)
+        return LatePackets(self.packets + other.packets, self.late + other.late)
 
     @property
     def share(self) -> float:
@@ -40,10 +40,10 @@ class Lateness(NamedTuple):
 def tolerance_ns(link: LinkSpec) -> int:
     """200 us, or 1 % of the link's mean round trip if that is more."""
     delays = [stage.delay_ns for stage in (*link.uplink, *link.downlink) if isinstance(stage, Delay)]
-    return max(FLOOR_NS, round(SHARE_OF_RTT * sum(delays)))
+    return max(LEAST_TOLERANCE_NS, round(SHARE_OF_RTT * sum(delays)))
 
 
-def lateness(report: LinkReport, link: LinkSpec) -> Lateness:
+def late_packets(report: LinkReport, link: LinkSpec) -> LatePackets:
     """Count a trial's late packets: those in buckets that lie wholly above the tolerance."""
     tolerance = tolerance_ns(link)
     packets = late = 0
@@ -53,4 +53,4 @@ def lateness(report: LinkReport, link: LinkSpec) -> Lateness:
             packets += count
             late += count if lower >= tolerance else 0
             lower = upper
-    return Lateness(packets, late)
+    return LatePackets(packets, late)

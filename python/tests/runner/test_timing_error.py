@@ -1,7 +1,7 @@
 """When the link was too late."""
 
 from tests.runner.fakes import link_report
-from wirelab.runner.lateness import Lateness, lateness, tolerance_ns
+from wirelab.runner.timing_error import LatePackets, late_packets, tolerance_ns
 from wirelab.schema import Delay, LinkSpec, Loss
 
 
@@ -16,12 +16,12 @@ def test_the_tolerance_is_a_hundredth_of_the_round_trip_but_at_least_200_us() ->
 
 
 def test_packets_in_buckets_above_the_tolerance_are_late() -> None:
-    assert lateness(link_report(packets=100, late=3), link(10_000_000)) == Lateness(100, 3)
-    assert lateness(link_report(packets=100, late=3), link(500_000_000)) == Lateness(100, 0)
+    assert late_packets(link_report(packets=100, late=3), link(10_000_000)) == LatePackets(100, 3)
+    assert late_packets(link_report(packets=100, late=3), link(500_000_000)) == LatePackets(100, 0)
 
 
 def test_one_late_packet_in_a_hundred_is_tolerable_and_two_are_not() -> None:
-    assert Lateness(100, 1).tolerable
-    assert not Lateness(100, 2).tolerable
-    assert not (Lateness(100, 0) + Lateness(100, 3)).tolerable
-    assert Lateness(0, 0).tolerable
+    assert LatePackets(100, 1).tolerable
+    assert not LatePackets(100, 2).tolerable
+    assert not (LatePackets(100, 0) + LatePackets(100, 3)).tolerable
+    assert LatePackets(0, 0).tolerable
