@@ -1,1 +1,1 @@
-"""Wirelab's link beside plain veth and other emulators, in one run on one machine. Figures, no verdict on the code."""
+"""Wirelab's link next to plain veth and other emulators, in one run on one machine. Figures, no verdict on the code."""

@@ -1,4 +1,4 @@
-"""Who makes requests in `load`: our endpoint and the tool beside it, for each protocol, and the server of both."""
+"""Who makes requests in `load`: our endpoint and the tool next to it, for each protocol, and the server of both."""
 
 from __future__ import annotations
 

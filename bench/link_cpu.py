@@ -1,8 +1,8 @@
-"""CPU time of the link's thread for each packet, of several builds of the agent side by side.
+"""CPU time of the link's thread for each packet, of several builds of the agent in parallel.
 
-The link process is stopped while a client fills its receive ring with a burst, and then goes on: what its thread uses
-from there is the cost of taking in, holding, logging and sending those packets, whoever else wants the processor. The
-builds take turns, and ratios are to the first build in the same turn.
+The link process is stopped while a client fills its receive ring with a burst, and then continues. The CPU time of its
+thread from there is the cost of receiving, holding, logging and sending those packets, whatever else runs. The builds
+take turns, and ratios are to the first build in the same turn.
 """
 
 import argparse

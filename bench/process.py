@@ -29,7 +29,7 @@ class User:
 
     name: str
     uid: int | None
-    """None: whoever runs the bench."""
+    """None: the user who runs the bench."""
 
     @property
     def is_root(self) -> bool:
@@ -51,7 +51,7 @@ class Place:
 
 
 def users() -> list[User]:
-    """Root and nobody, or whoever runs the bench if that is not root."""
+    """Root and nobody, or the user who runs the bench if that is not root."""
     if os.geteuid() == 0:
         return [User("root", None), User("nobody", NOBODY)]
     return [User("user", None)]

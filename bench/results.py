@@ -1,4 +1,4 @@
-"""What the bench found: a table for each question, each figure that has a target beside it, and both as files."""
+"""What the bench found: a table for each question, each figure that has a target next to it, and both as files."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def summary(answers: list[Answer]) -> str:
 
 
 def write(folder: Path, machine: dict[str, Any], answers: list[Answer]) -> None:
-    """All of it as `bench.json`, and each table as CSV beside it."""
+    """All of it as `bench.json`, and each table as CSV next to it."""
     folder.mkdir(parents=True, exist_ok=True)
     document = {"machine": machine, "questions": [answer.as_dict() for answer in answers]}
     (folder / "bench.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

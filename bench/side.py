@@ -1,4 +1,4 @@
-"""One side of a load: runs commands side by side and says what each took. `python -m bench.side COMMANDS`
+"""One side of a load: runs commands in parallel and says what each took. `python -m bench.side COMMANDS`
 
 COMMANDS is JSON: a list of commands, each a list of words. What each prints is in `out-N.txt` of the working folder.
 Prints JSON: how long all took together, and of each its CPU time and exit code. SIGTERM is handed on to all.

@@ -14,5 +14,5 @@ __all__ = ["SERVER", "Ends", "Peer", "Stages", "Veth", "Wirelab", "emulators"]
 
 
 def emulators(agent: Path) -> list[Peer]:
-    """Wirelab and whoever else can delay packets."""
+    """Wirelab and other programs that delay packets."""
     return [Wirelab(agent), Rattan(), Netem(), Mahimahi()]

@@ -40,11 +40,11 @@ class Ends:
     """How long they take at most once they have been started."""
     transport: str = "udp"
     lasting: bool = False
-    """The server goes on until it is told to end."""
+    """The server runs until it gets the signal to end."""
 
     @property
     def ready(self) -> str:
-        """How it is told that the server listens."""
+        """How it learns that the server listens."""
         return f"{self.transport}:{self.port}"
 
 

@@ -14,7 +14,7 @@ from wirelab.schema import Delay, DropTail, ImpairmentSpec, LinkSpec, Loss, Rate
 
 LOG = "packets.wlpl"
 _QUEUE_BYTES = 1_000_000_000
-"""Room for everything: nothing is lost that was not told to be."""
+"""A queue large enough that only configured losses occur."""
 _STARTUP_S = 30.0
 
 

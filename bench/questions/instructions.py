@@ -8,7 +8,7 @@ from bench.setup import Setup
 
 
 def answer(setup: Setup) -> Answer:  # noqa: ARG001 (a tenth of the packets would count the same)
-    """Beside the snapshot that is checked in."""
+    """Next to the snapshot that is checked in."""
     found = Answer(
         "instructions", "Instructions per packet in the link, both directions alike, by valgrind", instructions.COLUMNS
     )

@@ -1,4 +1,4 @@
-"""How late is the link when many trials run side by side? Real protocols over milosevic2021's links, and how many lanes
+"""How late is the link when many trials run in parallel? Real protocols over milosevic2021's links, and how many lanes
 this machine gets by default.
 """
 

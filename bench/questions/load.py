@@ -1,4 +1,4 @@
-"""How many requests does our client make, beside a tool that does nothing else, of the same server?"""
+"""How many requests does our client make, next to a tool that does nothing else, of the same server?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SUCCEEDED = re.compile(r"(\d+) succeeded")
 
 @dataclass(frozen=True)
 class Made:
-    """What generators of one kind made in one round, side by side."""
+    """What generators of one kind made in one round, in parallel."""
 
     per_s: float
     user_us: float

@@ -25,7 +25,7 @@ PAYLOAD = 1472
 LEAST_PACKETS = 7
 SECONDS = 3.0
 PRESSURE = 1.5
-"""Packets are sent this much faster than the rate, and as many seconds' worth of them as the next line says at once."""
+"""Packets are sent this much faster than the rate, in one burst of as many seconds' worth as the next line says."""
 AHEAD_S = 0.15
 ATTEMPTS = 3
 """A sender that has to wait for its CPU lets the rate run idle, and then there is nothing to measure."""
@@ -44,7 +44,7 @@ class Estimate:
 
 
 def answer(setup: Setup) -> Answer:
-    """Each rate, as whoever runs the bench."""
+    """Each rate, as the user who runs the bench."""
     found = Answer(
         "rate",
         "Rate at the receiver, with loss, rate and delay stages and the packet log on",

@@ -44,9 +44,9 @@ def answer(setup: Setup) -> Answer:
     )
     found.notes.append(
         f"one sender and one receiver with ordinary sockets, {setup.seconds(SECONDS):g} s for each flow, {ROUNDS} "
-        f"rounds, {DELAY_MS:g} ms one way, as whoever runs the bench; a rate far above what is reached and a loss too "
-        "rare to happen, so that their stages only cost; veth without segmentation offload; lost in silence: datagrams "
-        "that no counter of the path or the socket explains"
+        f"rounds, {DELAY_MS:g} ms one way, as the user who runs the bench; a rate far above what is reached and a "
+        "loss too rare to happen, so that their stages only cost; veth without segmentation offload; lost in "
+        "silence: datagrams that no counter of the path or the socket explains"
     )
     if not segments_are_off():
         found.notes.append("netem with segmentation offload: there is no ethtool to switch it off")

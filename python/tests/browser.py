@@ -14,7 +14,7 @@ import pytest
 
 
 def shipped(name: str) -> ModuleType:
-    """A module beside the shipped scripts, without leaving compiled files there."""
+    """A module next to the shipped scripts, without leaving compiled files there."""
     before = sys.dont_write_bytecode
     folder = str(resources.files("wirelab.data").joinpath("clients"))
     sys.path.append(folder)

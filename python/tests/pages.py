@@ -26,7 +26,7 @@ PROTOCOLS = ("http1", "h2")
 
 
 def write(folder: Path, *, page: Page = PAGE) -> Records:
-    """Plan, manifest and trials; the last load of the last trial of `h2` is given up."""
+    """Plan, manifest and trials; the last load of the last trial of `h2` timed out."""
     scenarios = {key(protocol): _scenario(protocol, page) for protocol in PROTOCOLS}
     records = Records(folder, scenarios)
     manifest = page_manifest(folder, page.site.digest)

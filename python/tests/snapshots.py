@@ -1,4 +1,4 @@
-"""Text kept beside the tests. `WIRELAB_UPDATE_GOLDEN=1` writes it anew; read the difference before keeping it."""
+"""Text kept next to the tests. `WIRELAB_UPDATE_GOLDEN=1` writes it again; read the difference before keeping it."""
 
 import os
 from pathlib import Path

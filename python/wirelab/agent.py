@@ -18,7 +18,7 @@ VARIABLE = "WIRELAB_AGENT"
 
 
 def find_agent() -> Path:
-    """The agent: `WIRELAB_AGENT`, then beside this Python, then the checkout's release build, then PATH."""
+    """The agent: `WIRELAB_AGENT`, then next to this Python, then the checkout's release build, then PATH."""
     if named := os.environ.get(VARIABLE):
         path = Path(named)
         if not os.access(path, os.X_OK):
@@ -28,7 +28,7 @@ def find_agent() -> Path:
         if os.access(candidate, os.X_OK):
             return candidate.resolve()
     raise RunError(
-        f"no {NAME} beside {sys.executable}, in a checkout or on PATH",
+        f"no {NAME} next to {sys.executable}, in a checkout or on PATH",
         hint="in a checkout: cargo build --release; otherwise install the wheel for this platform",
     )
 

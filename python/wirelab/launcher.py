@@ -1,4 +1,4 @@
-"""What whoever reads a hint has to type: `wirelab`, or `./wirelab` where the launcher of a checkout runs it."""
+"""The command in hints: `wirelab`, or `./wirelab` if the launcher of a checkout runs it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LAUNCHER = "WIRELAB_COMMAND"
 
 
 def program() -> str:
-    """Wirelab, as it was called."""
+    """The command as it was typed."""
     return shlex.quote(os.environ.get(LAUNCHER) or "wirelab")
 
 

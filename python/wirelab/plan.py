@@ -42,7 +42,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 def make_plan(
     experiment: Experiment, *, budget_ns: int | None = None, jobs: int = 1, unsupported: Collection[str] = ()
 ) -> Plan:
-    """The plan of an experiment; with a budget a preview of the whole grid that fits it in so many jobs, or the plan
+    """The plan of an experiment; with a budget a quick run of the whole grid that fits it in so many jobs, or the plan
     itself, bounded by the budget, where nothing has to be cut. Scenarios of the plan whose keys are `unsupported` take
     none of the budget.
     """
@@ -52,7 +52,7 @@ def make_plan(
 
 
 def expected_ns(plan: Plan, jobs: int) -> int:
-    """Roughly how long the plan's trials take, up to its ceiling, with so many of them side by side.
+    """Roughly how long the plan's trials take, up to its ceiling, with so many of them in parallel.
 
     A stopping rule is asked when the blocks that the jobs hold are over: each such step takes as long as its longest
     trial at least. What runs alone takes its time by itself.
@@ -133,7 +133,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         # What a built-in one is, the agent's digest says.
         content["own_protocol"] = [protocol.transport, protocol.default_port, protocol.secure]
     if experiment.capture:
-        # Endpoints write their secrets meanwhile: trials that capture never count beside those that do not.
+        # Endpoints then also write their secrets, so trials with captures never count together with those without.
         content["capture"] = True
     if experiment.offloads:
         content["offloads"] = True

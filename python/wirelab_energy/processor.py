@@ -1,4 +1,4 @@
-"""What the client's processor takes, by CPU time that was measured on the device itself."""
+"""The energy of the client's processor, from CPU time measured on the device itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from wirelab_energy.device import BEYOND, Device
 from wirelab_energy.radio import Radio
 
 PROCESSOR = "processor"
-"""Beside the radio's states."""
+"""The processor's states, in addition to the radio's."""
 NO_CPU = (
     "CPU time on this machine says nothing of another device's processor, so no energy of one is in any of these "
     "numbers: radio and sleep alone."
@@ -16,7 +16,7 @@ NO_CPU = (
 
 
 def processor_notes(radio: Radio, device: Device, measured: str) -> Iterator[str]:
-    """What is to be known of its energy, made of CPU time that was `measured`."""
+    """Notes on the processor's energy, which follows from `measured` CPU time."""
     yield (
         f"The processor's energy is not measured: it is {measured}, times what {device.label} takes beyond sleep while "
         "it computes."

@@ -187,7 +187,7 @@ class Bench:
 
 @pytest.fixture(scope="session")
 def agent_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A build that goes on meanwhile must not replace the agent under a running campaign."""
+    """A concurrent build must not replace the agent of a running campaign."""
     agent = built_agent()
     assert agent is not None
     return Path(shutil.copy2(agent, tmp_path_factory.mktemp("agent")))

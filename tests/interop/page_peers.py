@@ -1,4 +1,4 @@
-"""Foreign endpoints of the workload `page` on loopback: servers by their entries, and the browser."""
+"""Third-party endpoints of the workload `page` on loopback: servers by their entries, and the browser."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Peers:
 
     @contextmanager
     def server(self, program: str, protocol: str, **settings: Any) -> Iterator[int]:
-        """The port of a foreign server, started as its entry says; it must end when asked to."""
+        """The port of a third-party server, started as its entry says; it must end when asked to."""
         described = load(None)[program]
         entry = described.roles.server
         assert isinstance(entry, ServerEntry)

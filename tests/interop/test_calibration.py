@@ -1,4 +1,4 @@
-"""Our phase timings beside curl's, against the same server over the same link. Prints; what it finds is live time.
+"""Our phase timings next to curl's, against the same server over the same link. Prints; what it finds is live time.
 
 The TLS handshake of a new curl process is 1 to 3 ms longer: it sets OpenSSL up between connecting and ClientHello. The
 packet log shows it (`wirelab show`). So curl stands here twice: as it is used, a process for each exchange, and as

@@ -1,4 +1,4 @@
-"""Energy of what foreign programs really sent, and of campaigns that say of which radio."""
+"""Energy of what third-party programs really sent, and of campaigns that say of which radio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every shipped foreign implementation against ours and against each other, as `wirelab interop` tries them."""
+"""Every shipped third-party implementation against ours and against each other, as `wirelab interop` tries them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirelab.runner.implementations import load, missing
 
 from .conftest import REQUIRED, Bench
 
-# Each of its trials starts it anew, which takes ten seconds or more: it has a test of its own.
+# Each of its trials starts it again, which takes ten seconds or more: it has a test of its own.
 SLOW = "rabbitmq"
 MATRIX_TIMEOUT_S = 600
 QUICK = [name for name, program in load(None).items() if program.roles.server is not None and name != SLOW]

@@ -51,7 +51,7 @@ def test_a_killed_link_leaves_nothing(bench: Bench) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_reaches_the_command_and_the_rest_ends_with_it(bench: Bench, how: signal.Signals) -> None:
-    # Whoever runs the tests may ignore it, as nohup does.
+    # The parent of the tests may ignore it, as nohup does.
     process = started(bench, f"signal.signal({int(how)}, signal.SIG_DFL)")
     process.send_signal(how)
     _, words = words_of(process)

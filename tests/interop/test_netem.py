@@ -117,7 +117,7 @@ def test_a_campaign_runs_over_netem_from_its_start_to_its_report(bench: Bench) -
 
 
 def _job(bench: Bench, name: str, links: Mapping[str, str], backend: str | None, first_seed: int) -> Job:
-    """Ours side by side, for it has lanes; a guest's one CPU serves one link at a time."""
+    """Ours in parallel, for it has lanes; a guest's one CPU serves one link at a time."""
     probings = tuple(
         Probing(name=link, link=spec(text, backend), seed=seed, plan=plan(link))
         for seed, (link, text) in enumerate(links.items(), first_seed)

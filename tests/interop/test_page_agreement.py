@@ -1,4 +1,4 @@
-"""Our loads of a page beside Chromium's, from the same server over the same link.
+"""Our loads of a page next to Chromium's, from the same server over the same link.
 
 What both do is held. Load times are live time and so are printed: on a machine that does nothing else they differ by
 less than 15 % (docs/design/pages.md).

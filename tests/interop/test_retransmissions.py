@@ -1,4 +1,4 @@
-"""What is sent again although nothing was lost: timers that a long link outlasts."""
+"""What is retransmitted although nothing was lost: timers that a long link outlasts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several hosts, two links, a proxy between them and background traffic beside them."""
+"""Several hosts, two links, a proxy between them and background traffic next to them."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ def _boot(folder: Path, script: Path, timeout_s: float) -> str:
     shared = Path("/dev/shm")
     roomy = shared.is_dir() and shutil.disk_usage(shared).free > 2 * MEMORY_MIB * 2**20
     environment = {"PATH": _path(), "TMPDIR": str(shared if roomy else folder), "HOME": str(folder)}
-    # It goes when whoever started it goes, however that ends, and its helpers with it, for they share a PID namespace.
-    # Who may not put it before others runs it beside them.
+    # It dies with its parent, and its helpers with it, since they share a PID namespace.
+    # Without permission for a higher priority, `nice` runs it at the normal one.
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     process = subprocess.Popen(
         ["nice", "-n", "-10", "setpriv", "--pdeathsig", "KILL", "--",

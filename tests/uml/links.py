@@ -1,6 +1,6 @@
 """The links on which netem and Wirelab's own emulator are compared, and the probes that show what each does.
 
-Each direction has an effect of its own; beside jitter stands a constant delay, which tells how much the machine itself
+Each direction has an effect of its own; next to jitter stands a constant delay, which tells how much the machine itself
 spreads delays. Probes are sparse for the delay, then many for what befalls packets one by one, or trains for the rate.
 """
 
@@ -33,7 +33,7 @@ LINKS = {
 """By the name of what they are about."""
 WRONG = f"""{{ delay = "22 ms", {ORDER},
     uplink = {{ loss = "15 %" }}, downlink = {{ loss = "12 %" }} }}"""
-"""Beside `loss`: more of it or without its correlation, and 2 ms later."""
+"""Variants of `loss`: more of it or without its correlation, and 2 ms later."""
 
 DELAY_PROBES, DELAY_EVERY = 100, 10 * MS
 BURSTS, BURST, BURST_EVERY = 300, 20, 15 * MS

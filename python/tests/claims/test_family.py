@@ -17,7 +17,7 @@ RULES = Rules(0.05, 1.25, {})
 
 
 class Noise:
-    """Every mean is truly 1; each is drawn anew with an error of 1 %."""
+    """Every mean is truly 1; each is drawn again with an error of 1 %."""
 
     words = "measured"
 

@@ -79,7 +79,7 @@ def test_a_place_along_levels_lies_between_two_of_them_all_of_which_are_needed(t
     assert load(path).claims[0].parts[0].form == form
     unknown = _error(tmp_path, head + part.replace('published = ["clean"', 'published = ["claen"'))
     assert "x.claims.toml:16:" in unknown
-    assert 'claen is none of the levels of `along` (["claen", "lossy"])' in unknown
+    assert 'claen is not one of the levels of `along` (["claen", "lossy"])' in unknown
     fewer = _error(tmp_path, head + part.replace('"lossy"] }', '"lossy"], least = 2 }'))
     assert "x.claims.toml:15:" in fewer
     assert "`least` is for trends alone" in fewer

@@ -131,4 +131,4 @@ def test_options_of_a_radio_without_one_are_refused(campaign: Path) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     result = CliRunner().invoke(main, ["analyze", str(campaign), "--interval", "15min"])
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: these options are a radio's, and none is given")
+    assert result.stderr.startswith("error: these options need a radio, and none is given")

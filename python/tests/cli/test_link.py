@@ -120,7 +120,7 @@ def test_wrong_input_is_one_clear_error(tmp_path: Path, result: Path, monkeypatc
 
 @pytest.fixture
 def became(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
-    """What the command line goes on as, in place of doing so; the link's descriptor is replaced by its content."""
+    """The command that would replace this process; the link's descriptor is replaced by its content."""
     calls: list[list[str]] = []
     # A broken pipe would end this process, as it ends the program that is not begun here.
     ignored = {number: signal.getsignal(number) for number in (signal.SIGPIPE, signal.SIGXFSZ)}
@@ -181,7 +181,7 @@ def test_the_help_of_link_names_the_reachable_addresses() -> None:
     code, out, _ = run("link", "nb-iot", "--help")
     assert code == 0
     assert out.startswith("Usage: wirelab link LINK [OPTIONS] [-- COMMAND [ARGUMENTS]...]\n")
-    assert "the other end only, not the internet" in " ".join(out.split())
+    assert "only the other end, not the internet" in " ".join(out.split())
 
 
 def test_help_names_the_subcommands() -> None:
@@ -206,7 +206,7 @@ def test_a_capture_of_an_end_goes_to_its_file(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize(
     ("pcaps", "why"),
-    [(["x.pcapng"], "is none of client=FILE and server=FILE"), (["client="], "is none of client=FILE"),
+    [(["x.pcapng"], "is not client=FILE or server=FILE"), (["client="], "is not client=FILE"),
      (["client=a", "client=b"], "client has two files")],
 )  # fmt: skip
 def test_a_capture_names_its_end_and_one_file(pcaps: list[str], why: str) -> None:

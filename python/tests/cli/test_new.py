@@ -64,7 +64,7 @@ def test_new_protocol_writes_an_experiment_programs_and_their_entry(tmp_path: Pa
     ("options", "words"),
     [
         (("--protocol", "h2"), "'h2' is the name of a built-in protocol"),
-        (("--protocol", "My Protocol"), "'My Protocol' is no name of a protocol"),
+        (("--protocol", "My Protocol"), "'My Protocol' is not a valid protocol name"),
         (("--protocol", "mine", "--site", "."), "--site and --protocol exclude each other"),
         (("--site", ".", "--from", "quickstart"), "quickstart has no line `page = …` in [workload]"),
         (("--site", ".", "--from", "fischer2021"), "the claims of fischer2021 are about its own pages"),

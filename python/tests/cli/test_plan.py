@@ -42,7 +42,7 @@ def test_a_budget_gives_a_quick_run_and_says_so() -> None:
 def test_a_budget_above_the_experiments_own_says_that_it_has_no_effect() -> None:
     longer = run("plan", "quickstart", "--budget", "10h")
     assert longer[0] == 0
-    assert longer[2] == "--budget 10 h does not lengthen stop.budget, 1.25 min: no block begins after that\n"
+    assert longer[2] == "--budget 10 h is longer than stop.budget: no block starts after 1.25 min\n"
     assert run("plan", "quickstart", "--budget", "1min")[2] == ""
 
 
@@ -71,4 +71,4 @@ def test_without_a_number_of_jobs_the_plan_says_how_many_and_why(
     monkeypatch.setattr("wirelab.runner.cpus.count", lambda: 2)
     monkeypatch.setattr("wirelab.runner.cpus.real_time", lambda: True)
     assert run("plan", "milosevic2021")[1].splitlines()[3] == "16 trials at a time: 8 for each of 2 CPUs"
-    assert "8 scenarios, 12 trials at a time: a trial computes" in run("describe", "experiment", "quickstart")[1]
+    assert "8 scenarios, 12 trials at a time: a trial needs" in run("describe", "experiment", "quickstart")[1]

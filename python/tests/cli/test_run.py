@@ -233,11 +233,10 @@ def test_a_protocol_with_only_failed_trials_fails_the_run_and_can_be_retried(
     done = run(*command)
     assert done.exit_code == 1, done.stderr
     assert (
-        "No trial of mine (mine-py) succeeded: nothing is said of it.\n  Failed: the client wrote no rows"
-        in done.stdout
+        "No trial of mine (mine-py) succeeded, so it has no results.\n  Failed: the client wrote no rows" in done.stdout
     )
     for again in (done, run(*command)):
-        assert "5 of 10 trials failed; the same command with --retry-failed runs them again" in again.stderr
+        assert "5 of 10 trials failed; the same command with --retry-failed repeats them" in again.stderr
     monkeypatch.setattr(Lab, "_play", play)
     done = run(*command, "--retry-failed")
     assert done.exit_code == 0, done.stderr
@@ -324,7 +323,7 @@ def test_claims_that_were_changed_after_the_first_run_are_reported(labs: list[La
     assert "claims were changed" not in run("fake.toml").stderr
     assert "claims were changed" not in run("fake.toml").stderr
     (tmp_path / "fake.claims.toml").write_text(CLAIMS + "# and more\n")
-    assert "the claims were changed after this campaign began" in run("fake.toml").stderr
+    assert "the claims were changed after this campaign started" in run("fake.toml").stderr
     digests = [r["claims_sha256"] for r in json.loads((tmp_path / "results/fake/campaign.json").read_text())["runs"]]
     assert digests[0] == digests[1] != digests[2]
 

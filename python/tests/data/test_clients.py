@@ -20,7 +20,7 @@ CLIENTS = Path(str(resources.files("wirelab.data").joinpath("clients")))
 
 @pytest.fixture(autouse=True)
 def beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if a script beside them were run, and without leaving compiled files there."""
+    """As if a script next to them were run, and without leaving compiled files there."""
     monkeypatch.syspath_prepend(str(CLIENTS))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 

@@ -1,4 +1,4 @@
-"""The shipped scripts on libraries with threads of their own: nothing of an exchange goes on once it was given up."""
+"""The shipped scripts on libraries with threads of their own: nothing of an exchange continues after its timeout."""
 
 from __future__ import annotations
 

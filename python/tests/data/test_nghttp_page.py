@@ -22,7 +22,7 @@ PAGE = [{"path": "/index.html", "body_bytes": 100}, {"path": "/1.jpg", "body_byt
 
 @pytest.fixture(autouse=True)
 def beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the script beside others were run, and without leaving compiled files there."""
+    """As if the script next to others were run, and without leaving compiled files there."""
     monkeypatch.syspath_prepend(str(CLIENTS))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 

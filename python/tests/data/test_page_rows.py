@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if a script beside them were run, and without leaving compiled files there."""
+    """As if a script next to them were run, and without leaving compiled files there."""
     monkeypatch.syspath_prepend(str(CLIENTS))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 

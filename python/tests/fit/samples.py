@@ -13,7 +13,7 @@ Fates = NDArray[np.bool_]
 def gilbert_elliott(
     seeds: Iterable[int], n: int, *, p: float, r: float, bad_loss: float = 1.0, good_loss: float = 0.0
 ) -> list[Fates]:
-    """Losses by netem's convention, one sequence for each seed: the state before the transition decides the fate."""
+    """Losses by netem's convention, one sequence for each seed: the state before the transition decides the outcome."""
     draws = np.stack([np.random.default_rng(seed).random((n + 1, 2)) for seed in seeds])
     bad = draws[:, 0, 0] < p / (p + r)
     lost = np.empty((*draws.shape[:1], n), dtype=np.bool_)

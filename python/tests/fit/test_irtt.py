@@ -77,15 +77,15 @@ def test_late_replies_are_counted() -> None:
     value = samples.irtt(UP, DOWN, ["false"] * 4)
     value["round_trips"][2]["timestamps"]["late"] = True
     assert observe_irtt(samples.as_json(value)).seen == (
-        "1 of 4 replies were overtaken; the profile reorders nothing.",
+        "1 of 4 replies were reordered; the profile has no reordering.",
     )
 
 
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("{", "is no JSON, or cut off"),
-        (result()[:-40], "is no JSON, or cut off"),
+        ("{", "is not JSON, or truncated"),
+        (result()[:-40], "is not JSON, or truncated"),
         ("{}", "is not an irtt result: config"),
         (result().replace('"json_format": 1', '"json_format": 2'), "json_format 2, and 1 is understood"),
         (samples.as_json(samples.irtt([], [], [])), "has no round_trips"),

@@ -63,7 +63,7 @@ def test_unanswered_requests_count_unless_answered_late() -> None:
 def test_duplicates_count_once() -> None:
     seen = observe_ping(HEAD + reply(1) + reply(1, "time=25.0 ms (DUP!)") + reply(2))
     assert seen.round_trips_ns.tolist() == [20_000_000] * 2
-    assert seen.seen[0].startswith("1 replies came twice")
+    assert seen.seen[0].startswith("1 replies were duplicated")
 
 
 def test_errors_of_the_network_are_losses() -> None:

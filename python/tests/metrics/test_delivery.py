@@ -69,7 +69,7 @@ def test_a_run_of_late_and_lost_messages_is_one_stall_of_one_player(
         got(2, 50, client=1),
         got(3, 120, client=1),
     ]
-    # Rows come in the order in which messages ended, whoever got them.
+    # Rows come in the order in which messages ended, for any receiver.
     rows = [row for pair in zip(first, [*second, got(4, 100, client=1)], strict=True) for row in pair]
     dataset = measured(tmp_path, STREAM, rows, monkeypatch)
     assert dataset.trials["stalls"].to_list() == [3]

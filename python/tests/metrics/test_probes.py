@@ -1,4 +1,4 @@
-"""Probes are measured once, with the agent; whoever analyses them needs none."""
+"""Probes are measured once, with the agent; their analysis needs no agent."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def test_scenarios_with_settings_not_in_force_are_in_the_table_and_in_no_chart(t
     for figure in figures:
         assert "transmit" in figure.svg
         assert "receive" not in figure.svg
-        assert "Not drawn: h2 (a setting was not in force: Emulation accuracy says which)." in figure.caption
+        assert "Not drawn: h2 (a setting was not in force; section Emulation accuracy names it)." in figure.caption
     assert [[entry.text for entry in legend.entries] for legend in of_kind(section, Legend)] == [
         ["transmit"], ["transmit", "device asleep"],
     ]  # fmt: skip
@@ -161,7 +161,7 @@ def test_a_processor_with_measured_time_is_in_title_table_and_charts(tmp_path: P
     assert section is not None
     assert section.title == "Energy of the client's radio and processor (unvalidated)"
     about = of_kind(section, Prose)[0].text
-    assert about.startswith("Modelled, of the packets that flowed and of the client's CPU time: A radio (r).")
+    assert about.startswith("Modelled from the measured packets and of the client's CPU time: A radio (r).")
     assert "The device around it, which computes and sleeps: A device (unvalidated)." in about
     figure = of_kind(section, Figure)[0]
     assert "processor 2 mJ" in str(figure.svg)

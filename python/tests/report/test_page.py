@@ -220,7 +220,7 @@ def test_one_scenario_alone_makes_a_page(tmp_path: Path) -> None:
     (folder / "campaign.json").unlink()
     words = page_of(folder).words()
     assert "1 scenario\n" in words.replace(" 2 trials", "\n")
-    assert "the machine that ran it is unknown" in words
+    assert "its machine is unknown" in words
 
 
 def test_two_hundred_scenarios_are_grouped_by_choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

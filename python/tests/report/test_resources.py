@@ -83,7 +83,7 @@ def test_bytes_are_stacked_by_exchange_and_by_day(tmp_path: Path) -> None:
 def test_the_day_says_what_a_persistent_connection_leaves_out(tmp_path: Path) -> None:
     blocks = shown(write(tmp_path, links=("clean",)), one_connection=True, assumed=False)
     [_, day] = [block for block in blocks if isinstance(block, Figure)]
-    assert day.caption.startswith("A message every 15 min. A connection that was kept in its trials is set up once")
+    assert day.caption.startswith("A message every 15 min. A persistent connection is set up once")
 
 
 def test_scenarios_with_settings_not_in_force_are_in_tables_and_in_no_chart(tmp_path: Path) -> None:
@@ -97,7 +97,9 @@ def test_scenarios_with_settings_not_in_force_are_in_tables_and_in_no_chart(tmp_
     for figure in (one, day):
         assert [len(table.rows) for table in figure.tables] == [2]
         assert figure.svg.count("message ") == 1
-        assert figure.caption.endswith("Not drawn: h2 (a setting was not in force: Emulation accuracy says which).")
+        assert figure.caption.endswith(
+            "Not drawn: h2 (a setting was not in force; section Emulation accuracy names it)."
+        )
     scenarios[0]["settings"] = [{"in_force": False}]
     estimated(folder, scenarios)
     none = blocks_of(folder)

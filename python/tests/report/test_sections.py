@@ -121,7 +121,7 @@ def test_a_median_above_the_timeout_is_shown_as_such(tmp_path: Path) -> None:
     assert isinstance(figure, Figure)
     [table] = figure.tables
     assert next(row for row in cells(table) if row[1] == "h2")[2] == "> 10,000"
-    assert "An open triangle is a time-out" in figure.caption
+    assert "An open triangle is a timeout" in figure.caption
     assert "median above the time-out of 10,000 ms, 28 of 40 exchanges timed out" in figure.svg
     assert "The median of h2 lies above the time-out." in sentences(folder)
 
@@ -247,7 +247,7 @@ def test_messages_have_a_row_for_each_scenario_and_no_section_without_messages(t
     assert row[7] == "–"
     assert "nothing is played" in table.notes.reasons
     said = sentences(folder)
-    assert f"Of {first['denominators']['exchanges']} messages to subscribers 2 never came." in said
+    assert f"Of {first['denominators']['exchanges']} messages to subscribers 2 were lost." in said
     assert "stalled" not in said
     other["messages"] = {"lost": 0, "duplicate": 0, "stalls": 3}
     store(folder, "estimates.json", estimates)
@@ -437,14 +437,14 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
     said = str(limits.section(load(folder, folder)))
     assert "Chosen here, since the publication does not state it: link.rtt 20 ms." in said
-    assert "not its programs, libraries and hardware" in said
+    assert "not its programs and hardware" in said
     assert "publication" not in str(limits.section(load(write(tmp_path / "none"), tmp_path)))
     plan_ = read(folder, "plan.json")
     plan_["experiment"]["doi"] = "10.1/x"
     store(folder, "plan.json", plan_)
     said = str(limits.section(load(folder, folder)))
     assert "A note of the analysis." in said
-    assert "One implementation of each protocol, the built-in one" in said
+    assert "Only the built-in implementation of each protocol" in said
     assert "Chosen here, since the publication (doi 10.1/x) does not state it: link.rtt 20 ms." in said
     assert "Not encrypted: http1." in said
 
@@ -465,11 +465,11 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
             {"uplink": [], "downlink": [{"kind": "delay", "delay_ns": 10_000_000, "jitter": JITTER}]},
             "uplink nothing: packets pass without delay; downlink 10 ms ± 30 ms (normal, standard deviation)",
         ),
-        ({"uplink": [], "downlink": [], "mtu": 601}, "as another version of Wirelab has it: plan.json"),
+        ({"uplink": [], "downlink": [], "mtu": 601}, "written by another version of Wirelab: see plan.json"),
     ],
 )  # fmt: skip
 def test_a_link_is_described_in_words(link: dict[str, Any], words: str) -> None:
-    known = words != "as another version of Wirelab has it: plan.json"
+    known = words != "written by another version of Wirelab: see plan.json"
     planned = Plan.model_validate(whole_plan({"scenarios": [{"key": "s", "link": link}] if known else []}))
     assert plan.chain(planned, LinkSpec.model_validate(link)) == words
 
@@ -488,7 +488,7 @@ def test_a_citation_survives_special_characters(tmp_path: Path) -> None:
 
 def test_limitations_say_which_parts_of_radio_and_air_are_emulated(tmp_path: Path) -> None:
     folder = write(tmp_path)
-    assert "machine: no radio, no contention for air, no constrained device" in str(
+    assert "machine: no radio, no contention on a medium, no constrained device" in str(
         limits.section(load(folder, folder))
     )
     wifi = single_link("wifi-good").medium
@@ -502,8 +502,8 @@ def test_limitations_say_which_parts_of_radio_and_air_are_emulated(tmp_path: Pat
         plan_.setdefault("link_facts", {})[link_key(link)] = facts(link).model_dump(mode="json")
     store(folder, "plan.json", plan_)
     assert (
-        "machine: of a radio only its sleep and its waking, as a model (lossy), "
-        "of air only the frames of the hosts on it and their contention, as a model, no constrained device."
+        "machine: a model of radio sleep and wake-up (lossy), "
+        "a model of frames and contention on the shared medium, no constrained device."
     ) in str(limits.section(load(folder, folder)))
 
 
@@ -574,7 +574,7 @@ def test_metrics_that_a_third_party_client_lacks_have_the_reason_in_their_place(
     store(folder, "plan.json", plan)
     store(folder, "estimates.json", estimates)
     [figure] = [block for block in wire.section(load(folder, folder)).blocks if isinstance(block, Figure)]
-    why = "nghttp does not tell which port an exchange used, so that packets cannot be counted to exchanges"
+    why = "nghttp does not report which port an exchange used, so packets cannot be assigned to exchanges"
     assert figure.caption == f"Not drawn: h2 (nghttp to builtin) ({why})."
     [table] = figure.tables
     assert {cell.title for row in table.rows if row[1].text.startswith("h2") for cell in row[2:]} == {why}

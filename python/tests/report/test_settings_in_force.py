@@ -67,12 +67,14 @@ def test_a_scenario_with_settings_not_in_force_is_in_no_chart_and_never_the_lowe
             for each in (plain, held)
         )
         assert len(without) < len(drawn), build
-    assert f"Not drawn: {label} (a setting was not in force: Emulation accuracy says which)." in str(wire.section(held))
+    assert f"Not drawn: {label} (a setting was not in force; section Emulation accuracy names it)." in str(
+        wire.section(held)
+    )
     metric = "end-to-end-delay"
     assert held.scenarios[0] not in ranked(metric, held.scenarios)
     assert len(ranked(metric, plain.scenarios)) == len(ranked(metric, held.scenarios)) + 1
 
 
 def figures(block: Any) -> list[Figure]:
-    """Also those side by side."""
+    """Also charts side by side."""
     return [block] if isinstance(block, Figure) else list(getattr(block, "figures", []))

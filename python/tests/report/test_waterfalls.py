@@ -63,7 +63,7 @@ def test_every_scenario_has_a_waterfall_of_every_resource(campaign: Path) -> Non
 
 
 def test_the_load_nearest_to_the_median_is_shown(campaign: Path) -> None:
-    """Of http1's trials the second has the median; its loads are alike, and h2's last one was given up."""
+    """Of http1's trials the second has the median; its loads are alike, and h2's last one timed out."""
     found = figures(section(campaign))
     exchanges = pl.read_parquet(campaign / "exchanges.parquet")
     for title, figure in found.items():

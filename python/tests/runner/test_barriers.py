@@ -1,7 +1,7 @@
 import pytest
 
 from tests.runner.fakes import make_plan
-from wirelab.runner.barriers import NAMED, foreseen, program_barrier
+from wirelab.runner.barriers import NAMED, forecast, program_barrier
 from wirelab.runner.implementations import load
 from wirelab.schema import Persistent, RequestResponse
 from wirelab.schema.plan import Plan
@@ -19,14 +19,14 @@ def test_each_reason_is_one_line_and_a_missing_program_fails_only_its_scenarios(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
-    assert foreseen(kept(make_plan(3, client="curl")), load(None)).words == [
+    assert forecast(kept(make_plan(3, client="curl")), load(None)).words == [
         "1 of 3 scenarios would be unsupported (scenario 0): curl does not do connection = 'persistent'",
         "2 of 3 scenarios would fail (scenario 1; scenario 2): curl is not installed; apt install curl",
     ]
 
 
 def test_long_lists_of_scenarios_name_the_first_few() -> None:
-    [line] = foreseen(make_plan(NAMED + 1, client="mine"), {}).words
+    [line] = forecast(make_plan(NAMED + 1, client="mine"), {}).words
     names = "; ".join(f"scenario {index}" for index in range(NAMED))
     assert line == f"4 of 4 scenarios would fail ({names}; …): no implementation 'mine' in implementations.toml"
 
@@ -36,6 +36,6 @@ def test_the_forecast_names_what_would_stop_a_trial(monkeypatch: pytest.MonkeyPa
     plan, programs = kept(make_plan(2, client="curl")), load(None)
     stopped = [scenario.name for scenario in plan.scenarios if program_barrier(scenario, programs, plan.known)]
     assert stopped == ["scenario 0"]
-    assert [line.partition(":")[0] for line in foreseen(plan, programs).words] == [
+    assert [line.partition(":")[0] for line in forecast(plan, programs).words] == [
         "1 of 2 scenarios would be unsupported (scenario 0)"
     ]

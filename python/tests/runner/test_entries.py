@@ -10,7 +10,7 @@ from tests.asked import load_experiment
 from wirelab.errors import CombinedError, WirelabError
 from wirelab.experiment.library import templates
 from wirelab.plan import make_plan
-from wirelab.runner.entries import foreseen_failures, needed_programs, wrong
+from wirelab.runner.entries import forecast_failures, needed_programs, wrong
 from wirelab.runner.implementations import load
 from wirelab.schema import registered
 from wirelab.schema.plan import Plan
@@ -65,7 +65,7 @@ def test_a_text_that_is_not_a_template_is_refused(tmp_path: Path, text: str, wor
 
 def test_a_variable_in_single_braces_is_refused_with_the_correct_form(tmp_path: Path) -> None:
     said = refused(tmp_path, '"{{ port }}"', '"--port={port}"')
-    assert "{port} is no variable (--port={port})\nhint: write {{ port }}" in said
+    assert "{port} is not a variable (--port={port})\nhint: write {{ port }}" in said
 
 
 def test_other_braces_are_left_unchanged(tmp_path: Path) -> None:
@@ -157,8 +157,8 @@ def test_every_shipped_entry_passes(name: str) -> None:
 def test_a_missing_program_is_reported(tmp_path: Path) -> None:
     plan = own(tmp_path, '["{{ python }}", "--version"]', '["no-such-program-here"]')
     (tmp_path / "mine_client.py").unlink()
-    assert foreseen_failures(plan, tmp_path).words == [
+    assert forecast_failures(plan, tmp_path).words == [
         "2 of 6 scenarios would fail (mine, clean; mine, lossy): no-such-program-here is not installed; "
-        "it lies beside the experiment",
+        "it is next to the experiment",
         f"mine-py: its entry names {tmp_path / 'mine_client.py'}, which is not there",
     ]

@@ -1,4 +1,4 @@
-"""Foreign programs as the shipped file and a user's own describe them."""
+"""Third-party programs as the shipped file and a user's own describe them."""
 
 from __future__ import annotations
 

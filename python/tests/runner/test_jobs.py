@@ -86,10 +86,10 @@ class Case:
         Case({"trials": 1}, "the plan has no more than 1 trial"),
         Case({"cpus": 1, "real_time": False}, "the link shares the only CPU"),
         Case({"trial_ms": 10**6}, "8 for each of 2 CPUs"),
-        Case({}, "a trial computes for about 45 ms of its 2.3 s, and all together may use 10 % of 2 CPUs"),
+        Case({}, "a trial needs about 45 ms CPU time in 2.3 s, and all together may use 10 % of 2 CPUs"),
         Case(
             {"real_time": False},
-            "a trial computes for about 45 ms of its 2.3 s, and all together may use 10 % of a CPU",
+            "a trial needs about 45 ms CPU time in 2.3 s, and all together may use 10 % of a CPU",
         ),
     ],
     ids=lambda case: case.why,

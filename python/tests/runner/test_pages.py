@@ -82,7 +82,7 @@ def test_an_incomplete_page_is_written_again_or_refused(tmp_path: Path, harm: Ca
     sound = written(tmp_path)
     harm(tmp_path / "pages" / digest)
     assert written(tmp_path) != sound
-    with pytest.raises(RunError, match="the page a page is not whole"):
+    with pytest.raises(RunError, match="the page a page is incomplete"):
         make_pages(tmp_path, plan, {})
     make_pages(tmp_path, plan, PAGES)
     assert written(tmp_path) == sound

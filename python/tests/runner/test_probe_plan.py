@@ -1,4 +1,4 @@
-"""Probes that fit into their time, do not wait for one another, and wake whoever sleeps."""
+"""Probes that fit into their time, do not wait for one another, and wake a sleeping radio."""
 
 from __future__ import annotations
 

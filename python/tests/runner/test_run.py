@@ -217,7 +217,7 @@ def test_a_late_block_is_discarded_as_a_whole_and_its_records_are_archived(folde
     assert [request.trial for request in host.started] == ["t0-0000", "t1-0000"] * 2
     assert (summary.run, summary.discarded) == (2, 2)
     assert (
-        "the link was late: 25.0% of its packets by more than 0.2 ms; run again with 1 trial at a time" in ears.said[0]
+        "the link was late: 25.0% of its packets by more than 0.2 ms; repeated with 1 trial at a time" in ears.said[0]
     )
     assert {path.name for path in (folder / "trials").iterdir()} == {
         "t0-0000",

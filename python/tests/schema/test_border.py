@@ -397,7 +397,7 @@ def _collect(node: Any, root: dict[str, Any], found: set[str], seen: frozenset[s
 
 
 def _joined(target: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
-    """A tagged variant that Rust writes as its own keys beside a reference."""
+    """A tagged variant that Rust writes as its own keys next to a reference."""
     if "properties" not in node:
         return target
     return {**target, "properties": {**node["properties"], **target.get("properties", {})}}

@@ -1,4 +1,4 @@
-"""A manifest beside a browser: Chromium asks for what the manifest says, and for nothing else."""
+"""A manifest next to a browser: Chromium asks for what the manifest says, and for nothing else."""
 
 from __future__ import annotations
 

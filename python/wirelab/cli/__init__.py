@@ -55,7 +55,7 @@ GROUPS = {
             "results/quickstart --protocol h2 --slowest",
         ),
         "list": Verb(
-            "wirelab.cli.list:command", "List what there is: experiments, links, protocols, metrics, …", "links"
+            "wirelab.cli.list:command", "List experiments, links, protocols, metrics, …", "links"
         ),
         "describe": Verb(
             "wirelab.cli.describe:command",
@@ -64,7 +64,7 @@ GROUPS = {
     },
     "Prepare": {
         "new": Verb(
-            "wirelab.cli.new:command", "Start an experiment file of your own from a shipped one.", "mine.toml"
+            "wirelab.cli.new:command", "Create your own experiment file from a shipped one.", "mine.toml"
         ),
         "check": Verb("wirelab.cli.check:command", "Check an experiment file; start nothing.", "mine.toml"),
         "plan": Verb(

@@ -41,8 +41,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     If its experiment has claims, verdicts.json too. Also writes estimates.csv, estimates.parquet and exchanges.csv.
 
-    With --radio, the campaign is measured again first, with what its packets cost the client's radio: as [energy] of an
-    experiment has it, and instead of that.
+    With --radio, the campaign is first measured again with the energy of the client's radio. The options replace
+    [energy] of the experiment.
     """
     from wirelab.cli import summary
     from wirelab.cli.campaigns import existing
@@ -59,7 +59,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         measure(folder, with_kept_files(record, folder))
     elif sets or measured_on_device or any(each is not None for each in (device, interval, battery, voltage)):
         raise WirelabError(
-            "these options are a radio's, and none is given", hint=f"--radio NAME ({launched('list radios')})"
+            "these options need a radio, and none is given", hint=f"--radio NAME ({launched('list radios')})"
         )
     estimates = analyze_campaign(folder)
     path = folder / "verdicts.json"

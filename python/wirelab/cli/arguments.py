@@ -82,25 +82,25 @@ backend_option = click.option(
 
 
 def with_page(sets: Sequence[str], site: Path | None, link: str | None) -> tuple[str, ...]:
-    """What is set, with the page of a folder and a link by their own options; refuses what is said twice."""
+    """The assignments, including those of --site and --link; refuses a key that is set twice."""
     paths = [text.partition("=")[0].strip() for text in sets]
     options = {"--site": (site, (PAGE, f"{PAGE}.site")), "--link": (link, ("link",))}
     for option, (given, means) in options.items():
         if given is not None and (twice := next((path for path in paths if path in means), None)):
-            raise WirelabError(f"{option} and --set {twice} exclude each other", hint="leave one of them out")
+            raise WirelabError(f"{option} and --set {twice} exclude each other", hint="remove one of them")
     page = [] if site is None else [f"{PAGE}={site_table(site)}"]
     return (*sets, *page, *([] if link is None else [f"link={link}"]))
 
 
 def site_table(site: Path) -> str:
-    """A folder as the page of an experiment, with the home folder as a plan may tell others."""
+    """A folder as the page of an experiment, with the home folder as `~`."""
     path, home = site.resolve(), Path.home()
     written = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
     return inline({"site": written})
 
 
 def with_backend(sets: Sequence[str], backend: str | None) -> tuple[str, ...]:
-    """What is set of a link, its backend last."""
+    """The assignments of a link, its backend last."""
     return (*sets, *([] if backend is None else [f"backend={backend}"]))
 
 

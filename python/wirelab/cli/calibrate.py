@@ -1,4 +1,4 @@
-"""`wirelab calibrate`: a link's certificate, from probes of its own."""
+"""`wirelab calibrate`: a link's calibration record, from its own probes."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     *,
     as_json: bool,
 ) -> int:
-    """Send probes over a link and certify what it does: each property and direction as configured and as measured.
+    """Measure a link with probes and compare it with its configuration, for each property and direction.
 
-    LINK is a name of `wirelab list links`, the file of a profile of your own, a table such as '{ rtt = "50 ms" }', or
-    clean. Every line is in tolerance, out of it, or says why the probes cannot tell. The exit code is 1 if the link is
-    unusable: no result that was measured over it could be believed.
+    LINK is a name of `wirelab list links`, the file of your own profile, a table such as '{ rtt = "50 ms" }', or clean.
+    Every line is in tolerance, out of it, or says why the probes cannot decide. The exit code is 1 if the link is
+    unusable, so that results measured over it would be wrong.
     """
     from wirelab.experiment.link.single import single_link
     from wirelab.link_facts import asking

@@ -1,4 +1,4 @@
-"""Campaigns as people name them: a folder, or a name under results/."""
+"""Campaigns by name: a folder, or a name under results/."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def existing(campaign: Path) -> Path:
         if (folder / PLAN).is_file():
             return folder
     here = sorted(path.parent.name for path in RESULTS.glob(f"*/{PLAN}"))
-    hint = f"there are: {', '.join(here)}" if here else f"{launched('run FILE')} makes one"
+    hint = f"campaigns here: {', '.join(here)}" if here else f"{launched('run FILE')} makes one"
     if (kind := _kind(str(campaign))) is not None:
         hint = f"'{campaign}' is the name of {kind}: {launched(f'describe {campaign}')}; {hint}"
     raise WirelabError(f"no campaign '{campaign}': neither {campaign} nor {RESULTS / campaign} has a {PLAN}", hint=hint)
 
 
 def _kind(name: str) -> str | None:
-    """What else has this name."""
+    """The kind of another thing with this name."""
     from wirelab.cli.list import KINDS
 
     kinds = (kind.removesuffix("s") for kind, listed in KINDS.items() if any(name == each for each, _ in listed()))

@@ -14,7 +14,7 @@ from wirelab.cli.arguments import (
     site_option,
     with_page,
 )
-from wirelab.cli.beforehand import tell_beforehand
+from wirelab.cli.precheck import precheck
 
 
 @click.command(short_help="Check an experiment file; start nothing.")

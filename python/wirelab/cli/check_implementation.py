@@ -1,4 +1,4 @@
-"""`wirelab check-implementation`: the endpoint contract, tried on one program."""
+"""`wirelab check-implementation`: test one program against the endpoint contract."""
 
 from __future__ import annotations
 
@@ -24,29 +24,34 @@ if TYPE_CHECKING:
 MESSAGES = {"telemetry": ("1 B", "30 B", "20 kB"), "pubsub": ("30 B", "20 kB")}
 OK, NO = "ok", "no"
 REFUSED = 3
-"""The exit code of who does not do something."""
+"""The exit code for unsupported work."""
 REFUSAL_TIMEOUT_S = 20
 
 
 class Check(NamedTuple):
-    """One thing that the contract asks for: `OK`, `NO`, or `UNSUPPORTED` where the program's entry leaves it out."""
+    """One requirement of the contract: `OK`, `NO`, or `UNSUPPORTED` if the program's entry does not declare it."""
 
     result: str
     what: str
     why: str | None
 
 
-@click.command("check-implementation", short_help="Try a program of implementations.toml on the endpoint contract.")
+@click.command("check-implementation", short_help="Test a program of implementations.toml by the endpoint contract.")
 @click.argument("name")
-@click.option("--keep", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Keep what was tried.")
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder for the records of the tests.",
+)
 def command(name: str, keep: Path | None) -> int:
-    """Try on one program all that docs/contract.md asks of an endpoint.
+    """Test one program against the endpoint contract (docs/contract.md).
 
-    NAME is one of the shipped implementations, or of the implementations.toml in this folder. It delivers messages of
-    three sizes over new and over persistent connections, and waits or is waited for where it says so, with our endpoint
-    as its peer; for a protocol of its own with itself, or with who plays the other role. A server must end when asked
-    to, and a program that performs the whole workload is given parameters that it must refuse. Exits with 1 if anything
-    fails; what its entry leaves out is unsupported.
+    NAME is one of the shipped implementations, or of the implementations.toml in this folder. It exchanges messages of
+    three sizes over new and over persistent connections, and publishes or subscribes if its entry says so. The peer is
+    our endpoint; for a user-defined protocol the program itself, or a program with the other role. A server must end on
+    SIGTERM, and a program that performs the whole workload must refuse unknown parameters. Exits with 1 if anything
+    fails; work that its entry does not declare is unsupported.
     """
     from wirelab.runner.implementations import load, missing
 
@@ -67,7 +72,7 @@ def command(name: str, keep: Path | None) -> int:
         click.echo(f"{check.result}  {check.what}{f': {check.why}' if check.why else ''}")
     if not checks:
         raise WirelabError(
-            f"{name} plays no role that can be tried", hint="it needs a client and a server of its protocol"
+            f"{name} has no role that can be tested", hint="it needs a client and a server of its protocol"
         )
     failed, unsupported = (sum(check.result == result for check in checks) for result in (NO, UNSUPPORTED))
     click.echo(f"{len(checks)} checks, {failed} failed{f', {unsupported} unsupported' if unsupported else ''}")
@@ -99,8 +104,8 @@ def _messages(name: str, programs: Mapping[str, Implementation], folder: Path) -
 
 
 def _pairs(name: str, programs: Mapping[str, Implementation]) -> Iterable[tuple[Role, str, str]]:
-    """Role, protocol and peer: our endpoint; for a user's own protocol the program itself, or else who plays the
-    other role.
+    """Role, protocol and peer: our endpoint; for a user-defined protocol the program itself, or one with the other
+    role.
     """
     from wirelab.experiment.library import BUILTIN
     from wirelab.experiment.programs.own_protocols import own_protocols
@@ -121,7 +126,7 @@ def _message(cell: Cell) -> Check:
     what = f"{cell.protocol}, {cell.client} to {cell.server}: {cell.message_bytes} B, {cell.connection} connections"
     if cell.result == SUCCEEDED:
         return Check(OK, what, None)
-    # What its entry leaves out it need not do; what it declares, it must.
+    # Undeclared work is optional; declared work must succeed.
     return Check(UNSUPPORTED if cell.result == UNSUPPORTED and not cell.tried else NO, what, cell.reason)
 
 
@@ -133,7 +138,7 @@ def _refusals(program: Implementation, folder: Path) -> Iterable[Check]:
     for what in ("protocol", "workload"):
         unknown = f"no-such-{what}"
         changed: dict[str, Any] = {what: unknown if what == "protocol" else {"kind": unknown}}
-        yield _refusal(program, entry, folder / what, changed, f"a {what} that it does not do")
+        yield _refusal(program, entry, folder / what, changed, f"an unsupported {what}")
 
 
 def _refusal(program: Implementation, entry: ClientEntry, folder: Path, changed: dict[str, Any], what: str) -> Check:

@@ -1,4 +1,4 @@
-"""`wirelab doctor`: what this machine allows, tried for real, and the cure for what it does not."""
+"""`wirelab doctor`: checks what this machine allows, and shows a fix for each failure."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@click.command("doctor", short_help="Check what this computer allows, and say how to fix what it does not.")
+@click.command("doctor", short_help="Check this computer's permissions and programs, and show fixes.")
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 def command(*, as_json: bool) -> int:
-    """Try what a campaign needs of this machine, and say how to cure what it does not allow.
+    """Check what a campaign needs on this machine, and show a fix for each failure.
 
-    IPv6 is needed only by links of that family, netem only by links with that backend, foreign programs only by
-    experiments that name them. Exits with 1 if a campaign cannot run.
+    IPv6 is needed only by IPv6 links, netem only by links with that backend, third-party programs only by experiments
+    that use them. Exits with 1 if a campaign cannot run.
     """
     from rich.console import Console
 
@@ -68,10 +68,10 @@ def _print_checks(console: Console, checks: list[dict[str, object]]) -> None:
 def _print_programs(console: Console, programs: dict[str, tuple[str | None, str]]) -> None:
     from rich.text import Text
 
-    console.print("\nThird-party programs, for experiments that name them")
+    console.print("\nThird-party programs, for experiments that use them")
     width = max((len(name) for name in programs), default=0)
     for name, (version, install) in programs.items():
         mark = ("ok  ", "green") if version else ("-   ", "dim")
-        # What it was built with follows in brackets, often for lines; --json has it.
+        # Build options follow in brackets, often over lines; --json has them.
         said = version.partition(" (")[0] if version else f"not installed: {install}"
         console.print(Text.assemble(mark, (f"{name:<{width}}  ", "bold"), said))

@@ -1,4 +1,4 @@
-"""`wirelab interop`: which client talks to which server, tried for real."""
+"""`wirelab interop`: tests which client works with which server."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _run(plan: Plan, folder: Path, beside: Path, console: Any) -> None:
 
 
 def _matrices(cells: list[Cell]) -> Iterable[str]:
-    """A matrix for each protocol: clients down, servers across."""
+    """A matrix for each protocol: clients as rows, servers as columns."""
     for protocol in dict.fromkeys(cell.protocol for cell in cells):
         of = [cell for cell in cells if cell.protocol == protocol]
         servers = list(dict.fromkeys(cell.server for cell in of))

@@ -1,4 +1,4 @@
-"""`wirelab link`: what is done with a link outside of an experiment."""
+"""`wirelab link`: the use of a link outside an experiment."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ if TYPE_CHECKING:
 
 
 LINK = "LINK"
-"""The subcommand that other words than subcommands stand for."""
+"""The subcommand that is implied by other first words."""
 SEED_BITS = 32
-"""Of a seed that nobody chose: short enough to type."""
+"""Digits of a random seed: short enough to type."""
 
 
 class LinkGroup(click.Group):
-    """A group whose unknown first words are links to run a command behind."""
+    """A group in which an unknown first word is a link for a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the subcommand in that a link leaves out."""
+        """Insert the implied subcommand before a link."""
         if args and args[0] not in {*self.commands, *ctx.help_option_names}:
             args = [LINK, *args]
         return super().parse_args(ctx, args)
 
 
 class BehindCommand(click.Command):
-    """A command with another one behind `--`, whose options are not its own."""
+    """A command with another one after `--`, whose options it does not parse."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep what stands behind `--` as it is."""
+        """Keep the words after `--` unchanged."""
         end = args.index("--") if "--" in args else len(args)
         rest = super().parse_args(ctx, args[:end])
         if rest:
             link = ctx.params["link"]
             hint = launched(f"link {link} [OPTIONS] -- {' '.join([*rest, *args[end + 1 :]])}")
-            raise WirelabError(f"the command stands behind -- ('{rest[0]}')", hint=hint)
+            raise WirelabError(f"the command must follow -- ('{rest[0]}')", hint=hint)
         ctx.params["words"] = tuple(args[end + 1 :])
         return rest
 
@@ -106,7 +106,7 @@ def _pcaps(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
     for text in texts:
         end, _, file = text.partition("=")
         if end not in {"client", "server"} or not file:
-            raise click.BadParameter(f"'{text}' is none of client=FILE and server=FILE")
+            raise click.BadParameter(f"'{text}' is not client=FILE or server=FILE")
         if end in files:
             raise click.BadParameter(f"{end} has two files")
         files[end] = file
@@ -122,16 +122,18 @@ def _pcaps(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
 @click.argument("link")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change a value of the link. May be repeated.")
 @backend_option
-@click.option("--server", callback=_server_words, metavar="COMMAND", help="Run this at the other end.")
+@click.option("--server", callback=_server_words, metavar="COMMAND", help="Run this command at the other end.")
 @click.option(
     "--server-ready",
     callback=_ready,
     metavar="WHEN",
     help="Start COMMAND when the server listens on tcp:PORT or udp:PORT, or after so many SECONDS.  [any port]",
 )
-@click.option("--server-log", type=click.Path(), metavar="FILE", help="Write the server's output there.  [stderr]")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of everything random.  [printed at the end]")
-@click.option("--log", type=click.Path(), metavar="FILE", help="Keep a log of every packet.")
+@click.option("--server-log", type=click.Path(), metavar="FILE", help="File for the server's output.  [stderr]")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of all random values.  [random, printed at the end]"
+)
+@click.option("--log", type=click.Path(), metavar="FILE", help="Write a log of every packet.")
 @click.option(
     "--pcap",
     "pcaps",
@@ -157,14 +159,15 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 ) -> None:
     """Run COMMAND behind a link; without one, a shell.
 
-    LINK is a name of `wirelab list links`, the file of a profile of your own, a table such as '{ rtt = "50 ms" }', or
-    clean, which does nothing by itself: wirelab link clean --set rtt=50ms --set loss=1%.
+    LINK is a name of `wirelab list links`, the file of your own profile, a table such as '{ rtt = "50 ms" }', or
+    clean, a link without effects: wirelab link clean --set rtt=50ms --set loss=1%.
 
-    COMMAND reaches the other end only, not the internet. The other end is what --server runs there, or else nobody,
-    who answers pings. In both commands {server} and {client} become addresses; the environment has WIRELAB_SERVER and
-    WIRELAB_CLIENT. In a COMMAND, another wirelab link without --server begins where it is called: the links add up.
+    COMMAND reaches only the other end, not the internet. The command of --server runs at the other end; without it,
+    that end only answers pings. In both commands {server} and {client} become addresses; the environment has
+    WIRELAB_SERVER and WIRELAB_CLIENT. Inside a COMMAND, another wirelab link without --server starts from there: the
+    links add up.
 
-    The exit code is COMMAND's, and 125 if there was no link, 126 or 127 if COMMAND could not be started or found.
+    The exit code is COMMAND's; 125 if the link failed, 126 or 127 if COMMAND could not be started or found.
     """
     from wirelab.agent import find_agent
     from wirelab.experiment.link.single import single_link
@@ -200,8 +203,8 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 
 def _become(agent: Path, arguments: list[str]) -> None:
-    """Go on as the agent: nothing of Python stays between the terminal and the command."""
-    # Python ignores these, and what is ignored stays so in every program that follows.
+    """Replace this process by the agent, so that no Python stays between the terminal and the command."""
+    # Python ignores these signals, and a program that follows would inherit that.
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)
     sys.stdout.flush()
@@ -211,17 +214,17 @@ def _become(agent: Path, arguments: list[str]) -> None:
 
 @command.command(short_help="Fit a link profile to a ping log, an irtt result or a capture.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the profile there.  [stdout]")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="File for the profile.  [stdout]")
 @click.option(
     "--synchronised-clocks",
     is_flag=True,
-    help="irtt: both ends' clocks agree (PTP, GPS), so that one-way delays hold as they are.",
+    help="irtt: both clocks are synchronised (PTP, GPS), so one-way delays are used directly.",
 )
 def fit(file: Path, out: Path | None, synchronised_clocks: bool) -> None:
     """Fit a link profile to a measurement.
 
-    FILE is a ping log (iputils, BusyBox), the JSON of `irtt client -o`, or a capture (pcap, pcapng) that was taken at
-    one end. The profile says in its comments what the measurement cannot tell. An experiment names it by its file:
+    FILE is a ping log (iputils, BusyBox), the JSON of `irtt client -o`, or a capture (pcap, pcapng) taken at one end.
+    Comments in the profile name what the measurement cannot show. An experiment uses it by its file:
     mine = { profile = "./mine.toml" }.
     """
     from wirelab.fit import Source, fit_profile, profile_text
@@ -262,7 +265,7 @@ _GZIP = b"\x1f\x8b"
 
 
 def _observe(file: Path, data: bytes, synchronised_clocks: bool) -> Observations:
-    """Read a measurement by what it begins with."""
+    """Read a measurement; its first bytes give the format."""
     from wirelab.fit import observe_capture, observe_irtt, observe_ping
 
     if data.startswith(_CAPTURES):
@@ -272,7 +275,7 @@ def _observe(file: Path, data: bytes, synchronised_clocks: bool) -> Observations
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError) as error:
-            raise WirelabError(f"is cut off, or no gzip: {str(error).lower()}") from None
+            raise WirelabError(f"is truncated, or not gzip: {str(error).lower()}") from None
     text = data.decode(errors="replace")
     if text.lstrip().startswith("{"):
         return observe_irtt(text, clocks_agree=synchronised_clocks)
@@ -296,7 +299,7 @@ def _captured(file: Path) -> str:
 
 
 def _say(profile: FittedProfile, out: Path | None) -> None:
-    """The figures with their intervals and what is missing, for people."""
+    """The results with their intervals and limits, as text."""
     for sentence in profile.measured:
         click.echo(sentence, err=True)
     click.echo("This measurement cannot show:", err=True)

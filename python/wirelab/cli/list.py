@@ -18,13 +18,13 @@ WIDTH = 90
 Rows = list[tuple[str, str]]
 
 
-@click.command(short_help="List what there is: experiments, links, protocols, metrics, …")
+@click.command(short_help="List experiments, links, protocols, metrics, …")
 @click.argument("kind", required=False, metavar="[KIND]")
 def command(kind: str | None) -> None:
-    """List what there is, by name.
+    """List experiments, links, protocols, metrics, … by name.
 
     KIND is experiments, links, protocols, workloads, pages, impairments, metrics, radios, devices or implementations;
-    without it, all are listed. Protocols and implementations are also those of the implementations.toml in this folder.
+    without it, all are listed. Protocols and implementations include those of the implementations.toml in this folder.
     """
     if kind is None:
         click.echo("\n\n".join(f"{name}\n{_indented(rows())}" for name, rows in KINDS.items()))
@@ -117,7 +117,7 @@ KINDS: dict[str, Callable[[], Rows]] = {
 
 
 def _first(about: str) -> str:
-    """What a paragraph begins with, on one line."""
+    """The first sentence of a paragraph, on one line."""
     return textwrap.shorten(re.split(r"\. ", about)[0].rstrip("."), WIDTH, placeholder=" …")
 
 

@@ -16,19 +16,17 @@ from wirelab.launcher import launched
 _NAME = re.compile(r"[a-z][a-z0-9]*")
 
 
-@click.command(short_help="Start an experiment file of your own from a shipped one.")
+@click.command(short_help="Create your own experiment file from a shipped one.")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--from", "origin", metavar="NAME", help="What to copy.  [quickstart]")
 @site_option
-@click.option(
-    "--protocol", metavar="NAME", help="Begin a protocol of your own: its client, its server and their entry."
-)
+@click.option("--protocol", metavar="NAME", help="Create your own protocol: a client, a server and their entry.")
 def command(file: Path, origin: str | None, site: Path | None, protocol: str | None) -> None:
-    """Start an experiment file of your own from a shipped one, with the claims that it names.
+    """Create your own experiment file from a shipped one, with its claims.
 
-    With --site, it loads the page of that folder, and is a copy of `page` unless --from says otherwise. With
-    --protocol, the experiment is of a protocol of your own. A client and a server that speak it are written next to
-    the file; an implementations.toml that is there already gets their entry below its own.
+    With --site, it loads the page of that folder, and is a copy of `page` unless --from names another. With --protocol,
+    the experiment measures your own protocol. A client and a server for it are written next to the file; an existing
+    implementations.toml gets their entry appended.
     """
     from wirelab.experiment.library import experiment_names
     from wirelab.experiment.programs.implementations import CATALOGUE
@@ -45,7 +43,7 @@ def command(file: Path, origin: str | None, site: Path | None, protocol: str | N
     else:
         copies = _shipped(file, origin or "quickstart")
     for path in copies:
-        # The catalogue of other protocols only grows.
+        # Entries of other protocols stay in the catalogue.
         if path.exists() and (protocol is None or path != file.parent / CATALOGUE):
             raise WirelabError("exists already", Where(str(path)), hint="choose another name")
         if not path.parent.is_dir():
@@ -73,7 +71,7 @@ def _shipped(file: Path, origin: str) -> dict[Path, str]:
 
 
 def _with_site(file: Path, origin: str, site: Path) -> dict[Path, str]:
-    """The same with the page of a folder in place of the workload's."""
+    """The same file with the page of a folder."""
     from wirelab.experiment.experiment import load_experiment
     from wirelab.experiment.file.source import source_of_text
     from wirelab.link_facts import asking
@@ -101,9 +99,9 @@ def _own_protocol(file: Path, name: str) -> dict[Path, str]:
     from wirelab.schema import registered
 
     if not _NAME.fullmatch(name):
-        raise WirelabError(f"'{name}' is no name of a protocol", hint="small letters and digits, such as mine")
+        raise WirelabError(f"'{name}' is not a valid protocol name", hint="small letters and digits, such as mine")
     if registered().protocol(name) is not None:
-        raise WirelabError(f"'{name}' is the name of a built-in protocol", hint="give yours another")
+        raise WirelabError(f"'{name}' is the name of a built-in protocol", hint="choose another name")
     copies = {
         file if part == "experiment.toml" else file.parent / part.replace("NAME", name): text.replace("NAME", name)
         for part, text in templates().items()
@@ -115,7 +113,7 @@ def _own_protocol(file: Path, name: str) -> dict[Path, str]:
 
 
 def _grown(catalogue: Path, name: str, entries: str) -> str:
-    """A folder's own catalogue with the entries of another protocol below what is there."""
+    """A folder's own catalogue with the entries of another protocol appended."""
     from wirelab.experiment.programs.implementations import PROTOCOLS_TABLE
     from wirelab.toml import parse_toml, read_text
 

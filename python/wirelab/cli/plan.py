@@ -17,7 +17,7 @@ from wirelab.cli.arguments import (
     site_option,
     with_page,
 )
-from wirelab.cli.beforehand import tell_beforehand, within_budget
+from wirelab.cli.precheck import precheck, within_budget
 from wirelab.cli.text import columns
 from wirelab.runner.minutes import run_ns
 from wirelab.units import format_duration, format_size
@@ -74,7 +74,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 
 def _pages(plan: Plan) -> list[str]:
-    """A line for each page that is loaded."""
+    """A line for each page."""
     from wirelab.schema import PageLoads
     from wirelab.site import count
 
@@ -106,7 +106,7 @@ def _words(plan: Plan, jobs: Jobs) -> str:
         f"{jobs_words(jobs.number)}: {jobs.why}",
     ]
     if alone := sum(map(runs_alone, plan.scenarios)):
-        lines.append(f"{alone} of the scenarios run alone: their exchanges are short, or fill a CPU")
+        lines.append(f"{alone} of the scenarios run one at a time: their exchanges are short or fill a CPU")
     if (preview := record.preview) is not None:
         lines.append(
             f"QUICK RUN for {format_duration(preview.budget_ns)}: {preview.replicates[1]} of {preview.replicates[0]} "

@@ -1,4 +1,4 @@
-"""What is going on, on stderr: a live line on a terminal, plain lines otherwise."""
+"""Progress on stderr: a live line on a terminal, plain lines otherwise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLAIN_EVERY_S = 10.0
 
 
 class LiveLine:
-    """One line that is drawn anew on a terminal, and said now and then elsewhere; a context manager, since a live line
+    """One line that is redrawn on a terminal, and printed now and then elsewhere; a context manager, since a live line
     must be ended.
     """
 
@@ -45,7 +45,7 @@ class LiveLine:
             self._print(self._last)
 
     def show(self, share: float, text: str, elapsed_s: float) -> None:
-        """Show how much is over, in words too; without a terminal every ten seconds, and the last at the end."""
+        """Show a bar and a text; without a terminal every ten seconds, and the last at the end."""
         if self._live is not None:
             self._live.update(fitted(share, text, self._console.width), refresh=True)
         elif elapsed_s - self._said_at >= PLAIN_EVERY_S:
@@ -78,8 +78,8 @@ class LiveProgress(LiveLine):
 
 
 def fitted(share: float, text: str, columns: int) -> Text:
-    """A bar and words in one line: the bar gives way to the words, and they end in an ellipsis where even that does not
-    fit, for a line that wraps cannot be drawn anew.
+    """A bar and a text in one line: the bar shrinks for the text, which ends in an ellipsis if it still does not fit,
+    because a wrapped line cannot be redrawn.
     """
     room = min(BAR_WIDTH, columns - len(text) - len("[] "))
     return Text(f"{bar(share, room)} {text}" if room >= LEAST_BAR else text, no_wrap=True, overflow="ellipsis")
@@ -100,7 +100,7 @@ def words(progress: Progress) -> str:
     if progress.reused:
         parts.append(f"{progress.reused} reused")
     if progress.discarded:
-        parts.append(f"{progress.discarded} run again")
+        parts.append(f"{progress.discarded} repeated")
     if progress.rate_hz is not None:
         parts.append(f"{progress.rate_hz:.1f} trials/s")
     if progress.left_s is not None and progress.over < progress.total:

@@ -13,9 +13,9 @@ import click
     "--out",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write it.  [default: CAMPAIGN/report.html]",
+    help="Output file.  [default: CAMPAIGN/report.html]",
 )
-@click.option("--open", "show", is_flag=True, help="Show it in the browser.")
+@click.option("--open", "show", is_flag=True, help="Open it in the browser.")
 def command(campaign: Path, out: Path | None, show: bool) -> None:
     """Write the report of CAMPAIGN, a folder or a name under results/, as one offline HTML file and print its path."""
     from wirelab import report

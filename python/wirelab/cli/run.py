@@ -19,8 +19,8 @@ from wirelab.cli.arguments import (
     site_option,
     with_page,
 )
-from wirelab.cli.beforehand import tell_beforehand, within_budget
 from wirelab.cli.campaigns import RESULTS
+from wirelab.cli.precheck import precheck, within_budget
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,7 +91,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     console = Console(stderr=True, highlight=False)
     sets = (*with_page(sets, site, link), *(["capture=true"] * capture))
     loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, jobs=jobs)
-    # A preview must not take the place of the campaign that it previews.
+    # A quick run must not replace the full campaign.
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = out if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
     require_makeable(folder)
@@ -110,9 +110,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     else:
         _tell(campaign, folder)
     if summary.failed:
-        again = (
-            f"{summary.failed} of {summary.total} trials failed; the same command with --retry-failed runs them again"
-        )
+        again = f"{summary.failed} of {summary.total} trials failed; the same command with --retry-failed repeats them"
         console.print(again, markup=False, soft_wrap=True)
     if summary.not_run:
         rest = f"{summary.not_run} of {summary.total} trials were not started; the same command starts them"
@@ -138,7 +136,7 @@ def _plan(
 
 
 def _announce(plan: Plan, jobs: int, console: Console, *, probes: bool) -> None:
-    """What comes, of what is not unsupported."""
+    """Print the size and duration of the run; unsupported scenarios are left out."""
     from wirelab.runner.minutes import run_ns
     from wirelab.runner.progress import jobs_words
     from wirelab.site import count

@@ -58,7 +58,7 @@ def _rank(flag: str) -> int:
 
 
 def energy_line(campaign: Campaign) -> Iterator[str]:
-    """Whose model an energy is, where there is one."""
+    """The model of the energies, if there is one."""
     if (radio := campaign.estimates.get("energy")) is not None:
         yield modelled(radio)
 
@@ -87,7 +87,7 @@ def tables(campaign: Campaign) -> Iterator[str]:
 
 
 def _only_protocol(condition: Condition) -> str | None:
-    """The protocol of a condition that has no other."""
+    """The protocol of a condition with only one."""
     labels = [scenario.series.label for scenario in condition.scenarios]
     return labels[0] if len(labels) == 1 else None
 
@@ -115,10 +115,10 @@ def _rows(campaign: Campaign, condition: Condition) -> list[tuple[str, ...]]:
 def _row(metric: str, scenario: Scenario, median: Estimate | None) -> tuple[str, ...]:
     unit = scenario.unit(metric)
     p95 = scenario.estimate(metric, "0.95")
-    ends = scenario.denominators
+    ends = scenario.outcomes
     return (
         scenario.series.label,
-        "above the time-out" if median is not None and median.point is None else with_unit(median, unit),
+        "above the timeout" if median is not None and median.point is None else with_unit(median, unit),
         f"{plain(p95.point * unit.per_base)} {unit.symbol}" if p95 is not None and p95.point is not None else "–",
         _wire(scenario),
         "–" if ends is None else share(ends["completed"], ends["exchanges"]),
@@ -132,7 +132,7 @@ def _wire(scenario: Scenario) -> str:
 
 
 def _missing(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[str]:
-    """What each dash of the tables means, each reason once."""
+    """The reason of each dash of the tables, each once."""
     found: dict[str, list[str]] = {}
     for scenario in scenarios:
         p95 = scenario.estimate(campaign.metric, "0.95")

@@ -1,4 +1,4 @@
-"""SIGTERM ends a verb as Ctrl-C does: in order. Neither is lost."""
+"""SIGTERM ends a verb in order, as Ctrl-C does. Neither is lost."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from types import FrameType
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[Callable[[], None]]:
-    """Meanwhile a SIGTERM raises `KeyboardInterrupt`.
+    """Inside the context a SIGTERM raises `KeyboardInterrupt`.
 
-    Where Python ignores exceptions (in a finalizer, in an `isinstance` that compiled code asks for) one that a signal's
-    handler raises is lost. What is yielded is to be called now and then: it raises `KeyboardInterrupt` again if there
-    was a signal.
+    Python ignores exceptions in some places (a finalizer, an `isinstance` called by compiled code), so the handler's
+    exception may be lost. The yielded function is to be called now and then: it raises `KeyboardInterrupt` again after
+    a signal.
     """
     came = False
 

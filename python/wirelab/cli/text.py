@@ -26,14 +26,14 @@ def columns(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> str:
 
 
 def find(name: str, known: Any, what: str) -> Any:
-    """A thing by its name, or an error that offers the nearest."""
+    """An item by its name, or an error with the nearest name."""
     if name not in known:
         raise WirelabError(f"unknown {what} '{name}'", hint=did_you_mean(name, known, launched(f"list {what}s")))
     return known[name]
 
 
 def head(name: str, title: str) -> str:
-    """Its first line."""
+    """The first line."""
     return f"{name}: {title}"
 
 

@@ -85,7 +85,7 @@ class Experiment:
         return {digest: site for digest, site in self.source.pages.sites.items() if digest in named}
 
     def program_digests(self) -> dict[str, str]:
-        """Every foreign program that plays a role, by its contents as they are now."""
+        """The digest of every third-party program of the plan, by its current contents."""
         names = {name for scenario in self.scenarios for name in scenario.implementation.values()}
         return program_digests(names, self.source.folder)
 
@@ -208,7 +208,7 @@ def _same_links(source: Source, scenarios: Iterable[Scenario]) -> list[WirelabEr
                 source.where(("links", each) if ("links", each) in source.index else ("factors", "link"))
                 for each in (other, name)
             ]
-            what = f"link '{name}' comes to the same as link '{other}', which is at {places[0]}"
+            what = f"link '{name}' is equivalent to link '{other}' at {places[0]}"
             wrong.append(WirelabError(what, places[1], "leave one of them out"))
     return wrong
 
@@ -239,7 +239,7 @@ def _check_programs(source: Source, file: ExperimentFile) -> list[WirelabError]:
     known = own_settings(source.programs)
     for name, table in file.programs.items():
         if name not in known:
-            what = "no program with settings of its own"
+            what = "no program with its own settings"
             wrong.append(WirelabError(what, source.where(("programs", name)), did_you_mean(name, known)))
             continue
         for key, value in table.items():

@@ -1,4 +1,4 @@
-"""What ships with Wirelab beside its code: experiments, link profiles and the catalogue of implementations."""
+"""The data that ship with Wirelab: experiments, link profiles and the catalogue of implementations."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def who_plays(
 
 
 def implementations(folder: Path | None = None) -> Mapping[str, Implementation]:
-    """The catalogue of foreign programs by name, with those of a folder's own file; `builtin` is not in it."""
+    """The catalogue of third-party programs by name, with those of a folder's own file; `builtin` is not in it."""
     own = None if folder is None else folder / CATALOGUE
     return _shipped_implementations() | (parse(own, str(own), {}) if own is not None and own.is_file() else {})
 

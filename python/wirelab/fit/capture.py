@@ -1,4 +1,4 @@
-"""A capture taken at one end of a link, as rows of `wirelab-agent capture`: what its TCP connections tell.
+"""A capture taken at one end of a link, as rows of `wirelab-agent capture`: the evidence of its TCP connections.
 
 Round trips are from a segment to the acknowledgement that covers it, never of segments sent twice (Karn; RFC 6298,
 section 3). Those of the end's own segments crossed the link; those of the other end's took no longer than this end's
@@ -22,9 +22,9 @@ _NEAR = 0.1
 """At an end of the link, its own answers take less than this share of the round trip."""
 _SOON = 0.5
 """Share of the least round trip: what fills a gap sooner was only overtaken, and what is acknowledged sooner after it
-was sent again had arrived the first time."""
+was retransmitted had arrived the first time."""
 _ACKNOWLEDGEMENTS = 0.05
-"""What carried less than this share of the other direction carried acknowledgements, which tell nothing of its rate."""
+"""A direction with less than this share of the other one carried only acknowledgements, which do not show its rate."""
 _WINDOW_NS = 1_000_000_000
 _LARGEST_PACKET = 1500
 
@@ -63,7 +63,7 @@ def observe_capture(rows: Iterable[Row]) -> Observations:
             "so no jitter is fitted.",
             "Losses of acknowledgements, and losses on the link apart from those of a queue that the transfer filled "
             "itself: emulate its queue and they come again.",
-            "The rate, unless the transfer was held back by nothing else; what was delivered is a lower bound.",
+            "The rate, unless only the link limited the transfer; the delivered rate is a lower bound.",
             "Whether some losses were only reordering or a sender's impatience.",
         ),
     )
@@ -71,7 +71,7 @@ def observe_capture(rows: Iterable[Row]) -> Observations:
 
 @dataclass
 class _Segment:
-    """A segment at first sight; when it was last sent again, and when it was acknowledged."""
+    """A segment at first sight; when it was last retransmitted, and when it was acknowledged."""
 
     start: int
     end: int
@@ -82,7 +82,7 @@ class _Segment:
 
 @dataclass
 class _Side:
-    """What one end sent, in sequence numbers without wrapping."""
+    """The segments of one end, in sequence numbers without wrapping."""
 
     latest: int = 0
     highest: int | None = None
@@ -96,7 +96,7 @@ class _Side:
     filled: list[tuple[int, int]] = field(default_factory=list)
     """When a gap was noticed, and how long until a segment filled it."""
     progress: list[tuple[int, int]] = field(default_factory=list)
-    """When bytes were acknowledged, and how many; not where the acknowledgement had waited for a segment sent again."""
+    """When bytes were acknowledged, and how many; not if the acknowledgement had waited for a retransmission."""
 
     def unwrapped(self, number: int) -> int:
         """The position that looks like this 32-bit number and is nearest to the latest."""
@@ -161,8 +161,8 @@ def _length(sample: tuple[int, int]) -> int:
 def _fates(side: _Side, soon: int, is_near: bool) -> list[tuple[int, bool]]:
     """When each segment was seen first or missed, and whether it was lost.
 
-    Near the sender, a loss is a segment that was sent again, unless its acknowledgement came too soon after that. Far
-    from it, a loss is a gap that was filled too late for an overtaken segment.
+    Near the sender, a loss is a retransmitted segment, unless its acknowledgement came too soon after that. Far from
+    it, a loss is a gap that was filled too late for a reordered segment.
     """
     if is_near:
         return [(segment.at_ns, _was_lost(segment, soon)) for segment in side.sent]
@@ -176,7 +176,7 @@ def _was_lost(segment: _Segment, soon: int) -> bool:
 
 
 def _rates(rows: Sequence[Row], near: Way, sides: Sequence[tuple[Way, _Side]]) -> dict[Way, Rate]:
-    """What arrived here in the best second, and what the other end acknowledged in its best."""
+    """The bytes that arrived here in the best second, and those that the other end acknowledged in its best."""
     far: Way = "downlink" if near == "uplink" else "uplink"
     arrived = [(row["at_ns"], row["size_bytes"]) for row in rows if row["uplink"] == (far == "uplink")]
     acknowledged = sorted(step for way, side in sides if way == near for step in side.progress)

@@ -1,6 +1,6 @@
 """The Gilbert-Elliott model with all four parameters, by maximum likelihood of the hidden Markov model.
 
-netem's convention: the state before the packet's transition decides its fate; the first state is stationary.
+netem's convention: the state before the packet's transition decides its outcome; the first state is stationary.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Runs:
-    """A sequence as runs of equal fates: which are lost, and how long each is."""
+    """A sequence as runs of equal outcomes: which are lost, and how long each is."""
 
     lost: Lost
     lengths: NDArray[np.int64]

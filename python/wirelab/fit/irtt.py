@@ -19,7 +19,7 @@ DRIFT = 0.1
 """So much of the spread may be the clocks drifting apart before the one-way delays are left aside."""
 
 _FEW = 30
-"""Of fewer replies, the least of a third is no measure of the clocks."""
+"""With fewer replies, the minimum of a third does not measure the clocks."""
 
 
 _MOST_NS = 2**62
@@ -84,12 +84,12 @@ def observe_irtt(text: str, *, clocks_agree: bool = False) -> Observations:
     one_way, remarks = _one_way(answered, clocks_agree=clocks_agree)
     by_way = _lost_by_way(trips)
     if not by_way and any(trip.is_lost for trip in trips):
-        remarks.append("Some losses are of an unknown direction (irtt client --stats=both tells more of them).")
+        remarks.append("Some losses are of an unknown direction (irtt client --stats=both determines more of them).")
     late = sum(trip.timestamps.late for trip in answered)
     if late:
-        remarks.append(f"{late} of {len(answered)} replies were overtaken; the profile reorders nothing.")
+        remarks.append(f"{late} of {len(answered)} replies were reordered; the profile has no reordering.")
     if result.stats.duplicates:
-        remarks.append(f"{result.stats.duplicates} replies came twice; the profile duplicates nothing.")
+        remarks.append(f"{result.stats.duplicates} replies were duplicated; the profile has no duplication.")
     return Observations(
         kind="an irtt result",
         packets="requests",
@@ -116,7 +116,7 @@ def _result(text: str) -> _Result:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         if first["type"] == "json_invalid":
-            raise MeasurementError(f"is no JSON, or cut off: {first['ctx']['error']}") from None
+            raise MeasurementError(f"is not JSON, or truncated: {first['ctx']['error']}") from None
         key = ".".join(str(part) for part in first["loc"])
         raise MeasurementError(f"is not an irtt result: {key}: {first['msg'].lower()}", hint=_HINT) from None
     if result.version.json_format != FORMAT:

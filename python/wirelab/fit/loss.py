@@ -1,8 +1,8 @@
 """Losses in order of sending to a model of loss: independent, or in bursts by a Gilbert-Elliott model.
 
-A Gilbert-Elliott model here is netem's: the state before the packet's transition decides its fate, p leads from good to
-bad, r back. The simple Gilbert model loses every packet in the bad state and none in the good one, so that its states
-can be seen: p and r are shares of observed transitions.
+A Gilbert-Elliott model here is netem's: the state before the packet's transition decides its outcome. p leads from
+good to bad, r back. The simple Gilbert model loses every packet in the bad state and none in the good one, so that its
+states are visible: p and r are shares of observed transitions.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ def independence(lost: Lost) -> float:
 
 
 def simple_gilbert(lost: Lost) -> tuple[Estimate, Estimate]:
-    """p and r of the simple Gilbert model, the most likely given the first packet's fate."""
+    """p and r of the simple Gilbert model, the most likely given the first packet's outcome."""
     return _transitions(lost, of=False), _transitions(lost, of=True)
 
 
 def _transitions(lost: Lost, *, of: bool) -> Estimate:
-    """How often a received packet (or a lost one: `of`) is followed by the other fate: Clopper-Pearson."""
+    """How often a received packet (or a lost one: `of`) is followed by the other outcome: Clopper-Pearson."""
     before, after = lost[:-1], lost[1:]
     visits = int((before == of).sum())
     changes = int(((before == of) & (after != of)).sum())

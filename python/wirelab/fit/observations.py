@@ -1,4 +1,4 @@
-"""What a measurement saw of a link, before anything is fitted to it."""
+"""A measurement of a link, before anything is fitted to it."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def observe_ping(text: str) -> Observations:
 
 @dataclass
 class _Log:
-    """What was read so far; sequence numbers are without wrapping."""
+    """The lines read so far; sequence numbers are without wrapping."""
 
     replies: dict[int, int | None] = field(default_factory=dict)
     stamps: dict[int, float] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class _Log:
         return self.latest
 
     def bounds(self) -> tuple[int, int]:
-        """The first and the last request that was sent, as far as the log tells."""
+        """The first and the last request, as far as the log shows them."""
         known = self.replies.keys() | self.silent | self.refused
         first = min(known)
         if self.has_head:
@@ -86,7 +86,7 @@ class _Log:
         if self.sent is not None:
             last = max(last, first + self.sent - 1)
         if last - first >= _MOST:
-            raise MeasurementError(f"tells of {last - first + 1:,} requests", hint=f"at most {_MOST:,} are read")
+            raise MeasurementError(f"covers {last - first + 1:,} requests", hint=f"at most {_MOST:,} are read")
         return first, last
 
     def interval_ns(self) -> int | None:
@@ -100,10 +100,10 @@ class _Log:
         return None
 
     def remarks(self) -> list[str]:
-        """What was seen beside delays and losses."""
+        """Remarks on duplicates, errors and late replies."""
         said = []
         if self.duplicates:
-            said.append(f"{self.duplicates} replies came twice; the profile duplicates nothing.")
+            said.append(f"{self.duplicates} replies were duplicated; the profile has no duplication.")
         if self.refused:
             said.append(f"{len(self.refused)} requests were answered by an error of the network; they count as lost.")
         untimed = sum(time is None for time in self.replies.values())

@@ -16,7 +16,7 @@ from wirelab.fit.written import milliseconds, percent
 
 @dataclass(frozen=True)
 class FittedProfile:
-    """A profile, and around it in words: what was measured, what was seen beside it, what it cannot show.
+    """A profile with its comments: what was measured, what else was seen, and what the measurement cannot show.
 
     `sources` cites each value of `link` by its dotted path.
     """

@@ -1,4 +1,4 @@
-"""A fit in words: what was measured, what could be written instead, what it cannot show."""
+"""A fit in words: the measurement, the alternatives, the limits."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def _facts(fitted: Losses, what: str) -> Iterator[str]:
     against = f"Independent losses against bursts, likelihood-ratio test: p = {fitted.p_independent:.2g}"
     if fitted.model == "independent":
         if fitted.p_independent < SIGNIFICANT:
-            yield f"{against}; but the one burst has no beginning or no end, so how long bursts last is not known."
+            yield f"{against}; but the only burst has no beginning or no end, so the burst length is not known."
         else:
-            yield f"{against}; independent losses are kept."
+            yield f"{against}; the profile has independent losses."
         return
-    yield f"{against}; a Gilbert-Elliott model is taken."
+    yield f"{against}; the profile has a Gilbert-Elliott model."
     if fitted.p_gilbert is not None:
         taken = "1-h = 100 % and 1-k = 0 % are kept" if fitted.model == "gilbert" else "all four are fitted"
         yield f"Two parameters against four, likelihood-ratio test: p = {fitted.p_gilbert:.2g}; {taken}."
@@ -94,7 +94,7 @@ def alternatives(
         yield Alternative(
             way,
             f'rate = "{rate.bits_per_second} bit/s"',
-            "besides, with a queue: right if nothing but the link held the transfer back, else too little",
+            "optional, with a queue: correct if only the link limited the transfer, else too low",
         )
 
 
@@ -107,7 +107,7 @@ def sojourns(p: float, r: float, interval_ns: float) -> tuple[float, float]:
 
 
 def limits(observations: Observations, losses: Mapping[Way, Losses], trips: Losses | None) -> Iterator[str]:
-    """What none of the measurements tells."""
+    """The limits of every measurement."""
     models = {fitted.model for fitted in (*losses.values(), *([trips] if trips else []))}
     if models & {"gilbert", "gilbert-elliott"}:
         yield "Whether a burst lasts for packets or for a time: at another sending rate the two differ."
@@ -128,7 +128,7 @@ def title(observations: Observations, losses: Mapping[Way, Losses], trips: Losse
 def about(observations: Observations, source: Source) -> str:
     """The profile in two sentences."""
     shown = f"What {observations.kind} ({source.name}) shows of a link."
-    return f"{shown} The comments in this file say what it cannot show."
+    return f"{shown} The comments in this file name its limits."
 
 
 def _share(estimate: Estimate) -> str:

@@ -1,4 +1,4 @@
-"""What a metric is."""
+"""The definition of a metric."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import polars as pl
 COMPLETED = pl.col("outcome") == "completed"
 EVERY = pl.lit(True)
 ORIGIN = pl.coalesce("name_lookup_ns", "start_ns")
-"""What the delays of an exchange count from: its name lookup's end, or its start where nothing was looked up."""
+"""The origin of an exchange's delays: the end of its name lookup, or its start without a lookup."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Metric:
 
     `value` is computed over the columns of `Exchange`, of the exchange's trial and of its flow
     (`wirelab.metrics.dataset`); it is null where the metric does not apply. `among` says which exchanges it is of, by
-    the columns of `exchanges.parquet`, whether they have a value or were given up. `about` says what is measured and
+    the columns of `exchanges.parquet`, whether they have a value or timed out. `about` says what is measured and
     whose definition it is.
     """
 
@@ -50,5 +50,5 @@ def since(instant: str, origin: pl.Expr) -> pl.Expr:
 
 
 def when_completed(value: pl.Expr) -> pl.Expr:
-    """The value for completed exchanges alone: what was given up is censored and what failed has no delay."""
+    """The value for completed exchanges only: timed-out ones are censored and failed ones have no delay."""
     return pl.when(COMPLETED).then(value)

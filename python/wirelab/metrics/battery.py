@@ -1,4 +1,4 @@
-"""How long a battery lasts."""
+"""Battery life."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
 
 
 def done_trials(campaign: Path) -> list[str]:
-    """Those that are done, in the plan's order."""
+    """The finished trials, in the plan's order."""
     plan = read_plan(campaign)
     entries, _ = read_journal(campaign / JOURNAL)
     return [entry.trial for entry, _ in _attempts(plan, entries) if entry.status is EntryStatus.DONE]
@@ -205,7 +205,7 @@ def _trial_row(campaign: Path, scenario: Scenario, entry: JournalEntry, replicat
 
 
 def _recorded_exchanges(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
-    """Those of some trials, as their clients and proxies wrote them."""
+    """The exchanges of some trials, as their clients and proxies wrote them."""
     folders = {trial: campaign / TRIALS / trial for trial in trials}
     frames = [with_proxy(_read_exchanges(folder, trial), folder) for trial, folder in folders.items()]
     empty = with_proxy(pl.DataFrame(schema={"trial": pl.String, **EXCHANGE_TYPES}), campaign)
@@ -296,7 +296,7 @@ def _with_absent(exchanges: pl.DataFrame) -> pl.DataFrame:
 
 
 def _recorded(folder: Path) -> int | None:
-    """How many exchanges a trial that is not done left behind; none if its client was torn away from its file."""
+    """The number of exchanges of an unfinished trial; None if its client's file is damaged."""
     try:
         return len(_read_exchanges(folder, folder.name))
     except pl.exceptions.PolarsError:

@@ -11,10 +11,10 @@ _DELAY = since("end_ns", pl.col("start_ns"))
 _PLAYED_AFTER = _DELAY.filter(COMPLETED).sort_by(pl.col("index").filter(COMPLETED)).first().over(_SUBSCRIBER) + pl.col(
     "playout_delay_ns"
 )
-"""From a message's publication to its playing: what the first message took, and the player's buffer."""
+"""From a message's publication to its playout: the first message's delay plus the player's buffer."""
 LATENESS = "playout_lateness_ns"
 STREAMED = "streamed"
-"""Column of exchanges: whether their workload is a stream, be it that none of its messages came."""
+"""Column of exchanges: whether their workload is a stream, even if none of its messages arrived."""
 
 METRICS = (
     Metric(
@@ -42,7 +42,7 @@ METRICS = (
     Metric(
         "duplicate-messages",
         "",
-        "How often subscribers of a trial got a message that they had got before.",
+        "Number of duplicate messages at the subscribers of a trial.",
         pl.col("duplicate_messages"),
         of="trial",
     ),

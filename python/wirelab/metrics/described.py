@@ -1,4 +1,4 @@
-"""What is said of each metric, without the data frames that compute it: `schema/metrics.json`, generated.
+"""The descriptions of the metrics, without the data frames that compute them: `schema/metrics.json`, generated.
 
 `python -m wirelab.metrics.described` prints that file. Computes no metric.
 """
@@ -25,7 +25,7 @@ class MetricDescription:
     """`exchange` or `trial`."""
     about: str
     column: str
-    """In the table of exchanges or of trials."""
+    """The column in the table of exchanges or of trials."""
     used: bool
     """Whether it is what an endpoint used in a trial, which is estimated over trials."""
 

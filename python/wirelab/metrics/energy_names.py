@@ -1,11 +1,11 @@
-"""What the metrics of energy and their columns are called. Defines no metric."""
+"""The names of the metrics of energy and of their columns. Defines no metric."""
 
 from __future__ import annotations
 
 from itertools import product
 
 BOUNDS = {"typical": "", "low": "-least", "high": "-most"}
-"""Of a range of the model, what its metrics end with."""
+"""The endings of metrics of the model's range."""
 RADIO, MESSAGE, DAY, TRIAL = "radio-energy", "message-energy", "day-energy", "trial-radio-energy"
 
 

@@ -46,7 +46,7 @@ class Settings:
 
     @property
     def processor(self) -> Device | None:
-        """The device whose processor counts; None if CPU time was measured elsewhere."""
+        """The device of the measured CPU time; None if it was measured elsewhere."""
         return self.device if self.record.measured_on_device else None
 
     def as_record(self, notes: Sequence[str]) -> EnergyModel:

@@ -1,4 +1,4 @@
-"""What the connections of a trial's exchanges cost on the link, by the packet logs."""
+"""The bytes and packets of a trial's connections on the link, from the packet logs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOGS_AT_ONCE = 500
 
 
 def read_flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
-    """What each client port of each trial carried."""
+    """The traffic of each client port of each trial."""
     logs = {str(path): trial for trial in trials if (path := campaign / TRIALS / trial / PACKET_LOG).exists()}
     paths = list(logs)
     lines = [
@@ -54,7 +54,7 @@ def read_flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
 
 
 def without_drops(flows: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
-    """What was lost of these trials' flows is not known: netem dropped it behind the log."""
+    """The losses of these trials' flows are not known: netem dropped packets after the log."""
     known = ~pl.col("trial").is_in(trials.implode())
     return flows.with_columns(pl.when(known).then(pl.col("flow_dropped", "flow_spurious")))
 

@@ -1,4 +1,4 @@
-"""What the bytes of captured trials were spent on, layer by layer; each byte counts once (`docs/guide/captures.md`)."""
+"""The bytes of captured trials by layer and purpose; each byte counts once (`docs/guide/captures.md`)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def measure_ledger(campaign: Path, plan: Plan, trials: pl.DataFrame, exchanges: 
         count, completed, downloads, opened = outcomes.get(trial, (0, 0, 0, 0))
         messages = _messages(scenarios[key], count, downloads)
         for direction, spent, message in zip(DIRECTIONS, found["directions"], messages, strict=True):
-            # What of a message came before its exchange failed is not known.
+            # The bytes of a message before its exchange failed are not known.
             payload = message if completed == count and not spent["sealed"] else None
             rows.append(
                 {"trial": trial, "scenario": key, "direction": direction, "exchanges": count, **spent}

@@ -50,7 +50,7 @@ def link_columns(report: LinkReport) -> dict[str, Any]:
 
 
 def lateness_buckets(histograms: Sequence[LatenessHistogram]) -> tuple[list[int], list[int]]:
-    """Upper edges of the buckets that hold packets, and how many each holds, of several histograms together."""
+    """Upper edges of the buckets with packets, and the number in each, for several histograms together."""
     largest = max((histogram.max_ns for histogram in histograms), default=0)
     merged: dict[int, int] = {}
     for histogram in histograms:

@@ -10,11 +10,11 @@ PAGE = "page"
 """The kind of workload."""
 _LOAD = pl.col("workload") == PAGE
 _ANSWERED = _LOAD & (COMPLETED | (pl.col("outcome") == "timed-out"))
-"""Loads whose document may have begun to come: of one that was given up later its first byte is known."""
+"""Loads with a first byte of the document: known also for a load that timed out later."""
 
 
 def _of_load(value: pl.Expr) -> pl.Expr:
-    """The value for complete loads alone: what one that was given up opened or received tells of the time-out."""
+    """The value for complete loads only: counts of a timed-out load depend on the timeout."""
     return when_completed(pl.when(_LOAD).then(value))
 
 

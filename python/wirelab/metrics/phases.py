@@ -1,4 +1,4 @@
-"""Where the time of an exchange goes. The phases that happened add up to the time from its start to its end."""
+"""The phases of an exchange. Those that happened add up to the time from its start to its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What probes of a link say: each packet as the link logged it, and as its two ends sent and received it."""
+"""The results of a link's probes: each packet as the link logged it, and as its two ends sent and received it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Probes:
 
 
 def measure_probes(folder: Path) -> None:
-    """Turn the log of a folder of `wirelab.runner.probes` into a table and a report of its replay, beside it."""
+    """Turn the log of a folder of `wirelab.runner.probes` into a table and a report of its replay, next to it."""
     found, log = agent.find_agent(), str(folder / PACKET_LOG)
     lines = agent.ask(found, ["dissect", log], timeout_s=PATIENCE_S)
     packets = pl.read_ndjson(lines.encode(), schema=PACKET_TYPES) if lines else pl.DataFrame(schema=PACKET_TYPES)
@@ -88,7 +88,7 @@ def read_probes(folder: Path) -> Probes:
     """Read a folder that `measure_probes` has seen."""
     if not (folder / PACKETS).exists():
         raise RunError(f"{folder} has no {PACKETS}", hint=launched("measure CAMPAIGN"))
-    hint = "take the folder away, and run the same command again"
+    hint = "remove the folder, and run the same command again"
     request = read_document(folder / REQUEST, _Request, None, hint)
     plan = read_document(folder / PROBE_PLAN, ProbePlan, None, hint)
     result = read_document(folder / RESULT, TrialResult, None, hint)
@@ -104,7 +104,7 @@ def read_probes(folder: Path) -> Probes:
             elif word == "received":
                 rows.append((end == "server", values[0], values[1], values[2], values[3]))
             else:
-                raise RunError(f"{folder / end}.txt: '{line}' is no line of probes")
+                raise RunError(f"{folder / end}.txt: '{line}' is not a line of probes")
     received = pl.DataFrame(rows, schema=_RECEIVED, orient="row")
     replay = None
     if not is_netem(request.link):

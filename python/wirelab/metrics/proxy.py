@@ -1,4 +1,4 @@
-"""What a proxy between client and server takes of an exchange, by its own rows: all processes read one clock."""
+"""The times of an exchange at a proxy, from the proxy's own rows: all processes read one clock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ METRICS = (
     Metric(
         "proxy-time",
         "ns",
-        "How long the proxy had the request, from when it was whole to when there was an answer to it: the origin's "
+        "Time of the request at the proxy, from its last byte to the start of its answer: the origin's "
         "time, and the proxy's own.",
         when_completed(pl.col("proxy_end_ns") - pl.col("proxy_start_ns")),
     ),

@@ -37,7 +37,7 @@ from wirelab_energy.processor import NO_CPU, PROCESSOR, processor_notes
 
 ENERGY, STATES = "energy.json", "energy.parquet"
 SLEEP = "device asleep"
-"""Beside the radio's states, what the rest of the device takes in a day."""
+"""The states of the rest of the device in a day, in addition to the radio's."""
 _KEYS = {"trial": pl.String, "client": pl.Int64, "index": pl.Int64}
 _PACKETS: dict[str, pl.DataType | type[pl.DataType]] = {
     "log": pl.String, "at_ns": pl.Int64, "uplink": pl.Boolean, "size_bytes": pl.Int64, "client_port": pl.Int64,

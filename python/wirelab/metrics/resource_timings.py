@@ -51,7 +51,7 @@ PHASES: Mapping[str, pl.Expr] = {
 of a push, to the first byte, or to the end if none came; from there to the last byte. Null where there was none.
 """
 QUEUED = "phase_queued_ns"
-"""What is left: it waited for a connection, or for its turn on one."""
+"""The rest: waiting for a connection, or for its turn on one."""
 PHASE_COLUMNS = (QUEUED, *PHASES)
 COLUMNS = {**RESOURCE_TYPES, **_OF_MANIFEST, **dict.fromkeys(PHASE_COLUMNS, pl.Int64)}
 """Columns of `resources.parquet` behind those of the trial."""

@@ -1,4 +1,4 @@
-"""What the endpoints of a trial used, as the kernel counted it, and what they waited for.
+"""The resource use of a trial's endpoints, as the kernel counted it, and their waiting.
 
 An endpoint is a whole tree of processes: the one that was started, what it started, and what outlived its parent. What
 it costs to be there at all, its idle cost, is the CPU time that the same processes had used before the first exchange:
@@ -79,10 +79,8 @@ def _metrics(role: str) -> Iterator[Metric]:
         "processes share counts in parts. Samples of all trials take at most 1 % of a CPU; null of a trial too short "
         "for one.",
     )  # fmt: skip
-    yield metric("voluntary-switches", "switches", f"How often threads gave up a CPU to wait: {whole} (`getrusage`).")
-    yield metric(
-        "involuntary-switches", "switches", f"How often threads were made to give up a CPU: {whole} (`getrusage`)."
-    )
+    yield metric("voluntary-switches", "switches", f"Voluntary context switches: {whole} (`getrusage`).")
+    yield metric("involuntary-switches", "switches", f"Involuntary context switches: {whole} (`getrusage`).")
     yield metric(
         "instructions", "",
         f"Instructions outside the kernel {whole}, start and end included (`perf_event_open`); null where the machine "
@@ -101,7 +99,7 @@ _THROTTLED = (
 _STEAL = "CPU time that a hypervisor gave to others during a trial, over all CPUs (`/proc/stat`)."
 
 USED = tuple(metric for role in ROLES for metric in _metrics(role))
-"""What endpoints used: estimated over trials, each with one value."""
+"""Resource use of endpoints: estimated over trials, each with one value."""
 CLIENT_WORK = next(metric.value for metric in USED if metric.name == "client-cpu-work")
 """CPU time of a trial's client beyond its idle cost (ns); null of a program that does not say when it is ready."""
 METRICS = (

@@ -1,4 +1,4 @@
-"""What connections announced of their settings and what the other end made of it (`schema/settings-seen.json`).
+"""The settings that connections announced, and their use by the other end (`schema/settings-seen.json`).
 
 The endpoints of Wirelab write it. Of a connection between two programs of others nothing is known.
 """

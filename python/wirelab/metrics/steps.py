@@ -14,7 +14,7 @@ from wirelab.schema.record import FACTS
 DATASET = ("exchanges.parquet", "trials.parquet")
 ESTIMATES = "estimates.json"
 _ANEW = "--fresh"
-"""Of a command that is given again it would set aside what is there."""
+"""The option that would archive the campaign if the command were repeated."""
 
 
 def next_command(campaign: Path) -> str:
@@ -28,7 +28,7 @@ def next_command(campaign: Path) -> str:
 
 
 def run_again(campaign: Path) -> str:
-    """The command that goes on with a campaign where its last run stopped: that of the last run, as it was given."""
+    """The command that continues a stopped campaign: that of its last run."""
     words = _read(campaign / FACTS, "command")
     if isinstance(words, list) and words[1:2] == ["run"]:
         return launched(" ".join(_quoted(str(word)) for word in words[1:] if word != _ANEW))

@@ -1,4 +1,4 @@
-"""What background traffic carried while a trial ran, by the reports of its ends."""
+"""The throughput of background traffic during a trial, from the reports of its ends."""
 
 from __future__ import annotations
 

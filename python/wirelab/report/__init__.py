@@ -1,6 +1,6 @@
 """Estimates and verdicts to one offline HTML page.
 
-Computes no statistic: every number is looked up or counted, raw data are only drawn.
+Computes no statistic: every number is looked up or counted, and raw data are only drawn.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""The answer in sentences, each derived from estimates and verdicts by a fixed rule. No rule matches, no sentence."""
+"""The answer in sentences, each derived from estimates and verdicts by a fixed rule. Without a match, no sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from wirelab.report.campaign import Campaign
-from wirelab.report.fastest import fastest, programs
 from wirelab.report.grade import Reason, grouped
 from wirelab.report.model import Scenario, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.protocols import is_reference, is_secure, title
+from wirelab.report.smallest_median import programs, smallest_medians
 from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.schema.estimates import ModeRecord
 from wirelab.schema.verdicts import ClaimRecord
@@ -20,7 +20,7 @@ _LESSER = {
     "unusable": "on an unusable link or machine",
     NOT_MEASURED: "on a link that was not measured",
 }
-"""Where a verdict was decided, if where the quality was less than good."""
+"""How a verdict is marked if its quality is less than good."""
 
 
 def answer(campaign: Campaign) -> list[Statement]:
@@ -29,7 +29,7 @@ def answer(campaign: Campaign) -> list[Statement]:
         *_failures(campaign),
         *_counts(campaign),
         *_verdicts(campaign),
-        *fastest(campaign),
+        *smallest_medians(campaign),
         *_proxies(campaign),
         *programs(campaign),
         *_messages(campaign),
@@ -39,7 +39,7 @@ def answer(campaign: Campaign) -> list[Statement]:
 
 
 def _failures(campaign: Campaign) -> Iterator[Statement]:
-    """What is not in the answer, because it never worked."""
+    """Protocols that are missing from the answer, because no trial of them succeeded."""
     for series, why in campaign.failed.items():
         first, *more = why.splitlines()
         first = first.rstrip(".")
@@ -70,7 +70,7 @@ def _counts(campaign: Campaign) -> Iterator[Statement]:
 
 
 def _over_choices(claim: ClaimRecord) -> Iterator[Statement]:
-    """How a claim's verdict changes with one unstated choice, all others as judged."""
+    """How a claim's verdict changes with one unstated choice while the others stay as judged."""
     given = claim["choices"]
     choices = [(choice["levels"], choice["verdict"]) for choice in given if not choice["missing"]]
     if not choices:
@@ -103,13 +103,13 @@ def _verdicts(campaign: Campaign) -> Iterator[Statement]:
             more.append(Statement(f"{listed(decided)}: {where}."))
     contradicted = [claim["id"] for claim in claims if claim["contradiction"]]
     if contradicted:
-        text = f"The publication's own numbers or its experiment speak against {listed(contradicted)}."
+        text = f"The publication's own numbers or its experiment contradict {listed(contradicted)}."
         more.append(Statement(text))
     yield Statement(f"Of {len(claims)} published claim{'s' * (len(claims) > 1)}: {words}.", more, href="#claims")
 
 
 def _worth(claim: ClaimRecord) -> str:
-    """What the links and machine are good for that a claim was decided on; the best of what is inconclusive."""
+    """The quality of the links and machine of a decided claim; an inconclusive claim counts as good."""
     link = claim["link"]
     if claim["verdict"] == "inconclusive":
         return GRADES[0]
@@ -117,22 +117,22 @@ def _worth(claim: ClaimRecord) -> str:
 
 
 def _proxies(campaign: Campaign) -> Iterator[Statement]:
-    """Which delays hold two ways and two protocols."""
+    """Delays that include two links and two protocols."""
     for series in campaign.series:
         if series.origin is not None:
-            text = f"Delays of {series.label} are to the server and back through a proxy."
-            yield Statement(text, [Statement(f"From the proxy to the server it is {series.origin}.")])
+            text = f"Delays of {series.label} include a proxy on the way to the server and back."
+            yield Statement(text, [Statement(f"The proxy speaks {series.origin} to the server.")])
 
 
 def _messages(campaign: Campaign) -> Iterator[Statement]:
-    """Messages that did not come, or came again, and players that stopped."""
+    """Messages that were lost or duplicated, and players that stalled."""
     counted = [(scenario, messages) for scenario in campaign.scenarios if (messages := scenario.messages) is not None]
     total = sum(scenario.exchanges for scenario, _ in counted)
-    lost, again = (
+    lost, duplicate = (
         sum(messages["lost"] for _, messages in counted),
         sum(messages["duplicate"] for _, messages in counted),
     )
-    for count, words in ((lost, "never came"), (again, "came again")):
+    for count, words in ((lost, "were lost"), (duplicate, "arrived twice")):
         if count:
             yield Statement(f"Of {total:,} messages to subscribers {count:,} {words}.", href="#messages")
     played = [(scenario, messages["stalls"]) for scenario, messages in counted if messages["stalls"] is not None]
@@ -145,7 +145,7 @@ def _messages(campaign: Campaign) -> Iterator[Statement]:
 
 
 def _grades(campaign: Campaign) -> Iterator[Statement]:
-    """The worst reason against the grade; section Emulation accuracy has them all."""
+    """The worst reason for a lower quality; section Emulation accuracy lists all."""
     if found := grouped(campaign.estimates):
         worst, *others = found
         yield Statement(
@@ -156,13 +156,13 @@ def _grades(campaign: Campaign) -> Iterator[Statement]:
 
 
 def _of(reason: Reason, others: int) -> list[Statement]:
-    """Where it is so, what to do about it, and how much more there is."""
-    alike = f"; {reason.others} other {reason.kind}{'s are' if reason.others > 1 else ' is'} like it"
+    """The place, the fix, and how many more reasons there are."""
+    alike = f"; {reason.others} other {reason.kind}{'s are' if reason.others > 1 else ' is'} affected too"
     more = [f"It is worst in {reason.place}{alike * bool(reason.others)}."]
     if reason.cure:
-        more.append(f"To fix it, {reason.cure}.")
+        more.append(f"Fix: {reason.cure}.")
     if others:
-        more.append(f"Emulation accuracy has {others} more reason{'s' * (others > 1)}.")
+        more.append(f"Section Emulation accuracy has {others} more reason{'s' * (others > 1)}.")
     return [Statement(text) for text in more]
 
 
@@ -179,10 +179,10 @@ def _warnings(campaign: Campaign) -> Iterator[Statement]:
         edge = min(_modes(scenario, campaign.metric)[1]["low"] for scenario in slow)
         more = [
             Statement(f"Each has a second, slower mode, from {plain(edge * 1e3)} ms on."),
-            Statement("Its p95 lies there, and its median does not."),
+            Statement("Its p95 lies in that mode, its median does not."),
         ]
-        yield Statement("Under loss a retransmission sets the p95 of every protocol.", more, href="#delays")
-    ends = [each.denominators for each in campaign.scenarios if each.denominators is not None]
+        yield Statement("On links with loss, the p95 of every protocol is a retransmission.", more, href="#delays")
+    ends = [each.outcomes for each in campaign.scenarios if each.outcomes is not None]
     lost = sum(each["failed"] + each["timed-out"] for each in ends)
     total = sum(each["exchanges"] for each in ends)
     if lost:
@@ -191,7 +191,7 @@ def _warnings(campaign: Campaign) -> Iterator[Statement]:
 
 
 def _lossy(campaign: Campaign) -> list[Scenario]:
-    """Scenarios with values on links that were configured to lose packets."""
+    """Measured scenarios on links with configured loss."""
     losing = {link["link_name"] for link in campaign.links if link["configured"]["loss"]}
     named = [scenario for scenario in campaign.scenarios if scenario.plan.link_name in losing]
     return [scenario for scenario in named if scenario.estimate(campaign.metric, "0.95") is not None]

@@ -1,4 +1,4 @@
-"""The background traffic that each scenario's trials met, by what arrived of it."""
+"""The background traffic during each scenario's trials, by the payload that arrived."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLUMNS = (*SCENARIO_COLUMNS, Column("mean [interval]", "kbit/s"), Column("trial
 
 
 def background(campaign: Campaign) -> Group | None:
-    """A row for each scenario with background traffic, protocols under one another; None without any."""
+    """A row for each scenario with background traffic; None without any."""
     if not any(_met(scenario) for scenario in campaign.scenarios):
         return None
 

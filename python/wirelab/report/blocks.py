@@ -18,7 +18,7 @@ from wirelab.report.numbers import DASH, Estimate, Unit, interval, plain
 class Cell:
     """One cell.
 
-    `reason` says why there is no value, or what is to be known of it; it becomes a note under the table. `tone` colours
+    `reason` says why there is no value, or a caveat of the value; it becomes a note under the table. `tone` colours
     it: good, bad, unsure, clear (bold).
     """
 
@@ -49,7 +49,7 @@ class Notes:
         return cls(reasons, len(reasons) > 1 or any(cell.text != DASH for cell in noted))
 
     def letter(self, cell: Cell) -> str:
-        """What stands beside a cell; empty if its reason needs no letter."""
+        """The letter of a cell's reason; empty if it needs none."""
         return self.letters[self.reasons.index(cell.reason)] if cell.reason and self.lettered else ""
 
     @property
@@ -83,7 +83,7 @@ class Table:
 
     @property
     def empty(self) -> list[int]:
-        """Columns without a single value, beside those that name the row."""
+        """Columns without any value, except those that name the row."""
         columns = range(self.row_headers, len(self.columns))
         return [i for i in columns if self.rows and all(_is_missing(row[i]) for row in self.rows)]
 
@@ -136,7 +136,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Grid:
-    """Figures side by side where there is room."""
+    """Figures side by side if there is room."""
 
     title: str
     figures: Sequence[Figure]

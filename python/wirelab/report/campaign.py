@@ -63,7 +63,7 @@ class Campaign:
 
     @property
     def unit(self) -> Unit:
-        """What the headline metric is shown in."""
+        """The unit of the headline metric."""
         return next((s.unit(self.metric) for s in self.scenarios if s.metric(self.metric)), MILLISECONDS)
 
     @property
@@ -87,7 +87,7 @@ class Campaign:
 
     @cached_property
     def lateness(self) -> dict[str, tuple[list[int], list[int]]]:
-        """Of each trial: upper edges of lateness in nanoseconds, and packets up to them."""
+        """For each trial: upper edges of the timing error in nanoseconds, and the number of packets up to each."""
         path, columns = self.folder / "trials.parquet", ["trial", "lateness_upper_ns", "lateness_packets"]
         if not path.exists() or not set(columns) <= set(pl.read_parquet_schema(path)):
             return {}
@@ -95,8 +95,8 @@ class Campaign:
         return {trial: (upper_ns, packets) for trial, upper_ns, packets in rows}
 
     @property
-    def preview(self) -> Preview | None:
-        """How a budget scaled the plan down, or None. A preview's numbers are no result."""
+    def quick_run(self) -> Preview | None:
+        """How a budget scaled the plan down, or None. A quick run is not conclusive."""
         return self.experiment.preview
 
     @property
@@ -136,7 +136,7 @@ class Campaign:
         return [entry for entry in entries if entry.status is EntryStatus.NOT_RUN]
 
     def _cut(self, run: RunRecord) -> str:
-        """What a budget that ended the run left out."""
+        """What is missing because the budget ended the run."""
         stop = self.experiment.stop
         budget = format_duration(stop.budget_ns) if stop.budget_ns else "it was given"
         scenarios = f"{run.cut_scenarios} of {len(self.scenarios)} scenario{'s' * (len(self.scenarios) != 1)}"
@@ -149,7 +149,7 @@ class Campaign:
 
     @cached_property
     def failed(self) -> dict[Series, str]:
-        """Series of which some trials failed and none succeeded, each with why its last one did."""
+        """Series with failed trials and no successful one, each with the last error."""
         found: dict[Series, str] = {}
         done = set()
         for scenario in self.scenarios:
@@ -165,7 +165,7 @@ class Campaign:
 
     @cached_property
     def unsupported(self) -> dict[str, str]:
-        """Keys of scenarios that a protocol or program does not do, each with what it said."""
+        """Keys of unsupported scenarios, each with the reason."""
         entries = (entry for entry in self.journal.values() if entry.status is EntryStatus.UNSUPPORTED)
         return {entry.scenario: entry.error or "no reason was given" for entry in entries}
 
@@ -218,7 +218,7 @@ def _scenarios(
     for identity, look in zip(identities, looks([(protocol, impl) for _, protocol, impl in identities]), strict=True):
         label, protocol, implementation = identity
         variants = {impl for _, other, impl in identities if other == protocol}
-        # Whoever compares it with another protocol must see that the program is another too.
+        # In a comparison with another protocol the reader must see that the program differs too.
         named = len(variants) > 1 or (mixed and implementation != BUILTIN)
         text = f"{label} ({implementation})" if named else label
         origin = origins.get(identity)

@@ -1,4 +1,4 @@
-"""A link's certificate in words: for the terminal, and for the report. Computes no statistic."""
+"""A link's calibration record in words, for the terminal and for the report. Computes no statistic."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ VERDICTS = {"in": "in tolerance", "out": "OUT", "open": "consistent", "unjudged"
 
 
 def summary(lines: Iterable[CertificateLine]) -> str:
-    """How many lines are what."""
+    """How many lines have which verdict."""
     counts: Counter[str] = Counter(line["verdict"] for line in lines)
     return ", ".join(f"{counts[verdict]} {words}" for verdict, words in VERDICTS.items() if counts[verdict])
 
 
 def rows(lines: Iterable[CertificateLine]) -> list[tuple[str, ...]]:
-    """A head, and a row for each line."""
+    """A header, and a row for each line."""
     return [HEAD, *(row(line) for line in lines)]
 
 
@@ -57,7 +57,7 @@ def _shown(value: float, unit: str) -> str:
 
 
 def _scale(value: float, unit: str) -> tuple[float, str]:
-    """What a value of this size is multiplied by for people, and their unit."""
+    """The factor and the unit in which a value of this size is shown."""
     match unit:
         case "s":
             return (1.0, "s") if abs(value) >= 10 else (1e3, "ms")

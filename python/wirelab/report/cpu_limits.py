@@ -1,4 +1,4 @@
-"""Hosts with less than a CPU: as configured, and how often the kernel held them to it."""
+"""Hosts with a CPU limit: as configured, and how often the kernel throttled them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from wirelab.units import format_share
 
 
 def cpu_limits(campaign: Campaign) -> Table | None:
-    """A row for each limited host of each scenario; none without any."""
+    """A row for each limited host of each scenario; None without any."""
     rows = []
     for scenario in campaign.scenarios:
         for role, limit in ({} if scenario.estimates is None else scenario.estimates.get("cpu", {})).items():
-            share = dash("it never had work") if not limit["periods"] else _share(limit["throttled"] / limit["periods"])
+            share = (
+                dash("it never used the CPU") if not limit["periods"] else _share(limit["throttled"] / limit["periods"])
+            )
             held = limit["throttled_s"]
             rows.append(
                 [
@@ -22,20 +24,20 @@ def cpu_limits(campaign: Campaign) -> Table | None:
                     Cell(format_share(limit["share"])),
                     number(limit["periods"], 0),
                     share,
-                    dash("no trial counts") if held is None else Cell(plain(held * 1e3)),
+                    dash("no trial counted") if held is None else Cell(plain(held * 1e3)),
                 ]
             )
     columns = [
         Column("scenario", numeric=False), Column("host", numeric=False), Column("share of a CPU"),
-        Column("periods with work"), Column("quota used up", "%"), Column("held back in a trial", "ms"),
+        Column("periods in use"), Column("periods throttled", "%"), Column("throttled in a trial", "ms"),
     ]  # fmt: skip
     caption = (
-        "Hosts with less than a CPU. Work shorter than a period's quota, 1 ms, or than the kernel's tick is done at "
-        "full speed; what is longer waits for the next periods"
+        "Hosts with a CPU limit. Work shorter than a period's quota, 1 ms, or than the kernel's tick runs at full "
+        "speed; longer work waits for the next periods"
     )
     return Table(caption, columns, rows, row_headers=2) if rows else None
 
 
 def _share(value: float) -> Cell:
-    """A limit that was never reached slowed nothing."""
+    """A limit that was never reached had no effect."""
     return Cell(plain(value * 100), tone=None if value else "unsure")

@@ -1,4 +1,4 @@
-"""A campaign's one grade, the same wherever it is shown. Computes no statistic: it is the worst that estimates hold."""
+"""A campaign's quality, the same wherever it is shown. Computes no statistic: it is the worst of its estimates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINK, MACHINE = "the link", "the machine"
 
 @dataclass(frozen=True)
 class _Flag:
-    """What a link's direction or a scenario's endpoints are good for; `size` is how bad that is among its like."""
+    """The quality of a link's direction or of a scenario's endpoints; `size` ranks it among others of its kind."""
 
     flag: Grade
     cause: str
@@ -27,7 +27,7 @@ class _Flag:
 
 @dataclass(frozen=True)
 class Reason:
-    """What makes the grade less than the best: where it is worst, and how many others are like it."""
+    """A reason for a lower quality: the worst place, and how many others are affected."""
 
     flag: Grade
     cause: str
@@ -38,31 +38,31 @@ class Reason:
 
     @property
     def and_others(self) -> str:
-        """` and 3 other scenarios`; empty if it is of one place alone."""
+        """` and 3 other scenarios`; empty if only one place is affected."""
         return f" and {self.others} other {self.kind}{'s' * (self.others > 1)}" if self.others else ""
 
     @property
     def kind(self) -> str:
-        """What its place is one of."""
+        """The kind of its place."""
         return "scenario" if self.cause == MACHINE else "direction"
 
     @property
     def words(self) -> str:
-        """All of it in one sentence."""
+        """The whole reason in one sentence."""
         cure = f"; {self.cure}" if self.cure else ""
         return f"{self.flag}, {self.cause}: {self.place}{self.and_others}: {self.why}{cure}."
 
 
 def grade(campaign: Campaign) -> str:
-    """The worst flag of the links, and of what the endpoints waited for. A preview is no result, whatever they are."""
-    if campaign.preview:
+    """The worst flag of the links and of the endpoints' CPU waiting. A quick run is never conclusive."""
+    if campaign.quick_run:
         return PREVIEW
     found = [each.flag for each in _flags(campaign.estimates)]
     return max(found, key=GRADES.index) if found else "not graded"
 
 
 def graded(campaign: Campaign) -> str:
-    """The grade, with what is to blame if it is not the best: `unusable (the machine, not the link)`."""
+    """The quality, with the cause if it is not the best: `unusable (the machine, not the link)`."""
     words = grade(campaign)
     to_blame = blamed(campaign.estimates)
     if words not in GRADES[1:]:
@@ -71,7 +71,7 @@ def graded(campaign: Campaign) -> str:
 
 
 def blamed(estimates: Estimates) -> list[str]:
-    """What the worst flag is of: the link, the machine, both, or nothing if it is the best."""
+    """The cause of the worst flag: the link, the machine, both, or nothing if it is the best."""
     found = list(_flags(estimates))
     worst = max((each.flag for each in found), key=GRADES.index, default=GRADES[0])
     causes = {each.cause for each in found if each.flag == worst != GRADES[0]}
@@ -79,12 +79,12 @@ def blamed(estimates: Estimates) -> list[str]:
 
 
 def reasons(estimates: Estimates) -> list[str]:
-    """What makes the grade less than the best, the worst first, in a sentence each."""
+    """The reasons for a lower quality, the worst first, in a sentence each."""
     return [reason.words for reason in grouped(estimates)]
 
 
 def grouped(estimates: Estimates) -> list[Reason]:
-    """What makes the grade less than the best, the worst first: each reason once, with where it is worst."""
+    """The reasons for a lower quality, the worst first: each once, with its worst place."""
     alike: dict[tuple[Grade, str, str], list[_Flag]] = {}
     for each in _flags(estimates):
         if each.flag != GRADES[0]:
@@ -98,7 +98,7 @@ def grouped(estimates: Estimates) -> list[Reason]:
 
 
 def comparison_reasons(comparisons: Iterable[ComparisonRecord]) -> list[str]:
-    """What makes comparisons less than good: of each flag and cause one, and of how many it is."""
+    """The reasons why comparisons are less than good: one for each flag and cause, with their number."""
     alike: dict[tuple[Grade, str], list[str]] = {}
     for comparison in comparisons:
         link = comparison["link"]
@@ -114,7 +114,7 @@ def to_blame(link: Quality) -> str:
 
 
 def _comparisons_reason(flag: Grade, cause: str, whys: list[str]) -> str:
-    """The shortest stands for all: it has the fewest causes."""
+    """The shortest reason stands for all, since it has the fewest causes."""
     head = f"{flag}, {len(whys)} comparison{'s' * (len(whys) > 1)}{f' ({cause})' * bool(cause)}"
     return f"{head}{', such as' if len(set(whys)) > 1 else ':'} {min(whys, key=len)}."
 

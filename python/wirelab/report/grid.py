@@ -12,9 +12,9 @@ from wirelab.stats.compare.scenarios import is_implementation
 Point = Mapping[str, Level]
 Levelled = dict[Levels, dict[Levels, list[Scenario]]]
 MOST_MARKS = 48
-"""Marks below one another that a chart still shows well: beyond so many, factors divide charts."""
+"""Rows that fit a chart; with more, factors split the charts."""
 LONGEST = 60
-"""Letters of a row's label, likewise."""
+"""Letters that fit a row's label."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Factors:
 
     @classmethod
     def of(cls, plan: Plan, scenarios: Sequence[Scenario]) -> Factors:
-        """From every point of the grid that a scenario stands for."""
+        """From every grid point of each scenario."""
         points = [point for scenario in scenarios for point in scenario.points]
         paths = dict.fromkeys(path for point in points for path in point)
         declared = plan.experiment.choices
@@ -46,7 +46,7 @@ class Factors:
         return cls(varied, chosen, constant)
 
     def groups(self, scenarios: Sequence[Scenario]) -> tuple[Group, ...]:
-        """The first is what the others vary; they follow in the order of the choices."""
+        """The first group is the base; the others follow in the order of the choices."""
         found: Levelled = {}
         for scenario in scenarios:
             for point in scenario.points:
@@ -69,7 +69,7 @@ class Factors:
         return tuple(groups)
 
     def _distance(self, choices: Levels, base: Levels) -> tuple[int, ...]:
-        """The base first, then what differs from it in one choice, in the order of the choices."""
+        """The base first, then points that differ from it in one choice, in the order of the choices."""
         return tuple(self.choices.index(path) for path, level in choices if (path, level) not in base)
 
     def _choices(self, point: Point) -> Levels:
@@ -83,13 +83,13 @@ class Factors:
         return _label(point, [path for path in point if path in self.varied]) or point.get("link", "all")
 
     def _title(self, choices: Levels, base: Levels) -> str:
-        """What a group chooses; later groups say only what they choose otherwise than the first."""
+        """The title of a group; later groups name only their difference to the first."""
         differing = [pair for pair in choices if pair not in base]
         return ", ".join(level_words(*pair) for pair in (differing or choices))
 
 
 def _rows(paths: Sequence[str], points: Sequence[Point], scenarios: Sequence[Scenario]) -> set[str]:
-    """Those of the paths that make rows of one chart."""
+    """The paths that make rows of one chart."""
     rows = {path for path in paths if makes_row(path)}
     series = len({scenario.series.label for scenario in scenarios})
     for path in paths:

@@ -1,4 +1,4 @@
-"""Why a scenario has no value of a metric: by what its client's program tells, its protocol and its link."""
+"""Why a scenario has no value of a metric: because of its client's program, its protocol or its link."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from wirelab.report.model import Scenario
 from wirelab.report.protocols import BUILTIN, describe
 from wirelab.schema import is_netem
 
-NOT_IN_FORCE = "a setting was not in force: Emulation accuracy says which"
+NOT_IN_FORCE = "a setting was not in force; section Emulation accuracy names it"
 NO_TRIAL = "no trial of this scenario was analysed"
 FROM_PACKETS = frozenset(
     {"wire-up-bytes", "wire-down-bytes", "wire-bytes", "wire-up-packets", "wire-down-packets", "lost-packets"}
@@ -25,7 +25,7 @@ STAMPED = {
     "response-time-largest": "when a response began",
     "response-time-smallest": "when a response began",
 }
-"""Metrics that end at an instant which the client's program must tell."""
+"""Metrics that end at an instant that the client's program must report."""
 
 
 def why_missing(scenario: Scenario, metric: str, default: str = "not counted for this protocol") -> str:
@@ -37,7 +37,7 @@ def why_missing(scenario: Scenario, metric: str, default: str = "not counted for
 
 
 def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:
-    """What a chart leaves out, each protocol once, with why; empty if it leaves out nothing."""
+    """The protocols that a chart leaves out, each once with the reason; empty if there are none."""
     whose: dict[str, list[str]] = {}
     for scenario, why in left_out:
         labels = whose.setdefault(why, [])
@@ -48,14 +48,14 @@ def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:
 
 
 def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
-    """The one that explains most first."""
+    """The most general reason first."""
     client = scenario.plan.implementation.client
     described = describe(scenario.series.protocol)
     over_udp, secure = (described.transport == "udp", described.secure) if described else (False, False)
     if metric in DROPS and is_netem(scenario.plan.link):
         yield "netem keeps no log of what it drops"
     if metric == "spurious-retransmissions" and over_udp and secure:
-        yield "QUIC and DTLS number each packet anew, so that none is known to have been sent before"
+        yield "QUIC and DTLS give each packet a new number, so retransmissions do not show"
     if metric == "phase-connect" and over_udp:
         yield "over UDP there is no TCP connect"
     if metric == "phase-handshake" and described and not secure:
@@ -67,10 +67,10 @@ def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
 
 
 def _not_reported(scenario: Scenario, metric: str, client: str, *, over_udp: bool) -> Iterator[str]:
-    """What a foreign client does not tell."""
+    """What a third-party client does not report."""
     if metric == "retransmissions" and over_udp:
         yield f"{client} does not report what it retransmitted"
     if metric in FROM_PACKETS | AGAIN and not scenario.metric("wire-up-bytes"):
-        yield f"{client} does not tell which port an exchange used, so that packets cannot be counted to exchanges"
-    if metric in STAMPED and scenario.denominators is not None and scenario.denominators["completed"]:
-        yield f"{client} does not tell {STAMPED[metric]}"
+        yield f"{client} does not report which port an exchange used, so packets cannot be assigned to exchanges"
+    if metric in STAMPED and scenario.outcomes is not None and scenario.outcomes["completed"]:
+        yield f"{client} does not report {STAMPED[metric]}"

@@ -20,14 +20,14 @@ Moment = Literal["mean", "sd", "median"]
 MOMENTS: tuple[Moment, ...] = ("mean", "sd", "median")
 _IMAGES, _IMAGE_SIZE = "workload.page.objects", "workload.page.object-size"
 ROW_PATHS = ("link", "workload.upload", "workload.download", "workload.page", _IMAGES, _IMAGE_SIZE)
-"""Factors that make the rows of a chart; a publication's own ones. How congested a link is makes rows too."""
+"""Factors that make the rows of a chart, next to levels of congestion; they are those of publications."""
 
 
 @dataclass(frozen=True)
 class Series:
     """One protocol by one pair of implementations: what a chart draws in one colour.
 
-    `provider` says whose code that is. `origin` is what a proxy speaks to the server, None without a proxy.
+    `provider` names its programs. `origin` is the protocol between proxy and server, None without a proxy.
     """
 
     label: str
@@ -53,48 +53,48 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """Levels joined, for people."""
+        """The levels in words."""
         return self.plan.name
 
     @property
     def anchor(self) -> str:
-        """Where the page lists its trials."""
+        """The anchor of its list of trials."""
         return f"scenario-{self.key[:16]}"
 
     @property
     def points(self) -> list[dict[str, Level]]:
-        """The places of the grid that it stands for; several where a choice does not touch it."""
+        """The grid points that it stands for; several if a choice does not change it."""
         own: dict[str, Level] = {"link": self.plan.link_name}
         return [own | point for point in self.plan.points or (self.plan.levels,)]
 
     @property
-    def denominators(self) -> Outcomes | None:
-        """How many exchanges ended how; None if none was analysed."""
+    def outcomes(self) -> Outcomes | None:
+        """The number of exchanges by outcome; None if none was analysed."""
         return None if self.estimates is None else self.estimates["denominators"]
 
     @property
     def exchanges(self) -> int:
-        """How many exchanges of it were analysed."""
-        return 0 if self.denominators is None else self.denominators["exchanges"]
+        """The number of its exchanges that were analysed."""
+        return 0 if self.outcomes is None else self.outcomes["exchanges"]
 
     @property
     def messages(self) -> Messages | None:
-        """How many messages were lost or came again, and how often players stopped; None of other workloads."""
+        """The number of lost and duplicate messages, and of stalls; None for other workloads."""
         return None if self.estimates is None else self.estimates.get("messages")
 
     @property
     def downloads(self) -> Downloads | None:
-        """Of the largest and the smallest of downloads that take turns: bytes, and how many ended how; else None."""
+        """For downloads in turn: the largest and the smallest size, each with its outcomes; else None."""
         return None if self.estimates is None else self.estimates.get("downloads")
 
     @property
     def settings(self) -> list[SettingInForce]:
-        """Settings that it was given, as configured and as they were seen, a row for each end."""
+        """Its given settings, configured and in force, a row for each end."""
         return [] if self.estimates is None else self.estimates.get("settings", [])
 
     @property
     def plotted(self) -> bool:
-        """Whether charts have it: what a library clamps or ignores is not what its levels say."""
+        """Whether charts show it: not if a library clamps or ignores a setting of its levels."""
         return all(row["in_force"] is not False for row in self.settings)
 
     @property
@@ -107,7 +107,7 @@ class Scenario:
         return next((value for key, value in self.metrics.items() if metric_name(key) == metric_name(name)), None)
 
     def unit(self, metric: str) -> Unit:
-        """What a metric is shown in."""
+        """The unit of a metric."""
         found = self.metric(metric)
         return COUNT if found is None else UNITS.get(found["unit"], COUNT)
 
@@ -121,9 +121,9 @@ class Scenario:
         return Estimate.of(values["quantiles"].get(statistic))
 
     def above_s(self, metric: str, statistic: str) -> float | None:
-        """The time-out that a statistic is known to lie above, and no more is known of it; else None."""
+        """The timeout, if the statistic is only known to be above it; else None."""
         value = self.estimate(metric, statistic)
-        ends = self.denominators
+        ends = self.outcomes
         if value is None or value.point is not None or ends is None or not ends["timed-out"]:
             return None
         return self.plan.workload.timeout_ns / 1e9
@@ -131,7 +131,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Condition:
-    """What scenarios share that differ in protocol or implementation alone: a row of the chart."""
+    """The levels shared by scenarios that differ only in protocol or implementation: a row of the chart."""
 
     label: str
     scenarios: tuple[Scenario, ...]
@@ -150,12 +150,12 @@ class Group:
 
     @property
     def scenarios(self) -> list[Scenario]:
-        """All of them, condition by condition."""
+        """All scenarios, by condition."""
         return [scenario for _, scenario in self.pairs]
 
     @property
     def pairs(self) -> list[tuple[Condition, Scenario]]:
-        """Each of them with its condition."""
+        """Each scenario with its condition."""
         return [(condition, scenario) for condition in self.conditions for scenario in condition.scenarios]
 
 
@@ -174,7 +174,7 @@ def makes_row(path: str) -> bool:
 
 
 def _flows_of(path: str) -> str | None:
-    """Whose number of flows a factor varies: `bulk` of `traffic.bulk-*.flows`; None if it varies none."""
+    """The traffic with the varied number of flows: `bulk` of `traffic.bulk-*.flows`; None for other factors."""
     match path.split("."):
         case ["traffic", name, "flows"]:
             return name.rstrip("*-")
@@ -182,7 +182,7 @@ def _flows_of(path: str) -> str | None:
 
 
 def levels_words(path: str, levels: Iterable[object]) -> str:
-    """A factor's levels as written: a page by its name, another table as a file has it."""
+    """A factor's levels as written: a page by its name, another table as in the file."""
     shown = (page_words(json.dumps(level)) if path == "workload.page" and isinstance(level, dict) else
              level if isinstance(level, str) else inline(level) for level in levels)  # fmt: skip
     return ", ".join(shown)

@@ -1,4 +1,4 @@
-"""Numbers for people: as many digits as the interval supports, and a dash for what does not exist."""
+"""Formatted numbers: as many digits as the interval supports, and a dash for a missing value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_DIGITS = 5
 
 @dataclass(frozen=True)
 class Unit:
-    """What a number is shown in: its symbol and how many of it one base unit is."""
+    """A unit for display: its symbol, and how many of it make one base unit."""
 
     symbol: str
     per_base: float = 1.0
@@ -89,7 +89,7 @@ def interval(estimate: Estimate | None, unit: Unit) -> str:
 
 
 def _bound(value: float, places: int) -> str:
-    """A true 0 is 0, and what is beside it keeps a digit: an interval that excludes 0 must not seem to hold it."""
+    """An exact 0 is `0`. A bound near 0 keeps a digit, so that an interval without 0 does not seem to contain it."""
     if value == 0:
         return "0"
     if value and not round(value, places):
@@ -106,7 +106,7 @@ def with_unit(estimate: Estimate | None, unit: Unit) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """A p value; tiny ones by their bound."""
+    """A p value; tiny ones as an upper bound."""
     if value is None:
         return DASH
     return "< 0.001" if value < 0.001 else f"{value:.3f}"

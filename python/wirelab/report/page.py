@@ -1,4 +1,4 @@
-"""A campaign to its page: load, build the blocks, fill the template, replace the file at once."""
+"""A campaign to its page: load, build the blocks, fill the template, replace the file in one step."""
 
 from __future__ import annotations
 
@@ -29,15 +29,14 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 NO_RESULT = (
     (
         LINK,
-        "The link was not what it was configured to be: not usable as a result. See Emulation accuracy.",
+        "The link differed from its configuration, so the results are not usable. See Emulation accuracy.",
     ),
     (
         MACHINE,
-        "CPU contention held up endpoints: not usable as a result. Emulation accuracy says in which scenario, and how "
-        "long.",
+        "CPU contention delayed endpoints, so the results are not usable. See Emulation accuracy.",
     ),
 )
-"""What an unusable grade means, by what is to blame."""
+"""The warning for an unusable campaign, by cause."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,12 @@ def render(campaign: Campaign) -> str:
 
 
 def options(text: str) -> Markup:
-    """A sentence with its `--options` as code, which no line breaks."""
+    """A sentence with its `--options` as code, without line breaks inside them."""
     return Markup(OPTION.sub(r"<code>\g<0></code>", str(escape(text))))
 
 
 def header(campaign: Campaign) -> Header:
-    """Title, grade, counts, answer, a chip for each claim."""
+    """Title, quality, counts, answer, a chip for each claim."""
     experiment = campaign.experiment
     return Header(
         name=experiment.name,
@@ -112,7 +111,7 @@ def header(campaign: Campaign) -> Header:
                 verdict_cell(claim["verdict"], claim["link"], head=f"{claim['id']} "),
                 title=claim["text"],
                 href=f"#claim-{claim['id']}",
-                reason="the publication's own numbers or its experiment speak against it"
+                reason="the publication's own numbers or its experiment contradict it"
                 if claim["contradiction"]
                 else None,
             )
@@ -127,7 +126,7 @@ def _grade(campaign: Campaign) -> Cell:
 
 
 def _facts(campaign: Campaign) -> list[str]:
-    ends = [each.denominators for each in campaign.scenarios if each.denominators is not None]
+    ends = [each.outcomes for each in campaign.scenarios if each.outcomes is not None]
     exchanges, completed = sum(each["exchanges"] for each in ends), sum(each["completed"] for each in ends)
     trials = sum(each["trials"] for each in ends)
     facts = [
@@ -144,9 +143,9 @@ def _warnings(campaign: Campaign) -> list[str]:
     if grade(campaign) == "unusable":
         to_blame = blamed(campaign.estimates)
         warnings += [words for cause, words in NO_RESULT if cause in to_blame]
-    if preview := campaign.preview:
-        (of_trials, trials), (of_each, each) = preview.replicates, preview.exchanges
-        budget = format_duration(preview.budget_ns)
+    if quick := campaign.quick_run:
+        (of_trials, trials), (of_each, each) = quick.replicates, quick.exchanges
+        budget = format_duration(quick.budget_ns)
         warnings.append(
             f"A quick run in {budget}, not conclusive: {trials} of {of_trials} trials of each scenario, {each} of "
             f"{of_each} exchanges each."

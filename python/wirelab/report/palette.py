@@ -38,7 +38,7 @@ DARK = (
     "#ce1bde", "#6969ec", "#598d11", "#a474b4", "#e42565", "#f0c9f8", "#25e425", "#b56226", "#e269ec", "#af5ceb",
 )  # fmt: skip
 OWN_SLOTS = tuple(range(len(PROTOCOL_SLOTS), len(LIGHT)))
-"""Of protocols that are not Wirelab's."""
+"""For user-defined protocols."""
 SHAPES = (
     "circle", "square", "triangle-up", "triangle-down", "square", "triangle-right", "circle", "diamond", "cross",
     "triangle-left", "triangle-down", "triangle-up", "triangle-right", "circle", "square", "diamond", "cross",

@@ -1,7 +1,7 @@
-"""Protocol or program: does the order of two protocols hold with every program that plays them?
+"""Protocol or program: is the order of two protocols the same with every program?
 
-The interval of each program's median decides. Two programs of a protocol cannot stand for all there could be, so that
-an order which both show is no proof, and one which they do not share is none of the protocols.
+The interval of each program's median decides. Two programs cannot stand for all possible ones, so a common order is not
+a proof; an order that differs between programs does not belong to the protocols.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wirelab.report.protocols import is_reference
 
 
 class Order(Enum):
-    """Of two protocols in one condition."""
+    """The order of two protocols in one condition."""
 
     FIRST = "the first with every program"
     SECOND = "the second with every program"
@@ -28,14 +28,14 @@ class Order(Enum):
 
 @dataclass(frozen=True)
 class Played:
-    """A protocol in one condition, by every program that played it."""
+    """A protocol in one condition, with every program that was measured."""
 
     protocol: str
     scenarios: tuple[Scenario, ...]
 
 
 def played(condition: Condition) -> list[Played]:
-    """The application protocols of a condition; none unless each was played by two programs at least."""
+    """The application protocols of a condition; none unless each was measured with at least two programs."""
     found: dict[str, list[Scenario]] = {}
     for scenario in condition.scenarios:
         if not is_reference(scenario.series.protocol):
@@ -52,7 +52,7 @@ def orders(metric: str, protocols: list[Played]) -> Iterator[tuple[Played, Playe
 
 
 def conditions(campaign: Campaign) -> Iterator[tuple[str, list[Played]]]:
-    """Where every protocol was played by two programs at least, with the condition's words."""
+    """The conditions in which every protocol was measured with at least two programs, with their labels."""
     for group in campaign.groups:
         for condition in group.conditions:
             if protocols := played(condition):
@@ -77,7 +77,7 @@ def _order(first: list[Estimate | None], second: list[Estimate | None]) -> Order
 
 
 def _sooner(a: Estimate | None, b: Estimate | None) -> bool | None:
-    """Whether the interval of a lies below that of b; None if they overlap or one has none."""
+    """Whether the interval of a is below that of b; None if they overlap or one is missing."""
     if a is None or b is None or a.low is None or a.high is None or b.low is None or b.high is None:
         return None
     if a.high < b.low:

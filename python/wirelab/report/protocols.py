@@ -1,4 +1,4 @@
-"""What the data plane says of each registered protocol; words for protocols that it does not know."""
+"""The data plane's description of each registered protocol, with a fallback for unknown ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BUILTIN, TO = "builtin", " to "
 
 
 def describe(protocol: str) -> ProtocolDescription | None:
-    """The description of a protocol, None if this version has none of that name."""
+    """The description of a protocol, None if this version does not know it."""
     try:
         return registered().protocol(protocol)
     except RunError:
@@ -18,7 +18,7 @@ def describe(protocol: str) -> ProtocolDescription | None:
 
 
 def provider(protocol: str, implementation: str, record: CampaignRecord | None) -> str:
-    """Whose code plays client and server, with versions as far as the campaign recorded them."""
+    """The programs of client and server, with versions as far as the campaign recorded them."""
     programs = {} if record is None else record.implementations
 
     def words(name: str) -> str:
@@ -30,7 +30,7 @@ def provider(protocol: str, implementation: str, record: CampaignRecord | None) 
 
 
 def by_proxy(origin: str | None) -> str:
-    """How a protocol reaches a server that speaks another one."""
+    """The words for a proxy that speaks another protocol to the server."""
     return f"by a proxy, {origin} to the server"
 
 
@@ -53,6 +53,6 @@ def is_secure(protocol: str) -> bool | None:
 
 
 def is_reference(protocol: str) -> bool:
-    """Whether a protocol has no application protocol: it shows how fast anything could be."""
+    """Whether it is a reference without an application protocol: the lower bound for all others."""
     described = describe(protocol)
     return described is not None and described.echo

@@ -20,7 +20,7 @@ class Published:
 
 
 def published_numbers(campaign: Campaign) -> dict[tuple[str, str], Published]:
-    """Times by scenario key and metric; empty without a publication. What is no time stands with its claim alone.
+    """Times by scenario key and metric; empty without a publication. Other metrics are shown only with their claim.
 
     A scenario has a number if its levels contain those of the number.
     """

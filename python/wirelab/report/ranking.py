@@ -1,4 +1,4 @@
-"""Who has the smallest median among scenarios that differ in protocol, and which are not significantly different."""
+"""Scenarios that differ in protocol, ranked by median, and those that do not differ significantly from the first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wirelab.stats.compare.scenarios import ERROR_RATE
 
 
 def ranked(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Application protocols that have a median and were what their levels say, the smallest first."""
+    """Application protocols with a median and with their settings in force, the smallest first."""
     medians = []
     for scenario in scenarios:
         median = scenario.estimate(metric, "median")
@@ -25,19 +25,19 @@ def ranked(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
 
 
 def above_time_out(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Those of which half or more timed out."""
+    """Scenarios in which half or more exchanges timed out."""
     return [scenario for scenario in scenarios if scenario.plotted and scenario.above_s(metric, "median") is not None]
 
 
 def unclear(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> list[Scenario]:
-    """Those of the others that may be as soon as the first: the interval of the ratio of medians holds 1, or nothing
-    compares the two. Where a median lies above the time-out there is no ratio, and the test of the shift decides.
+    """The others that may have as low a delay as the first: the interval of the ratio of medians contains 1, or there
+    is no comparison. If a median is above the timeout there is no ratio, and the test of the shift decides.
     """
     return [other for other in others if not _takes_longer(campaign, other, first)]
 
 
 def comparison(campaign: Campaign, a: Scenario, b: Scenario) -> ComparisonRecord | None:
-    """Of the headline metric, in either direction; None if there is none."""
+    """The comparison of two scenarios in the headline metric, in either direction; None if there is none."""
     for each in campaign.estimates["comparisons"]:
         same = metric_name(each["metric"]) == metric_name(campaign.metric)
         if same and (each["a"], each["b"]) in ((a.key, b.key), (b.key, a.key)):

@@ -1,4 +1,4 @@
-"""Settings that the experiment gives: as configured, as announced on the wire, and as the other end used them."""
+"""The experiment's settings: as configured, as announced on the wire, and as the other end used them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SOURCES = {"client": "the client", "server": "the server"}
 
 
 def settings_in_force(campaign: Campaign) -> list[Block]:
-    """What was not in force, and a row for each setting and end; nothing where no scenario gives one."""
+    """The settings not in force, and a row for each setting and end; nothing without given settings."""
     rows = [(scenario, row) for scenario in campaign.scenarios for row in scenario.settings]
     if not rows:
         return []
@@ -23,7 +23,7 @@ def settings_in_force(campaign: Campaign) -> list[Block]:
         scenarios = len({scenario.key for scenario, _ in missed})
         was = "scenario is" if scenarios == 1 else "scenarios are"
         blocks += [
-            Prose(f"Settings not in force: {scenarios} {was} not what was asked for, and not drawn in any chart."),
+            Prose(f"Settings not in force: {scenarios} {was} not measured as configured, and in no chart."),
             Items([_words(scenario, row) for scenario, row in missed]),
         ]
     return [*blocks, Group("Every setting that was given: configured, announced, used", [_table(rows)])]
@@ -37,7 +37,7 @@ def _words(scenario: Scenario, row: SettingInForce) -> str:
 def _table(rows: Iterable[tuple[Scenario, SettingInForce]]) -> Table:
     columns = [
         Column("scenario", numeric=False), Column("setting", numeric=False), Column("of", numeric=False),
-        Column("configured"), Column("announced"), Column("held in its place"), Column("most used by the other end"),
+        Column("configured"), Column("announced"), Column("in force instead"), Column("most used by the other end"),
         Column("in force", numeric=False), Column("seen by", numeric=False), Column("connections"),
     ]  # fmt: skip
     cells = [
@@ -56,8 +56,8 @@ def _table(rows: Iterable[tuple[Scenario, SettingInForce]]) -> Table:
         for scenario, row in rows
     ]
     caption = (
-        "Settings that the experiment gives. A setting is in force if just it was announced, nothing held in its "
-        "place, and the other end never used more of it"
+        "Settings of the experiment. A setting is in force if exactly its value was announced and applied, and the "
+        "other end never exceeded it"
     )
     return Table(caption, columns, cells, row_headers=2)
 
@@ -82,6 +82,6 @@ def _sources(names: str) -> str:
 
 
 def _shown(value: int, row: SettingInForce) -> str:
-    """Exact: whoever looks here compares numbers."""
+    """Exact numbers, for comparison with other tools."""
     unit = "B" if row["unit"] == "bytes" else row["unit"] or ""
     return f"{value} {unit}".strip()

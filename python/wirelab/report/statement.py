@@ -1,4 +1,4 @@
-"""What the answer is made of: sentences that say one thing each, with a way to what they rest on."""
+"""The sentences of the answer: each states one thing and links to its evidence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Statement:
     href: str = ""
 
     def lines(self, indent: str = "") -> Iterator[str]:
-        """For a terminal: a sentence a line, those that belong to it indented."""
+        """For a terminal: one sentence a line, with its details indented."""
         yield indent + self.text
         for each in self.more:
             yield from each.lines(indent + "  ")

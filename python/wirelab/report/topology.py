@@ -1,4 +1,4 @@
-"""What was checked of each link of a topology: of the client's, of one behind a proxy, of an air that many share."""
+"""The checks of each link of a topology: the client's link, a link behind a proxy, a medium shared by many hosts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ CLIENT = "client"
 COLUMNS = (
     Column("link", numeric=False),
     Column("hosts", numeric=False),
-    Column("certified by probes", numeric=False),
-    Column("configured against measured in the trials", numeric=False),
+    Column("calibrated by probes", numeric=False),
+    Column("compared with its configuration in the trials", numeric=False),
     Column("logs replayed", numeric=False),
 )
 TONES = {"good": "good", "limited": "unsure", "unusable": "bad"}
 
 
 def topology(campaign: Campaign) -> list[Block]:
-    """A row for each link, with what was checked of it; nothing where a client and a server are alone."""
+    """A row for each link with its checks; None for a plain client and server."""
     rows: dict[tuple[bool, str, str], list[Cell]] = {}
     for scenario in campaign.scenarios:
         for link in scenario.plan.topology:
@@ -32,14 +32,14 @@ def topology(campaign: Campaign) -> list[Block]:
             rows.setdefault((not own, name, hosts), row)
     if not rows:
         return []
-    words = "Probes go between the client and its peer alone, before the first block"
+    words = "Probes are sent only between the client and its peer, before the first block"
     if stations := _stations(campaign):
         words += (
-            f": what {', '.join(stations)} did to the air that they share with the client is not certified, and what "
-            "their traffic was is in the table of background traffic"
+            f"; the effect of {', '.join(stations)} on the medium shared with the client is not calibrated (the table "
+            "of background traffic has their traffic)"
         )
     return [
-        Table("Links of the topology, and what was checked of each", COLUMNS, [rows[key] for key in sorted(rows)]),
+        Table("Links of the topology, and the checks of each", COLUMNS, [rows[key] for key in sorted(rows)]),
         Prose(f"{words}."),
     ]
 
@@ -48,7 +48,7 @@ def _certificate(campaign: Campaign, name: str, *, own: bool) -> Cell:
     every = campaign.estimates["certificates"]
     found = [each for each in every if name in (each["link_names"] if own else each["topology_links"])]
     if not found:
-        return dash("not probed, so not certified")
+        return dash("not probed, so not calibrated")
     worst = max(found, key=lambda each: list(TONES).index(each["grade"]))
     return Cell(f"{worst['grade']}; {certificate.summary(worst['lines'])}", tone=TONES[worst["grade"]])
 
@@ -56,7 +56,7 @@ def _certificate(campaign: Campaign, name: str, *, own: bool) -> Cell:
 def _accuracy(*, own: bool) -> Cell:
     if own:
         return Cell("yes, each direction")
-    return dash("only the client's link is set against what it was configured, trial by trial")
+    return dash("only the client's link is compared with its configuration in each trial")
 
 
 def _replayed(campaign: Campaign, link: LinkSpec) -> Cell:
@@ -66,6 +66,6 @@ def _replayed(campaign: Campaign, link: LinkSpec) -> Cell:
 
 
 def _stations(campaign: Campaign) -> list[str]:
-    """Hosts on the client's side of its link beside it."""
+    """The other hosts on the client's side of its link."""
     links = [link for scenario in campaign.scenarios for link in scenario.plan.topology[:1]]
     return list(dict.fromkeys(host for link in links for host in link.near if host != CLIENT))

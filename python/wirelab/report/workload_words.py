@@ -22,11 +22,11 @@ from wirelab.units import format_duration, format_size
 def workload_words(workload: WorkloadSpec) -> str:
     """A workload in words."""
     if isinstance(workload, PubSub | Stream):
-        return _telling_words(workload)
+        return _pubsub_words(workload)
     if isinstance(workload, PageLoads):
         return _page_words(workload)
     if isinstance(workload, Telemetry):
-        content = f"readings of {format_size(workload.message_bytes)} delivered"
+        content = f"telemetry messages of {format_size(workload.message_bytes)}"
     else:
         downloads = " and ".join(map(format_size, workload.downloads))
         turns = " in turn" * (len(workload.downloads) > 1)
@@ -49,7 +49,7 @@ def _connection_words(policy: ConnectionPolicy) -> str:
     if isinstance(policy, NewConnection):
         return "a new connection for each"
     if isinstance(policy, Resumed):
-        return "a connection for each that resumes the session before"
+        return "a new connection for each that resumes the last session"
     return f"persistent connections: {policy.connections}"
 
 
@@ -57,18 +57,18 @@ def _page_words(workload: PageLoads) -> str:
     page = workload.page
     return (
         f"{count(workload.loads, 'load')} a trial of the page {page.name} ({count(page.resources, 'resource')}, "
-        f"{format_size(page.body_bytes)}), one after another, each without connections and with an empty cache; "
+        f"{format_size(page.body_bytes)}), one after another, each with new connections and an empty cache; "
         f"time-out {format_duration(workload.timeout_ns)}"
     )
 
 
-def _telling_words(workload: PubSub | Stream) -> str:
+def _pubsub_words(workload: PubSub | Stream) -> str:
     steady = isinstance(workload, Stream) or isinstance(workload.arrival, Fixed)
     buffer = ""
     if isinstance(workload, Stream):
         buffer = f"; the player buffers {format_duration(workload.playout_delay_ns)}"
     return (
         f"{workload.kind}: {workload.messages} messages a trial of {format_size(workload.message_bytes)}, "
-        f"{'evenly spaced' if steady else 'Poisson'} at {workload.rate_hz} /s, to {workload.subscribers} waiting; "
+        f"{'evenly spaced' if steady else 'Poisson'} at {workload.rate_hz} /s, to {workload.subscribers} subscribers; "
         f"time-out {format_duration(workload.timeout_ns)}{buffer}"
     )

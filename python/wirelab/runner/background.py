@@ -31,7 +31,7 @@ def background(
 
 
 def patience_ns(scenario: Scenario) -> int:
-    """How long it may take until all of it is there."""
+    """The maximum time until all of it has started."""
     return READY_NS * len(scenario.traffic) + stagger_ns(scenario.traffic)
 
 

@@ -1,4 +1,4 @@
-"""What keeps scenarios from being run by the programs that they name, known before anything is started."""
+"""Reasons why programs cannot run scenarios, known before anything is started."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def program_barrier(
             return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
         protocol, settings = spoken_by(scenario, role)
         described = known.protocol(protocol)
-        assert described is not None, "the plan holds known protocols only"
+        assert described is not None, "the plan has only known protocols"
         own = scenario.program_settings.get(name, {})
         if (refusal := entry.refusal(described, settings, scenario.workload, own)) is not None:
             return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
@@ -59,7 +59,7 @@ class Foreseen(NamedTuple):
     failing: frozenset[str]
 
 
-def foreseen(plan: Plan, implementations: Mapping[str, Implementation]) -> Foreseen:
+def forecast(plan: Plan, implementations: Mapping[str, Implementation]) -> Forecast:
     """Every scenario's barrier."""
     found: dict[Barrier, list[Scenario]] = {}
     for scenario in plan.scenarios:

@@ -1,4 +1,4 @@
-"""A campaign's folder: opened, checked against the plan, cleaned of what did not finish."""
+"""A campaign's folder: opened, checked against the plan, cleaned of unfinished trials."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Campaign:
     journal: Journal
 
     def trial_folder(self, trial: str) -> Path:
-        """Where a trial's records are."""
+        """The folder of a trial's records."""
         return self.folder / TRIALS / trial
 
     def finished(self) -> dict[str, JournalEntry]:
-        """The plan's trials that need no run, with the entry that holds."""
+        """The plan's finished trials, with the entry that counts."""
         last = {entry.trial: entry for entry in self.journal.entries}
         return {
             trial.trial: last[trial.trial]
@@ -81,7 +81,7 @@ def open_campaign(
 ) -> Iterator[Campaign]:
     """Open or begin a campaign. Finished trials of unchanged scenarios stay; a folder of something else is refused.
 
-    Of one that has just begun nothing stays if it fails before a trial is over; what was set aside comes back.
+    A new campaign that fails before its first trial is removed, and the archived one is restored.
     """
     aside = _set_aside(folder) if fresh else None
     missing = _first_missing(folder)
@@ -166,7 +166,7 @@ def _check_same(folder: Path, plan: Plan) -> None:
     if not path.exists():
         strangers = [entry.name for entry in folder.iterdir() if entry.name not in {"lock", TRIALS}]
         if strangers:
-            raise WirelabError(f"{folder} holds {strangers[0]} and is no campaign", hint=ELSEWHERE)
+            raise WirelabError(f"{folder} contains {strangers[0]} and is not a campaign", hint=ELSEWHERE)
         return
     old = read_plan(folder)
     if old.experiment.name != plan.experiment.name:

@@ -1,4 +1,4 @@
-"""What a campaign's earlier trials were measured with that is not what is there now."""
+"""Changes of programs since a campaign's earlier trials."""
 
 from __future__ import annotations
 

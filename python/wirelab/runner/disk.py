@@ -14,7 +14,7 @@ from wirelab.errors import RunError, Where, WirelabError
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 LEAST_FREE_BYTES = 4 * 2**20
-"""With less, an endpoint or the link may fail to write what it measured."""
+"""With less free space, an endpoint or the link may fail to write its records."""
 
 
 class DiskFullError(RunError):

@@ -67,7 +67,7 @@ HEADER_BYTES = 64
 
 @dataclass(frozen=True)
 class Endpoints:
-    """What is the same for every trial of a campaign."""
+    """The data that all trials of a campaign share."""
 
     agent: Path
     implementations: Mapping[str, Implementation]
@@ -76,12 +76,12 @@ class Endpoints:
     known: Description = field(default_factory=registered)
     """Protocols, with the user's own."""
     cpu_quota: str = "none"
-    """By what CPU time can be limited, or `none: ` and why it cannot."""
+    """The mechanism that limits CPU time, or `none: ` and the reason."""
     pages: Mapping[str, MadePage] = field(default_factory=dict)
-    """What scenarios load, by digest."""
+    """The pages of scenarios, by digest."""
 
     def barrier(self, scenario: Scenario) -> Barrier | None:
-        """What the lanes, the machine or the programs that it names do not have; none if it can run."""
+        """What is missing in the namespaces, the machine or the programs; None if the scenario can run."""
         for family in families(scenario):
             if not self.addresses.has(family):
                 return Barrier(
@@ -99,7 +99,7 @@ class Endpoints:
             (folder / role.value).mkdir(parents=True)
             traces = self._trace_variables(scenario, folder / role.value)
             if (secrets := traces.get(SSLKEYLOGFILE)) is not None:
-                # It exists before anybody writes to it, so that whoever does cannot open it to others.
+                # It is created first, so that its writer cannot make it readable for others.
                 Path(secrets).touch(mode=0o600)
             if (qlog := traces.get(QLOGDIR)) is not None:
                 Path(qlog).mkdir()
@@ -124,8 +124,8 @@ class Endpoints:
         return request
 
     def wrong_rows(self, scenario: Scenario, folder: Path, result: TrialResult) -> str | None:
-        """What is wrong with the rows of a client that performs the workload itself, as whoever waits does; none of
-        another, whose rows the agent writes.
+        """The error in the rows of a client that performs the whole workload, as subscribers do; None for other
+        clients, whose rows the agent writes.
         """
         program = self.implementations.get(scenario.implementation.client)
         if program is None or program.roles.client is None:
@@ -236,7 +236,7 @@ class Endpoints:
         return self.addresses.server(scenario) if role is Role.SERVER else self.addresses.peer(scenario)
 
     def _variables(self, entry: RoleEntry, scenario: Scenario, role: Role, directory: Path) -> dict[str, object]:
-        """What the texts of an entry may ask for (`docs/contract.md`)."""
+        """The variables of an entry's texts (`docs/contract.md`)."""
         spoken, settings = spoken_by(scenario, role)
         protocol = self._protocol(spoken)
         certificates = self.certificates.get(certificate_kind(settings))
@@ -257,7 +257,7 @@ class Endpoints:
         }
 
     def _page(self, scenario: Scenario) -> MadePage | None:
-        """What it loads, if that is a page."""
+        """The page that it loads, if any."""
         return self.pages[scenario.workload.page.sha256] if isinstance(scenario.workload, PageLoads) else None
 
     def _server_address(self, protocol: str, address: str) -> ServerAddress:
@@ -265,11 +265,11 @@ class Endpoints:
 
     def _protocol(self, name: str) -> ProtocolDescription:
         protocol = self.known.protocol(name)
-        assert protocol is not None, "the plan holds known protocols only"
+        assert protocol is not None, "the plan has only known protocols"
         return protocol
 
     def _roles(self, scenario: Scenario) -> tuple[Role, ...]:
-        """Who takes part, in the order in which they start."""
+        """The roles, in the order in which they start."""
         if scenario.origin is not None:
             return (Role.SERVER, Role.PROXY, Role.CLIENT)
         brokered = (
@@ -278,7 +278,7 @@ class Endpoints:
         return (Role.SERVER, Role.CLIENT, Role.PUBLISHER) if brokered else (Role.SERVER, Role.CLIENT)
 
     def _trace_variables(self, scenario: Scenario, directory: Path) -> dict[str, str]:
-        """By which TLS and QUIC libraries learn where to write what belongs to a capture."""
+        """The environment variables that tell TLS and QUIC libraries where to write secrets and traces."""
         protocol = self._protocol(scenario.protocol)
         if not scenario.capture or not protocol.secure:
             return {}
@@ -292,7 +292,7 @@ def certificate_kind(settings: Mapping[str, SettingValue]) -> str:
 
 
 def trial_timeout_ns(workload: WorkloadSpec) -> int:
-    """Longer than the exchanges can take if each is given up, so that only a hung endpoint reaches it."""
+    """Longer than the exchanges can take if each times out, so that only a hung endpoint reaches it."""
     if isinstance(workload, PubSub | Stream):
         published = 2 * round(workload.messages / workload.rate_hz * 1e9)
         return SUBSCRIBED_TIMEOUT_NS + published + workload.timeout_ns + TRIAL_GRACE_NS

@@ -18,7 +18,7 @@ from wirelab.experiment.programs.implementations import (
     variable,
 )
 from wirelab.experiment.programs.texts import PER_EXCHANGE, check_text
-from wirelab.runner.barriers import Foreseen, foreseen
+from wirelab.runner.barriers import Forecast, forecast
 from wirelab.runner.implementations import load
 from wirelab.schema import Certificates, Description, Role
 from wirelab.schema.plan import Plan
@@ -35,7 +35,7 @@ alone.
 
 
 def needed_programs(plan: Plan, beside: Path | None) -> dict[str, Implementation]:
-    """The programs that a plan names and that are known; raises everything wrong with their entries at once."""
+    """The known programs of a plan; raises all errors of their entries together."""
     names = {name for s in plan.scenarios for name in (s.implementation.client, s.implementation.server)} - {BUILTIN}
     known = load(beside) if names else {}
     found = {name: known[name] for name in sorted(names) if name in known}
@@ -46,19 +46,19 @@ def needed_programs(plan: Plan, beside: Path | None) -> dict[str, Implementation
     return found
 
 
-def foreseen_failures(plan: Plan, beside: Path | None) -> Foreseen:
+def forecast_failures(plan: Plan, beside: Path | None) -> Forecast:
     """What would not run on this machine, with a line for each file that a program's command lacks; raises what is
     wrong with their entries.
     """
     programs = needed_programs(plan, beside)
     lost = missing_files(programs, beside) if beside is not None else {}
     absent = [f"{name}: its entry names {file}, which is not there" for name, files in lost.items() for file in files]
-    found = foreseen(plan, programs)
+    found = forecast(plan, programs)
     return found._replace(words=[*found.words, *absent])
 
 
 def wrong(program: Implementation, known: Description) -> Iterator[WirelabError]:
-    """What is wrong with the texts and the conditions of an entry."""
+    """The errors in the texts and conditions of an entry."""
     origin = program.origin
     assert origin is not None, "it comes from a file"
     for word in program.version_command:

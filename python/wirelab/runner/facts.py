@@ -1,4 +1,4 @@
-"""What ran a campaign: versions, machine, kernel settings (`campaign.json`)."""
+"""The environment of a campaign: versions, machine, kernel settings (`campaign.json`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def now() -> str:
 def collect(
     agent: Path, host: HostFacts, implementations: Mapping[str, Implementation], command: Sequence[str]
 ) -> CampaignRecord:
-    """Everything that a reader needs to run the campaign again elsewhere, without who ran it; no run yet."""
+    """The data that a reader needs to repeat the campaign elsewhere, without the user's name; no run yet."""
     return CampaignRecord(
         wirelab=wirelab.__version__,
         agent=AgentVersion(version=agents.ask(agent, ["--version"]).strip(), sha256=agents.digest(agent)),

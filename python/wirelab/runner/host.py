@@ -46,7 +46,7 @@ class RefusedError(Exception):
 
 
 class Host(Protocol):
-    """Runs trials side by side, one in each lane. Whoever holds it closes it."""
+    """Runs trials in parallel, one in each lane. Its owner closes it."""
 
     def open(self, lanes: OpenLanes) -> HostFacts:
         """Make the lanes; once, first."""
@@ -67,7 +67,7 @@ class Host(Protocol):
 class AgentHost:
     """`wirelab-agent host` as a process.
 
-    Its stdin is its life line: whatever ends this process ends it and everything in it.
+    Its stdin is its lifeline: if this process ends in any way, the host ends with everything in it.
     """
 
     def __init__(self, agent: Path, log: Path | None, scratch: Path | None = None) -> None:
@@ -76,7 +76,7 @@ class AgentHost:
         """
         self._log = tempfile.TemporaryFile() if log is None else log.open("ab+")  # noqa: SIM115 (closed by `close`)
         command = [str(agent), "host", *([] if scratch is None else ["--scratch", str(scratch)])]
-        # A group of its own: Ctrl-C reaches the runner alone, which then ends trials in order.
+        # Its own process group: Ctrl-C reaches only the runner, which then ends trials in order.
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, process_group=0
         )

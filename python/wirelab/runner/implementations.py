@@ -1,4 +1,4 @@
-"""Foreign programs as they are on this machine: which are installed, and in which version."""
+"""Third-party programs as they are on this machine: which are installed, and in which version."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def load(folder: Path | None) -> dict[str, Implementation]:
 
 
 def missing(program: Implementation) -> str | None:
-    """What of it is not installed, with the cure; none if it can run."""
+    """The part that is not installed, with the fix; None if it can run."""
     if program.python_module is not None:
         absent = find_spec(program.python_module) is None
         return f"the Python module {program.python_module} is not installed; {program.install}" if absent else None
@@ -34,7 +34,7 @@ def missing(program: Implementation) -> str | None:
 
 
 def version(program: Implementation) -> str | None:
-    """What it says of its version, one line; none if it is not installed or says nothing."""
+    """The first line of its version; None if it is not installed or prints nothing."""
     if missing(program) is not None:
         return None
     name, *arguments = (program.text(word, {}) for word in program.version_command)
@@ -54,6 +54,6 @@ def version(program: Implementation) -> str | None:
 
 
 def find_program(name: str) -> str | None:
-    """Where a program is, system folders included, which an ordinary user's PATH leaves out."""
+    """The path of a program, also in system folders that are not in an ordinary user's PATH."""
     path = os.environ.get("PATH", os.defpath)
     return shutil.which(name, path=os.pathsep.join([path, *_SYSTEM_FOLDERS]))

@@ -1,4 +1,4 @@
-"""How long a run takes, roughly: its trials, and what comes before and after them."""
+"""A rough estimate of a run's duration: its trials, and the time before and after them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ if TYPE_CHECKING:
     from wirelab.schema.plan import Plan
 
 START_NS = 3 * 10**9
-"""Python, the host and its jobs."""
+"""Start of Python, of the host and of its namespaces."""
 ANALYSIS_NS = 4 * 10**9
-"""Of the smallest dataset, with its report: most of it are libraries that are loaded."""
+"""Analysis and report of the smallest dataset: mostly the import of libraries."""
 ANALYSIS_SCENARIO_NS = 2 * 10**8
 ANALYSIS_EXCHANGE_NS = 150_000
 """Resampling; CPU time of two processors of a virtual machine, as the others."""
 
 
 def run_ns(plan: Plan, jobs: int, *, probes: bool = True) -> int:
-    """About how long `wirelab run` takes for a plan in so many jobs, up to the plan's ceiling."""
+    """About how long `wirelab run` takes for a plan with so many parallel trials, up to the plan's maximum."""
     from wirelab.plan import expected_ns
     from wirelab.runner.probes import campaign_probes_ns
 

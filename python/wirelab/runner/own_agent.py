@@ -1,4 +1,4 @@
-"""The agent under a name of the campaign's own: a build that goes on meanwhile must not change what measures."""
+"""The campaign's own copy of the agent: a build during the run must not change the measuring program."""
 
 from __future__ import annotations
 

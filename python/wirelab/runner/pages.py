@@ -37,7 +37,7 @@ def _made(campaign: Path, digest: str, name: str, page: Page | None) -> MadePage
     if (site := _whole(files, digest)) is not None:
         return MadePage(site, files)
     if page is None:
-        raise RunError(f"the page {name} is not whole", Where(str(manifest.parent)), "give its experiment again")
+        raise RunError(f"the page {name} is incomplete", Where(str(manifest.parent)), "run its experiment again")
     partial = campaign / PAGES / f"{digest}.partial"
     for folder in (partial, manifest.parent):
         shutil.rmtree(folder, ignore_errors=True)
@@ -48,7 +48,7 @@ def _made(campaign: Path, digest: str, name: str, page: Page | None) -> MadePage
 
 
 def _whole(files: PageFiles, digest: str) -> Site | None:
-    """What the manifest says, if it is that page's and every file is there as it says, and no other."""
+    """The manifest, if it is that page's and exactly its files are present and unchanged."""
     try:
         site = Site.from_json(files.manifest.read_bytes(), Where(str(files.manifest)))
         there = {path.relative_to(files.folder).as_posix() for path in files.folder.rglob("*") if path.is_file()}

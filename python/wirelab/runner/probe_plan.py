@@ -1,7 +1,7 @@
-"""Which probes tell what a link does within a given time. Pure.
+"""The probes that measure a link within a given time. Pure.
 
 Sparse ones, both ways, for the delay; steady ones for loss and what else befalls packets one by one; bursts above the
-rate, one direction after the other, for the rate. Whoever sleeps is woken before.
+rate, one direction after the other, for the rate. A sleeping radio is woken first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LEAST_TRAIN, LONG_TRAIN, LONGEST_TRAIN, MOST_TRAINS = 4, 64, 128, 60
 not run until the train is over.
 """
 TRAIN_NS = 5 * MS
-"""At a high rate a train is longer, if it can: the emulator's lateness is a smaller part of it then."""
+"""At a high rate a train is longer, if it can: the emulator's timing error is a smaller part of it then."""
 PAUSE_NS = 3 * MS
 LEAST_QUEUE_BYTES = 2000
 LANE_MTU = 1500
@@ -54,7 +54,7 @@ class _Way:
         return min([self.link.mtu or LANE_MTU, *frames]) - self.header_bytes
 
     def packet_ns(self, payload: int) -> int:
-        """How long one probe keeps the next one waiting."""
+        """The time for which one probe delays the next."""
         size = payload + self.header_bytes
         return round(sending_ns(self.own, size) + sum(shared_ns(stage, size) for stage in self.known.shared))
 
@@ -86,7 +86,7 @@ def shared_ns(stage: SharedFacts, size: int) -> float:
 
 
 def plan_probes(link: LinkSpec, known: LinkFacts, time_ns: int) -> ProbePlan:
-    """Probes for so long, and for as long as waking the radio takes. It begins at 0: whoever runs it sets the start."""
+    """Probes for so long, and for as long as waking the radio takes. It begins at 0: the runner sets the start."""
     ways = (_Way(True, link, known), _Way(False, link, known))
     opening = list(_opening(ways[0]))
     at = _awake_ns(ways[0])
@@ -116,12 +116,12 @@ def plan_probes(link: LinkSpec, known: LinkFacts, time_ns: int) -> ProbePlan:
 
 
 def probes_ns(link: LinkSpec, known: LinkFacts, time_ns: int) -> int:
-    """How long probing takes, processes included."""
+    """The duration of a calibration, processes included."""
     return plan_probes(link, known, time_ns).duration_ns + SECOND
 
 
 def doing(plan: ProbePlan, at_ns: int) -> str:
-    """What is sent at that time since the plan's beginning."""
+    """The probes that are sent at that time since the plan's start."""
     for kind in (ProbeKind.RATE, ProbeKind.LOSS, ProbeKind.DELAY):
         for flow in plan.flows:
             begun = flow.begin_ns <= at_ns < flow.begin_ns + flow.bursts * flow.every_ns

@@ -1,4 +1,4 @@
-"""Runs probes over a link: one trial whose ends send what a plan says. What they find is for others to judge."""
+"""Runs probes over a link: one trial in which both ends send what a plan says. Does not judge the results."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ AHEAD_NS = 700 * 10**6
 """How long the two processes have to start before the plan begins."""
 HEADER_BYTES = 64
 CAMPAIGN_NS = 2 * 10**9
-"""How long each distinct link of a campaign is probed."""
+"""The probing time of each distinct link of a campaign."""
 _POLL_S = 0.5
 
 
 Tell = Callable[[ProbePlan, int], None]
-"""Hears where a plan stands: nanoseconds since it began, negative before."""
+"""Receives the progress of a plan: nanoseconds since its start, negative before."""
 
 
 @contextmanager
@@ -169,7 +169,7 @@ def _request(  # noqa: PLR0913, PLR0917
 
 
 def _peer(plan: Plan) -> str:
-    """Who is first on the far side of the lanes' first link."""
+    """The first host on the far side of the lanes' first link."""
     links = lane_links(plan)
     return links[0].far[0] if links else "server"
 

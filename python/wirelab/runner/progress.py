@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands.
+    """The state of a run.
 
     `over` counts trials that need no more, `reused` those among them that an earlier run finished, `not_run` those that
     are not started because a program did not become ready.
@@ -53,7 +53,7 @@ class Observer(Protocol):
 
 @dataclass(frozen=True)
 class Summary:
-    """How a run went."""
+    """The result of a run."""
 
     total: int
     run: int

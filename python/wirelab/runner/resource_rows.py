@@ -30,7 +30,7 @@ def wrong_resources(output: Path, site: Site) -> str | None:
                 continue
             key = (row.exchange, row.resource)
             if not row.pushed and key in whole:
-                return f"{place}: {row.path} of load {row.exchange} again, as {whole[key]} has it"
+                return f"{place}: {row.path} of load {row.exchange} is a duplicate of {whole[key]}"
             whole.setdefault(key, place)
     except WrongRowError as error:
         return str(error)
@@ -42,7 +42,7 @@ def wrong_resources(output: Path, site: Site) -> str | None:
 
 
 def _wrong(row: ResourceTiming, loads: Mapping[int, Exchange], site: Site) -> Iterator[str]:
-    """What is wrong with a row, the first of which tells enough."""
+    """The errors in a row; only the first is reported."""
     if (load := loads.get(row.exchange)) is None or row.client != load.client:
         yield f"there is no load {row.exchange} of client {row.client}"
         return

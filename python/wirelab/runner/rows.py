@@ -39,10 +39,10 @@ def wrong_rows(output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int)
     first: dict[tuple[int, int], str] = {}
     for place, row in rows:
         if (other := first.setdefault((row.client, row.index), place)) is not place:
-            return f"{place}: client {row.client}, index {row.index} again, as {other} has it"
+            return f"{place}: client {row.client}, index {row.index} is a duplicate of {other}"
         if row.end_ns < row.start_ns:
             return f"{place}: end_ns is {row.start_ns - row.end_ns} ns before start_ns"
-        # Of a message that never came nobody may know when it was published.
+        # The publication time of a lost message may be unknown.
         if row.outcome is Outcome.COMPLETED and (row.start_ns < start_ns or row.end_ns > end_ns):
             return f"{place}: start_ns and end_ns are not within the trial; instants are of CLOCK_MONOTONIC"
     return None

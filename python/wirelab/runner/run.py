@@ -79,7 +79,7 @@ class Runner:
         return self._clock() - self._began
 
     def run(self, schedule: Schedule, gap_s: float = 0.0) -> Summary:
-        """Run to the end of the schedule, starting a trial no sooner than `gap_s` after the one before; whatever is
+        """Run to the end of the schedule, starting a trial not before `gap_s` after the one before; whatever is
         raised, what has finished is kept.
         """
         self._schedule, self._gap_s = schedule, gap_s

@@ -1,4 +1,4 @@
-"""From a plan to a run campaign: finds the agent, opens the folder and the host, and writes down what ran it."""
+"""From a plan to a run campaign: finds the agent, opens the folder and the host, and records the environment."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HOST_LOG = "host.log"
 
 @dataclass(frozen=True)
 class Options:
-    """What the user chose of a run."""
+    """The user's options of a run."""
 
     jobs: int | None = None
     fresh: bool = False
@@ -70,7 +70,7 @@ def run_plan(
     opening = open_campaign(folder, plan, digest, fresh=options.fresh, retry_failed=options.retry_failed)
     with opening as campaign, own_agent(folder, found) as agent:
         if agents.digest(agent) != digest:
-            raise RunError(f"{found} was replaced while the campaign was opened", hint="give the same command again")
+            raise RunError(f"{found} was replaced while the campaign was opened", hint="run the same command again")
         this_run = RunRecord(began=facts.now(), ended=None, claims_sha256=_keep_claims(folder, options.claims))
         for name, path in options.own.items():
             replace_file(folder / name, path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Hosts and links of a campaign's lanes: what the host is asked for, and by which addresses everybody is found."""
+"""Hosts and links of a campaign's lanes: the requests to the host, and the addresses of all hosts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wirelab.schema.plan import Plan, Scenario, Trial
 
 @dataclass(frozen=True)
 class LaneAddresses:
-    """Who is on which link by which addresses; the client's link is the first."""
+    """The hosts of each link with their addresses; the client's link is the first."""
 
     links: tuple[LinkAddresses, ...]
 
@@ -24,13 +24,13 @@ class LaneAddresses:
         return all(_address(host, family) is not None for link in self.links for host in (*link.near, *link.far))
 
     def peer(self, scenario: Scenario) -> str:
-        """Where the client finds who answers it: the server, or a proxy."""
+        """The address of the client's peer: the server, or a proxy."""
         if not scenario.topology:
             return _found(_address(self.links[0].far[0], _family(scenario, self.links[0].name)))
         return self.between(scenario, "client", "server" if scenario.origin is None else "proxy")
 
     def server(self, scenario: Scenario) -> str:
-        """Where the server listens: on the client's link, or on the one from the proxy."""
+        """The server's address: on the client's link, or on the one from the proxy."""
         return self.peer(scenario) if scenario.origin is None else self.between(scenario, "proxy", "server")
 
     def between(self, scenario: Scenario, one: str, other: str) -> str:
@@ -45,13 +45,13 @@ class LaneAddresses:
 
 
 def lane_links(plan: Plan) -> tuple[LaneLink, ...]:
-    """The links of every lane; none where a client and a server are alone."""
+    """The links of every lane; empty for a plain client and server."""
     topology = next((scenario.topology for scenario in plan.scenarios if scenario.topology), ())
     return tuple(LaneLink(name=link.name, near=link.near, far=link.far) for link in topology)
 
 
 def other_links(scenario: Scenario, trial: Trial, folder: Path) -> dict[str, LinkTrial]:
-    """What a trial makes of the links that are not the client's."""
+    """A trial's requests for the links other than the client's."""
     return {
         link.name: LinkTrial(
             link=link.link, seed=stable_hash(trial.link_seed, link.name), packet_log=folder / packet_log(link.name)

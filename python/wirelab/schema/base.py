@@ -1,4 +1,4 @@
-"""What every border model shares."""
+"""The base of all border models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a campaign's folder holds besides the border's files (`docs/reference/files.md`)."""
+"""The files of a campaign's folder other than the border's (`docs/reference/files.md`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QLOG = "qlog"
 """In an endpoint's folder: traces of its QUIC connections."""
 PAGES = "pages"
 PAGE_FILES = "files"
-"""Of a page: its resources' files, beside its manifest."""
+"""The files of a page's resources, next to its manifest."""
 
 
 def packet_log(link: str) -> str:
@@ -143,5 +143,5 @@ def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
 
 
 def attempt_folder(campaign: Path, trial: str, attempt: int) -> Path:
-    """Where a discarded attempt's records are kept."""
+    """The folder of a discarded attempt's records."""
     return campaign / TRIALS / f"{trial}.discarded-{attempt}"

@@ -71,7 +71,7 @@ class RoundTripChange(Received):
 
 
 class FlowControl(Received):
-    """How much may be on its way before the receiver allows more, and the settings that say so."""
+    """The flow control window, and the settings that set it."""
 
     default_window_bytes: int | None = None
     """Of an exchange that is no page's load; none if it is wide enough to be no limit."""
@@ -81,7 +81,7 @@ class FlowControl(Received):
 
 
 class Timing(Received):
-    """What the time of an exchange follows from, besides its link and its workload."""
+    """The properties that determine the time of an exchange, other than its link and its workload."""
 
     round_trips: RoundTrips
     changes: tuple[RoundTripChange, ...] = ()
@@ -103,7 +103,7 @@ class Timing(Received):
 
 
 class SuccessStatus(Received):
-    """How an answer says that all went well, to a request without a body and to one with a body."""
+    """The success status of an answer to a request without a body and to one with a body."""
 
     fetched: int
     stored: int
@@ -130,7 +130,7 @@ class ProtocolDescription(Received):
 
     @property
     def builtin(self) -> bool:
-        """False for a protocol of the user's own, which foreign programs alone speak: no library of ours is in it."""
+        """False for a user-defined protocol, which only third-party programs speak."""
         return bool(self.libraries)
 
     def setting(self, name: str) -> SettingDescription | None:

@@ -51,7 +51,7 @@ def damaged(path: Path, why: str, hint: str) -> WirelabError:
 
 
 def wrong_value(detail: ErrorDetails) -> str:
-    """What is wrong with a document, and where in it."""
+    """The error in a document, and its place."""
     place = ".".join(map(str, detail["loc"]))
     if detail["type"] == "missing":
         return f"it has no {place}"

@@ -12,7 +12,7 @@ SettingValue = bool | int | str
 
 
 class Role(StrEnum):
-    """What an endpoint is in its trial."""
+    """The role of an endpoint in its trial."""
 
     CLIENT = "client"
     SERVER = "server"
@@ -45,7 +45,7 @@ class Certificates(Border):
 
 
 class PageFiles(Border):
-    """Where the endpoints of the workload `page` find it."""
+    """The paths of the page for endpoints of the workload `page`."""
 
     manifest: Path
     folder: Path

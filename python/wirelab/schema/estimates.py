@@ -179,7 +179,7 @@ class Programs(TypedDict):
 
 @document
 class EndpointWaits(TypedDict):
-    """What a scenario's endpoints waited for a CPU."""
+    """CPU waiting of a scenario's endpoints."""
 
     wait_s: float | None
     """Seconds for each exchange that both endpoints were ready to run and had no CPU; null if not counted."""
@@ -197,7 +197,7 @@ class EndpointWaits(TypedDict):
 
 @document
 class CpuLimit(TypedDict):
-    """What a limit on a host's CPU time did."""
+    """The effect of a CPU limit of a host."""
 
     share: float
     """The limit as a fraction of one CPU."""
@@ -301,7 +301,7 @@ class Day(TypedDict):
 
 @document
 class LedgerRecord(TypedDict):
-    """What the bytes of a captured scenario were spent on."""
+    """The bytes of a captured scenario by purpose."""
 
     exchanges: int
     """Exchanges that were captured."""
@@ -351,7 +351,7 @@ class Counted(TypedDict):
 
 @document
 class EnergyOfScenario(TypedDict):
-    """What a message costs the client's radio and processor, and a day of them; null where it is not known."""
+    """The energy of a message and of a day for the client's radio and processor; null if not known."""
 
     exchanges: int
     """Exchanges that the means are over."""
@@ -427,7 +427,7 @@ class Family(TypedDict):
 
 @document
 class Quality(TypedDict):
-    """What a comparison is good for."""
+    """The quality of a comparison."""
 
     flag: Grade
     """The worst quality of the link, of the endpoints (not for counts), and, of a delay, of the link's mean error
@@ -489,7 +489,7 @@ class LinkConfigured(TypedDict):
 
 @document
 class DelayErrors(TypedDict):
-    """How late the emulator was; null of a link that netem ran."""
+    """The emulator's timing error; null with netem."""
 
     p50: float | None
     """Median in seconds."""
@@ -539,7 +539,7 @@ class LinkRecord(TypedDict):
 
 @document
 class LaneLateness(TypedDict):
-    """How late the emulator was in one lane, over all packets."""
+    """The emulator's timing error in one lane, over all packets."""
 
     lane: int
     """Number of the job, from 0."""
@@ -557,7 +557,7 @@ class LaneLateness(TypedDict):
 
 @document
 class Replay(TypedDict):
-    """Trials whose packet log was run again through a fresh link."""
+    """Trials with a replayed packet log."""
 
     trials: int
     """Trials that are done."""
@@ -597,7 +597,7 @@ class CertificateLine(TypedDict):
 
 @document
 class CertificateRecord(TypedDict):
-    """What probes found of one link."""
+    """The calibration record of one link."""
 
     link_names: list[str]
     """Its names as the client's link."""
@@ -619,7 +619,7 @@ class CertificateRecord(TypedDict):
 
 @document
 class Constant(TypedDict):
-    """A constant of a radio's or device's model, and where it comes from."""
+    """A constant of a radio's or device's model, and its source."""
 
     constant: str
     """Name of the constant."""

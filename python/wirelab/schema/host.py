@@ -1,4 +1,4 @@
-"""What the host is asked and answers, a line of JSON each (`crates/wirelab-schema/src/host.rs`)."""
+"""Requests to the host and its replies, a line of JSON each (`crates/wirelab-schema/src/host.rs`)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class CaptureFiles(Border):
 
 
 class LinkTrial(Border):
-    """What one trial makes of a link that is not the lane's first."""
+    """A trial's request for a link other than the lane's first."""
 
     link: LinkSpec
     seed: Unsigned
@@ -139,7 +139,7 @@ class HostAddress(Received):
 
 
 class LinkAddresses(Received):
-    """Who is on a link by which addresses, in every lane the same."""
+    """The hosts of a link with their addresses, the same in every lane."""
 
     name: str
     near: tuple[HostAddress, ...]
@@ -171,7 +171,7 @@ class TrialStatus(StrEnum):
 
 
 class EndpointResult(Received):
-    """How one endpoint went."""
+    """The result of one endpoint."""
 
     name: str
     exit_code: int | None = None

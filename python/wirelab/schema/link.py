@@ -49,7 +49,7 @@ class DropCount(Received):
 
 
 class LatenessHistogram(Received):
-    """Lateness of delivered packets in buckets; the last holds everything above the edge before it."""
+    """Timing error of delivered packets in buckets; the last holds everything above the edge before it."""
 
     upper_ns: tuple[Unsigned, ...]
     packets: tuple[Unsigned, ...]

@@ -39,7 +39,7 @@ class Stop(Border):
 
 
 class Preview(Border):
-    """The plan was scaled down to fit a budget; its numbers are no result."""
+    """The plan was scaled down to fit a budget; a quick run is not conclusive."""
 
     budget_ns: Unsigned
     """Time of `--budget`."""
@@ -240,7 +240,7 @@ class Plan(Border):
 
     @property
     def trials(self) -> int:
-        """How many trials it holds, up to the ceiling."""
+        """The number of its trials, up to the maximum."""
         return sum(len(block.trials) for block in self.blocks)
 
     def without(self, keys: Collection[str]) -> Plan:
@@ -263,7 +263,7 @@ class Plan(Border):
 
 
 def _scenario_json(scenario: Scenario) -> dict[str, Any]:
-    """A client and a server that are alone need no word of it."""
+    """A plain client and server need no topology."""
     own = scenario.model_dump(
         mode="json", exclude={"topology", "traffic", "origin", "cpu", "program_settings", "server_starts_in_ns"}
     )

@@ -1,4 +1,4 @@
-"""What the ends of a lane send to find out what its link does (`crates/wirelab-schema/src/probe.rs`)."""
+"""The probes that the ends of a lane send to measure its link (`crates/wirelab-schema/src/probe.rs`)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from wirelab.schema.exchange import Outcome
 
 
 class FoundBy(StrEnum):
-    """How the client came to want a resource."""
+    """How the client discovered a resource."""
 
     NAVIGATION = "navigation"
     BODY = "body"

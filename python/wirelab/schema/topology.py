@@ -30,7 +30,7 @@ class Origin(Border):
 
 
 class BulkTraffic(Border):
-    """Bulk transfers over TCP between two hosts, so many side by side."""
+    """Bulk transfers over TCP between two hosts, so many in parallel."""
 
     kind: Literal["bulk"] = "bulk"
     name: str
@@ -48,7 +48,7 @@ class BulkTraffic(Border):
 
 
 class PingTraffic(Border):
-    """Floods of echo requests from one host to another, so many side by side."""
+    """Floods of echo requests from one host to another, so many in parallel."""
 
     kind: Literal["ping"] = "ping"
     name: str

@@ -52,7 +52,7 @@ class PublishedVerdict(TypedDict):
 
 @document
 class VerdictQuality(TypedDict):
-    """What a verdict is good for: the worst of the comparisons, links and endpoints that it rests on."""
+    """The quality of a verdict: the worst of its comparisons, links and endpoints."""
 
     flag: Grade
     """The worst quality of the comparisons, links and endpoints that the verdict rests on."""

@@ -1,4 +1,4 @@
-"""What the endpoints of a trial do (`crates/wirelab-schema/src/workload.rs`)."""
+"""Workloads of a trial's endpoints (`crates/wirelab-schema/src/workload.rs`)."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class PubSubWorkload(Border):
 
     @property
     def downloads(self) -> tuple[int, ...]:
-        """What a subscriber is sent."""
+        """The bytes that a subscriber receives."""
         return (self.message_bytes,)
 
     def scaled(self, factor: float) -> Self:
@@ -163,7 +163,7 @@ class PageIdentity(Border):
     """What tells pages apart, and how much there is of one."""
 
     name: str
-    """For people."""
+    """The display name."""
     sha256: str
     """Of the manifest, and with it of every body."""
     resources: Unsigned
@@ -194,7 +194,7 @@ class PageLoads(Border):
 
     @property
     def downloads(self) -> tuple[int, ...]:
-        """What a load fetches."""
+        """The resources of a load."""
         return (self.page.body_bytes,)
 
     def scaled(self, factor: float) -> Self:
@@ -203,4 +203,4 @@ class PageLoads(Border):
 
 
 WorkloadSpec = Annotated[RequestResponse | Telemetry | PubSub | Stream | PageLoads, Field(discriminator="kind")]
-"""What a trial's endpoints do, by `kind`."""
+"""The workload of a trial's endpoints, by `kind`."""

@@ -25,7 +25,7 @@ def read_folder(path: Path, document: str = DOCUMENT) -> Page:
             raise WirelabError("is not a folder", where, f"name the folder of {document}")
         if root.parent == root:
             what = "is refused: every file of this machine would be inside the page's folder"
-            raise WirelabError(what, where, f"name the folder that holds {document}")
+            raise WirelabError(what, where, f"give the folder that contains {document}")
     except (OSError, RuntimeError, ValueError) as error:
         # A loop of symbolic links is a RuntimeError before Python 3.13, a zero byte a ValueError.
         raise WirelabError(f"cannot be read: {_why(error)}", where) from None

@@ -64,7 +64,7 @@ def jpeg(size_bytes: int, seed: str, picture: Picture = SMALL) -> bytes:
             high = middle - 1
     padding = room - len(_encode(drawn, low)) if low else -1
     if not 0 <= padding <= _SEGMENT_MOST:
-        raise ValueError(f"no picture of {picture.width} by {picture.height} pixels takes {size_bytes} bytes")
+        raise ValueError(f"no picture of {picture.width} by {picture.height} pixels has {size_bytes} bytes")
     return _encode(drawn, low, b" " * padding)
 
 

@@ -112,7 +112,7 @@ class Site(Border):
         except (ValueError, RecursionError) as error:
             raise WirelabError(f"is not JSON: {error}", where, hint) from None
         except (TypeError, KeyError):
-            raise WirelabError("is no page's manifest: it has no schema_version", where, hint) from None
+            raise WirelabError("is not a manifest of a page: it has no schema_version", where, hint) from None
         if version != VERSION:
             raise WirelabError(f"its schema_version is {version}, this build's is {VERSION}", where, hint)
         try:
@@ -133,7 +133,7 @@ class Site(Border):
                 if resource.parent is not None or resource.kind is not Kind.DOCUMENT or resource.at_bytes:
                     raise ValueError(f"{resource.path} is first and no page's document")
             elif resource.parent is None or resource.parent >= index:
-                raise ValueError(f"{resource.path} does not stand behind its parent")
+                raise ValueError(f"{resource.path} does not follow its parent")
             elif resource.at_bytes > (most := self.resources[resource.parent].body_bytes):
                 raise ValueError(f"{resource.path} is found at byte {resource.at_bytes} of {most}")
         if stray := [each.url for each in self.left_out if each.parent >= len(self.resources)]:

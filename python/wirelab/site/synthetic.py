@@ -42,7 +42,7 @@ def png(size_bytes: int, seed: str) -> bytes:
     of pixels fills. Stored without compression, so that no version of a library changes a byte.
     """
     if size_bytes < LEAST_IMAGE_BYTES:
-        raise ValueError(f"no image takes {size_bytes} bytes, at least {LEAST_IMAGE_BYTES}")
+        raise ValueError(f"no image has {size_bytes} bytes, at least {LEAST_IMAGE_BYTES}")
     room = size_bytes - _FIXED_BYTES - _STREAM_BYTES
     blocks = -(-room // (_MOST_STORED + _BLOCK_BYTES))
     width = _WIDTH if room >= 2 * _WIDTH else 1

@@ -23,7 +23,7 @@ def count(many: int, what: str) -> str:
 
 
 def too_large(size: int, most: int) -> str:
-    """A size beside the most that there may be of it, in bytes where larger units show no difference."""
+    """A size and its maximum, in bytes if larger units show no difference."""
     words = [format_size(each) for each in (size, most)]
     shown, bound = words if words[0] != words[1] else [f"{each:,} B" for each in (size, most)]
     return f"{shown}, at most {bound}"

@@ -47,7 +47,7 @@ COMPARED = ("end-to-end-delay", "response-time", "response-time-curl")
 ENERGIES = ("radio-energy", "message-energy")
 """Compared wherever they are known."""
 COMPARED_OF = {"load-time": ("time-to-first-byte",)}
-"""Beside a headline metric; of a page the delays of an exchange are those of the load, or of its document."""
+"""Metrics in addition to the headline metric; for a page, delays are those of the load or of its document."""
 FEW_TRIALS = 5
 _OF_RULE: tuple[Literal["mean", "sd"], ...] = ("mean", "sd")
 _NUMBERS: tuple[Literal["point", "low", "high", "level", "n", "method"], ...] = (
@@ -107,7 +107,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
 
 @dataclass(frozen=True)
 class _Used:
-    """What is known of scenarios beside their metrics, by their keys, and the radio."""
+    """Other facts about scenarios, by their keys, and the radio."""
 
     waits: dict[str, EndpointWaits]
     limits: dict[str, dict[End, CpuLimit]]
@@ -134,7 +134,7 @@ def _scenario(dataset: Dataset, scenario: Scenario, measured: list[Measured], us
         "levels": scenario.levels,
         "protocol": scenario.protocol,
         "implementation": {"client": scenario.implementation.client, "server": scenario.implementation.server},
-        "denominators": dataset.denominators(key),
+        "denominators": dataset.outcomes(key),
         "metrics": {one.metric.name: _metric(dataset, key, one) for one in measured},
         "endpoints": used.waits.get(key),
     }
@@ -282,7 +282,7 @@ def _rows(estimates: Estimates) -> Iterator[dict[str, str | float | int | None]]
 
 
 def _names(scenario: AnalysedScenario) -> dict[str, str]:
-    """What a row is of: a difference between programs is not one between protocols."""
+    """The names of a row: a difference between programs is not one between protocols."""
     own = (scenario["key"], scenario["name"], scenario["protocol"])
     ends = (scenario["implementation"]["client"], scenario["implementation"]["server"])
     return dict(zip(_NAMES, (*own, *ends), strict=True))

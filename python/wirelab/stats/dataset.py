@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 CENSORED = {f"{name}{of}" for name in ("end-to-end-delay", "response-time") for of in ("", "-largest", "-smallest")}
-"""Metrics of which a timed-out exchange tells that its value is above the time-out."""
+"""Metrics for which a timed-out exchange is known to be above the timeout."""
 
 OF_A_TRIAL = {"throughput"}
 """Metrics of which a trial has one value, over all its exchanges, those that timed out too."""
@@ -103,7 +103,7 @@ class Dataset:
         digest = hashlib.sha256("\0".join([str(self.plan.seed), *what]).encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:16], "big"))
 
-    def denominators(self, scenario: str) -> Outcomes:
+    def outcomes(self, scenario: str) -> Outcomes:
         """How many exchanges ended how, in how many trials, without excluded ones.
 
         Trials that are not done are among the trials; exchanges that they recorded are counted apart, and nowhere else.
@@ -135,7 +135,7 @@ class Dataset:
         return [(int(row["missing"]), int(row["exchanges"])) for row in trials.iter_rows(named=True)]
 
     def messages(self, scenario: str) -> Messages | None:
-        """What became of the messages of `pubsub` and `stream`, over the trials that are done; None of another
+        """What happened to the messages of `pubsub` and `stream`, over the trials that are done; None of another
         workload. `stalls` is None without a player.
         """
         import polars as pl
@@ -226,14 +226,14 @@ class Dataset:
 
 
 def _ends(rows: pl.DataFrame, size_bytes: int) -> SizeOutcomes:
-    """How downloads of one size ended."""
+    """The outcomes of downloads of one size."""
     ends = rows.filter(rows["download_bytes"] == size_bytes)["outcome"]
     completed, timed_out = int((ends == "completed").sum()), int((ends == "timed-out").sum())
     return {"bytes": size_bytes, "exchanges": len(ends), "completed": completed, "timed-out": timed_out}
 
 
 def _touched(rows: pl.DataFrame) -> NDArray[np.bool_] | None:
-    """Which exchanges had a packet retransmitted or lost; None if no column tells."""
+    """The exchanges with a retransmitted or lost packet; None if no column shows it."""
     import polars as pl
 
     columns = [name for name in _HITS if name in rows.columns and rows[name].null_count() < len(rows)]

@@ -68,7 +68,7 @@ def radio_energies(dataset: Dataset) -> tuple[EnergyModel | None, dict[str, Ener
 
 
 def modelled(radio: EnergyModel) -> str:
-    """Whose model every energy is, and whether that was ever held against a measurement."""
+    """The model of the energies, and whether it was validated by a measurement."""
     parts = [part for part in (radio["radio"], radio["device"]) if part is not None]
     named = [labelled(part["name"], part) for part in parts]
     work = " and of the client's CPU time" if radio["measured_on_device"] else ""
@@ -76,7 +76,7 @@ def modelled(radio: EnergyModel) -> str:
 
 
 def labelled(words: str, of: RadioRecord | DeviceRecord) -> str:
-    """What is said of a radio or a device of `energy.json`, and whether it is validated."""
+    """The label of a radio or device of `energy.json`, and whether it is validated."""
     return words if of["validated"] else f"{words} (unvalidated)"
 
 

@@ -1,6 +1,4 @@
-"""Where the bytes of captured scenarios went: the means for each exchange of what `ledger.parquet` counts, and what a
-day of messages makes of them.
-"""
+"""The bytes of captured scenarios by purpose: means over exchanges of `ledger.parquet`, and for a day of messages."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ DAY_S = 86_400.0
 ASSUMED_INTERVAL_S = 900.0
 """Between messages of a day where neither `[energy]` nor the arrival process says."""
 SET_UP = ("connection", "handshake")
-"""What a connection costs once, however many messages it carries."""
+"""The parts that a connection needs once for any number of messages."""
 
 
 def ledgers(dataset: Dataset) -> dict[str, LedgerRecord]:

@@ -48,6 +48,7 @@ SENTENCES = {
     r"\bstack\b": lambda _: "protocol",
     r"\bstacks\b": lambda _: "protocols",
     r"fewer lanes \(--lanes\)": lambda _: "fewer trials at a time (--jobs)",
+    r"leave the machine alone": lambda _: "stop other programs",
 }
 """The same inside sentences."""
 

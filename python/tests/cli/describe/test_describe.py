@@ -33,7 +33,7 @@ def test_a_name_is_described_without_its_kind() -> None:
     for kind, name in [("protocol", "coap"), ("link", "nb-iot"), ("metric", "end-to-end-delay")]:
         assert run("describe", name) == (0, described(kind, name), "")
     code, _, err = run("describe", "coapp")
-    assert (code, err.splitlines()[0]) == (2, "error: nothing is called 'coapp'")
+    assert (code, err.splitlines()[0]) == (2, "error: unknown name 'coapp'")
     code, _, err = run("describe", "protocol")
     assert (code, err.splitlines()[0]) == (2, "error: which protocol?")
 
@@ -59,7 +59,7 @@ def test_a_users_link_is_described_with_its_missing_sources(tmp_path: Path) -> N
     file = tmp_path / "mine.toml"
     file.write_text('[link]\nrtt = "20 ms"\nloss = "1 %"\n[sources]\nrtt = "a ping of mine"\n', encoding="utf-8")
     out = described("link", str(file))
-    assert out.startswith("mine: mine\n\nwhat packets meet\n  each way  1 % lost, then 10 ms\n")
+    assert out.startswith("mine: mine\n\neffects on packets\n  each way  1 % lost, then 10 ms\n")
     assert "  rtt   20 ms  [1]\n  loss  1 %         no source\n" in out
     assert "wirelab run" not in out
 
@@ -115,7 +115,7 @@ def test_a_file_is_described_by_its_name_as_its_kind(tmp_path: Path) -> None:
 
 def test_a_link_and_a_workload_that_a_choice_changes_are_described_as_the_factors_have_them() -> None:
     lines = described("experiment", "milosevic2021-choices").splitlines()
-    assert "  lossless  each way 10 ms (and 3 more, as the levels above change it)" in lines
+    assert "  lossless  each way 10 ms (and 3 more variants by the levels above)" in lines
     assert lines[lines.index("workloads") + 1].strip().startswith("20 exchanges a trial, upload 30 B, download 0 B;")
 
 
@@ -136,7 +136,7 @@ def test_everything_listed_can_be_described(kind: str) -> None:
 
 def test_a_link_without_effects_can_be_described_too() -> None:
     out = described("link", "clean")
-    assert out.startswith("clean: a link that does nothing by itself\n")
+    assert out.startswith("clean: a link without effects\n")
     assert "wirelab link clean --set rtt=50ms --set loss=1% -- COMMAND" in out
     assert "wirelab run" not in out
 

@@ -27,7 +27,7 @@ def test_a_folder_is_described_with_its_resources_and_omissions(shop: Path) -> N
     assert (code, err) == (0, "")
     assert f"2 resources, {len(HTML) + 3} B, SHA-256 of the manifest " in out
     assert "  /b.png       image     3 B   byte 34 of /index.html\n" in out
-    assert "It names what is not loaded: 1 on another host, by its URL or a <base> (https://a.example/c.png)" in out
+    assert "References that are not loaded: 1 on another host, by its URL or a <base> (https://a.example/c.png)" in out
     assert f"wirelab run page --site {shop}\n" in out
     assert run("describe", str(shop)) == (0, out, "")
 

@@ -96,7 +96,7 @@ def test_the_packet_table_of_a_netem_link_says_what_its_log_lacks(log: Path) -> 
 def test_a_packet_log_has_no_exchanges(log: Path) -> None:
     done = show(str(log), "--slowest")
     assert done.exit_code == 2
-    assert "knows packets, not exchanges" in done.stderr
+    assert "contains packets, not exchanges" in done.stderr
 
 
 def test_the_slowest_exchange_is_shown_with_the_packets_of_its_connection(campaign: Path) -> None:

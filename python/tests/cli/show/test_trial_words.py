@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from wirelab.cli.show.trial_words import energy_words, used_words
+from wirelab.cli.show.trial_words import energy_words, resource_lines
 
 
 def row(what: str, *joules: float | None) -> dict[str, Any]:
@@ -59,11 +59,11 @@ def test_nothing_is_said_without_a_radio_or_without_packets(tmp_path: Path) -> N
 def reported(folder: Path, **given: int | None) -> list[str]:
     endpoint = {"name": "client", "cpu_user_ns": 3_000_000, "cpu_system_ns": 1_500_000, "peak_memory_bytes": 7_000_000}
     (folder / "result.json").write_text(json.dumps({"endpoints": [endpoint | given]}))
-    return list(used_words(folder))
+    return list(resource_lines(folder))
 
 
 def test_the_resource_line_has_only_counted_values(tmp_path: Path) -> None:
-    assert list(used_words(tmp_path)) == []
+    assert list(resource_lines(tmp_path)) == []
     least = "client used 4.5 ms of CPU time (3 user, 1.5 system), 7 MB at its peak"
     assert reported(tmp_path) == [least]
     counted = {

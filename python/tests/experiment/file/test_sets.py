@@ -51,7 +51,7 @@ def test_a_factor_that_the_new_kind_lacks_is_dropped_as_well(tmp_path: Path) -> 
 
 
 def test_setting_a_key_of_another_kind_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(WirelabError, match="'upload' is no key of telemetry"):
+    with pytest.raises(WirelabError, match="'upload' is not a key of telemetry"):
         load(tmp_path, BASE, "workload.kind=telemetry", "workload.upload=30B")
 
 
@@ -68,7 +68,7 @@ def test_a_text_that_is_not_an_assignment_is_refused(text: str, tmp_path: Path) 
 
 
 def test_a_single_valued_key_refuses_several(tmp_path: Path) -> None:
-    with pytest.raises(WirelabError, match="takes one value, not 2"):
+    with pytest.raises(WirelabError, match="needs one value, not 2"):
         load(tmp_path, BASE, "seed=1,2")
 
 

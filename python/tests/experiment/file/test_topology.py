@@ -129,9 +129,9 @@ def test_a_star_varies_all_traffic_of_that_name_together(tmp_path: Path) -> None
         ('[traffic.x]\nkind = "ping"\nfrom = "client"\ninterval = "1 us"', "from 10 us to 1 h"),
         ('[traffic.x]\nkind = "ping"\nfrom = "client"\npayload = "66 kB"', "at most 65000 B"),
         ('[traffic.x]\nkind = "bulk"\nfrom = "client"\nstagger = "2 min"', "at most 60 s"),
-        ('[traffic."../x"]\nkind = "bulk"\nfrom = "client"', 'traffic."../x": is no name'),
-        ('[topology]\n"a/b" = { near = ["client"], far = ["server"] }', 'topology."a/b": is no name'),
-        ('[topology]\nair = { near = ["client"], far = ["Server"] }', 'is no name ("Server")'),
+        ('[traffic."../x"]\nkind = "bulk"\nfrom = "client"', 'traffic."../x": is not a valid name'),
+        ('[topology]\n"a/b" = { near = ["client"], far = ["server"] }', 'topology."a/b": is not a valid name'),
+        ('[topology]\nair = { near = ["client"], far = ["Server"] }', 'is not a valid name ("Server")'),
     ],
 )
 def test_an_impossible_topology_is_reported_with_its_place(tmp_path: Path, more: str, words: str) -> None:
@@ -206,7 +206,7 @@ def test_a_proxys_origin_speaks_its_own_protocol(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (PROXY, "http1 asks no proxy, and the server is not on the client's link"),
+        (PROXY, "http1 does not use a proxy, and the server is not on the client's link"),
         (PROXY + ASKED, "http1 has no role proxy"),
         (PROXY + ASKED.replace("http1", "htp1"), 'unknown protocol ("htp1")'),
         (PROXY + ASKED + 'origin = "h2"', "a proxy does not speak h2 to its server"),
@@ -263,7 +263,7 @@ def test_a_cache_for_a_protocol_without_the_proxy_is_refused_at_its_key(
     path.write_text(CACHES.format(factor=factor, table=table), encoding="utf-8")
     with pytest.raises(WirelabError) as caught:
         load_experiment(str(path))
-    assert f"{place}: coaps asks no proxy, and the cache is a proxy's (true)" in str(caught.value)
+    assert f"{place}: coaps does not use a proxy, and the cache is a proxy's (true)" in str(caught.value)
     assert 'hint: [endpoints.proxy] protocols = ["coaps"]' in str(caught.value)
 
 

@@ -167,7 +167,7 @@ def test_several_workloads_need_a_factor_that_chooses(tmp_path: Path) -> None:
 
 def test_a_key_that_belongs_to_no_named_workloads_kind_is_refused_at_its_place(tmp_path: Path) -> None:
     text = NAMED.replace('message = "50 B"', 'message = "50 B"\nplayout-delay = "1 s"')
-    with pytest.raises(WirelabError, match="'playout-delay' is no key of request-response or pubsub"):
+    with pytest.raises(WirelabError, match="'playout-delay' is not a key of request-response or pubsub"):
         load_experiment(write_named(tmp_path, text))
 
 

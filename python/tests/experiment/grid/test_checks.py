@@ -27,7 +27,7 @@ def written(tmp_path: Path, link: str) -> str:
     ],
 )
 def test_offloads_are_refused_on_links_that_need_packets_as_on_the_wire(link: str, named: str, tmp_path: Path) -> None:
-    with pytest.raises(WirelabError, match=f"has {named}, and with offloads") as refused:
+    with pytest.raises(WirelabError, match=f"has {named}, but with offloads") as refused:
         load_experiment(written(tmp_path, link))
     assert "offloads = false" in str(refused.value.hint)
 

@@ -49,7 +49,7 @@ def test_two_equivalent_links_are_refused_with_both_places(tmp_path: Path) -> No
     shown = str(tmp_path / "test.toml")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("[links.")]
     assert str(caught.value) == (
-        f"{shown}:{lines[1]}:1: links.cable: link 'cable' comes to the same as link 'wire', which is at "
+        f"{shown}:{lines[1]}:1: links.cable: link 'cable' is equivalent to link 'wire' at "
         f"{shown}:{lines[0]}:1: links.wire\nhint: leave one of them out"
     )
 

@@ -64,7 +64,7 @@ def test_a_signal_between_two_rates_loses_some_frames() -> None:
 
 def test_a_signal_below_every_sensitivity_is_refused_with_a_hint() -> None:
     with pytest.raises(
-        UnitError, match=r"-85 dBm is weaker than what 802.11n asks of any receiver \(-82 dBm\)"
+        UnitError, match=r"-85 dBm is below the minimum sensitivity of 802.11n receivers \(-82 dBm\)"
     ) as error:
         resolve("802.11n", -85)
     assert error.value.hint is not None

@@ -57,12 +57,12 @@ def test_a_users_profile_names_files_next_to_it(tmp_path: Path, monkeypatch: pyt
         ("{ rrt = '5 ms' }", [], "LINK: rrt: unknown key (\"5 ms\")\nhint: did you mean 'rtt'?"),
         ("{ rtt = '5 ms', delay = '1 ms' }", [], "LINK: delay: rtt and delay exclude one another"),
         ("clean", ["rtt"], "--set: not KEY=VALUE (rtt)\nhint: such as --set rtt=50ms"),
-        ("clean", ["rtt=1ms,2ms"], "--set: rtt: takes one value, not 2\nhint: an experiment takes several"),
+        ("clean", ["rtt=1ms,2ms"], "--set: rtt: needs one value, not 2\nhint: an experiment takes several"),
         (
             "clean",
             ["order=rate,delay"],
-            "--set: order: takes one value, not 2\n"
-            """hint: a list stands in brackets: --set 'order=["rate", "delay"]'""",
+            "--set: order: needs one value, not 2\n"
+            """hint: a list needs brackets: --set 'order=["rate", "delay"]'""",
         ),
         ("nb-iot", ["signal=-70dBm"], "--set: signal: signal needs a technology and a medium of kind wifi"),
         ("wifi-n", ["signal=70dBm"], "--set: signal: is no signal that a radio receives"),

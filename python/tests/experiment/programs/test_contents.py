@@ -1,4 +1,4 @@
-"""What foreign programs are, by their contents."""
+"""What third-party programs are, by their contents."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_a_value_that_one_protocol_takes_and_another_does_not_names_both(tmp_pat
         refused(tmp_path, both, factor='"protocol.notification" = ["long-poll", "push"]'),
     ):
         assert 'unknown value of http1 ("push")' in reported
-        assert "h2 takes it: give it to that protocol alone, in [protocols.h2]" in reported
+        assert "h2 has it: set it for that protocol only, in [protocols.h2]" in reported
 
 
 def test_a_value_is_read_by_the_experiments_protocols_only(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def journal(folder: Path, lanes: int) -> None:
 
 @pytest.mark.parametrize(
     ("lanes", "cure"),
-    [(1, "leave the machine alone"), (4, "run fewer trials at a time (--jobs), or leave the machine alone")],
+    [(1, "stop other programs"), (4, "run fewer trials at a time (--jobs), or stop other programs")],
 )
 def test_fewer_jobs_are_advised_only_if_there_were_several(tmp_path: Path, lanes: int, cure: str) -> None:
     waits(tmp_path, client_run_delay_ns=800 * MS, server_run_delay_ns=0)

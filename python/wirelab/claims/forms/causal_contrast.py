@@ -33,7 +33,7 @@ class CausalContrast(Part):
     `expect` says what the claimed cause predicts of the ratio of the two additions: `equal` (the cause acts alike in
     both; within `margin`), or `above` (it acts in `upper` alone). `per` divides each addition by the sum of these
     metrics' means under control. `cannot_hold` says why agreement would not show the cause. A `rival` explanation
-    stands beside the verdict and does not decide it.
+    is shown outside the verdict and does not decide it.
     """
 
     form: Literal["causal-contrast"]

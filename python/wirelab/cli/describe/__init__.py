@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wirelab.schema.link_answer import AskLink
 
 LONG = 32
-"""Of a value, so much is shown."""
+"""Characters of a value that are shown."""
 BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every protocol"
 
 
@@ -32,8 +32,8 @@ def command(kind: str | None, name: str | None) -> None:
     """Describe one thing that `wirelab list` names, with what the implementations.toml in this folder adds.
 
     KIND is experiment, link, protocol, workload, page, impairment, metric, radio, device or implementation; without it,
-    the first of these that has NAME. An experiment or a link of your own is named by its file, a page by its folder
-    or its document.
+    the first of these that has NAME. Your own experiment or link is named by its file, a page by its folder or its
+    document.
     """
     if kind is None:
         raise WirelabError("missing argument 'NAME'", hint=f"{launched('list')} names what there is")
@@ -80,7 +80,7 @@ def _experiment(name: str) -> str:
         f"{'' if least == most else 'up to '}{plan.trials:,} trials, "
         f"about {format_duration(run_ns(plan, jobs.number))}"
     )
-    use = [("run it", launched(f"run {name}")), ("what it would do", launched(f"plan {name}"))]
+    use = [("run it", launched(f"run {name}")), ("its scenarios and duration", launched(f"plan {name}"))]
     use += [("your own", launched(f"new mine.toml --from {name}"))] if name in experiment_names() else []
     return "\n\n".join([*parts, section("use it", use)])
 
@@ -101,13 +101,13 @@ def _links(experiment: Experiment) -> list[tuple[str, str]]:
 
 
 def _first_of_each(named: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """One line a name; a factor or a choice may make more of it."""
+    """One line for each name; a factor or a choice may change it further."""
     found: dict[str, list[str]] = {}
     for name, words in named:
         if words not in (known := found.setdefault(name, [])):
             known.append(words)
     return [
-        (name, words[0] + (f" (and {len(words) - 1} more, as the levels above change it)" if words[1:] else ""))
+        (name, words[0] + (f" (and {len(words) - 1} more variants by the levels above)" if words[1:] else ""))
         for name, words in found.items()
     ]
 
@@ -128,7 +128,7 @@ def _link(name: str) -> str:
     if own:
         profile = profile_file(Path(name))
     elif name == CLEAN:
-        profile = Profile(CLEAN, "a link that does nothing by itself", "", {}, {})
+        profile = Profile(CLEAN, "a link without effects", "", {}, {})
     elif name in profiles():
         profile = profiles()[name]
     else:
@@ -143,7 +143,7 @@ def _link(name: str) -> str:
     parts = [head(profile.name, profile.title), *([paragraph(profile.about)] if profile.about else [])]
     with asking() as ask:
         words = ask(single_link(name, (), ask)).words
-        parts += [hanging("what packets meet", [*words, ("netem", _netem(name, ask))])]
+        parts += [hanging("effects on packets", [*words, ("netem", _netem(name, ask))])]
     parts += [section("values", rows)] if rows else []
     parts += [hanging("sources", citations.texts())] if profile.sources else []
     return "\n\n".join([*parts, hanging("use it", use)])
@@ -297,11 +297,11 @@ def _of_any_kind(name: str) -> str:
     if path.suffix == ".toml":
         return _link(name) if _is_link(path) else _experiment(name)
     hint = offer(name, {each for names in known.values() for each in names})
-    raise WirelabError(f"nothing is called '{name}'", hint=hint or f"{launched('list')} names what there is")
+    raise WirelabError(f"unknown name '{name}'", hint=hint or f"{launched('list')} shows all names")
 
 
 def _is_link(path: Path) -> bool:
-    """Whether a file is a link profile and no experiment; what is no TOML at all is reported as an experiment."""
+    """Whether a file is a link profile and not an experiment; invalid TOML is reported as an experiment."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -310,6 +310,6 @@ def _is_link(path: Path) -> bool:
 
 
 def _value(value: object) -> str:
-    """A value as a link file has it, cut where it is long."""
+    """A value as in a link file, truncated if it is long."""
     text = str(value)
     return text if len(text) <= LONG else f"{text[:LONG]}…"

@@ -36,7 +36,7 @@ class Citations:
         return self._cited.get(path, ("", "no source"))
 
     def texts(self) -> list[tuple[str, str]]:
-        """Each number with what it cites."""
+        """Each number with its source."""
         return [(f"[{number}]", text) for text, number in self._numbers.items()]
 
     def _number(self, text: str) -> int:

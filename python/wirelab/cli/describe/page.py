@@ -40,7 +40,7 @@ def describe_page(name: str) -> str:
     ]  # fmt: skip
     much = f"{count(len(site.resources), 'resource')}, {format_size(site.body_bytes)}"
     parts = [f"{name}\n\n{paragraph(about)}", f"{much}, SHA-256 of the manifest {site.digest}"]
-    parts += [paragraph(f"It names what is not loaded: {words}")] if (words := left_out_words(site)) else []
+    parts += [paragraph(f"References that are not loaded: {words}")] if (words := left_out_words(site)) else []
     return "\n\n".join([*parts, section("resources", rows), section("use it", use), page_forms()])
 
 
@@ -52,4 +52,4 @@ def page_forms() -> str:
         "vary": launched("run page --set workload.page.objects=1,10,100"),
         "another document": launched("run page --site DIR --set workload.page.document=start.html"),
     }
-    return "\n\n".join([below("a page is written as", FORMS), below("on the command line", vary)])
+    return "\n\n".join([below("forms of a page", FORMS), below("on the command line", vary)])

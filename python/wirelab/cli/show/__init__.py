@@ -62,7 +62,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """
     if is_packet_log(Path(what)):
         if trial is not None or protocol or scenario or exchange is not None or slowest or har:
-            raise WirelabError("a packet log knows packets, not exchanges", hint=launched(f"show {what}"))
+            raise WirelabError("a packet log contains packets, not exchanges", hint=launched(f"show {what}"))
         click.echo(packet_table(Path(what)))
         return
     place = _place(what, trial)
@@ -164,7 +164,7 @@ def _show(campaign: Path, plan: Plan, trial: str, exchanges: pl.DataFrame) -> No
     console.print(f"{scenario.name if scenario else trial}  [dim]{folder}[/dim]")
     if scenario is not None and is_netem(scenario.link):
         console.print(BY_NETEM)
-    for words in (*link_words(folder), *used_words(folder)):
+    for words in (*link_words(folder), *resource_lines(folder)):
         console.print(words)
     if energy := energy_words(campaign, trial, records):
         console.print(energy)
@@ -178,7 +178,7 @@ def _show(campaign: Path, plan: Plan, trial: str, exchanges: pl.DataFrame) -> No
     if scenario is None or not proxied or len(records) != 1:
         return
     link, ends, behind = packets_behind_proxy(folder, scenario, records[0])
-    console.print(f"\n{link}, meanwhile")
+    console.print(f"\n{link}, during the same time")
     for line in packet_diagram(behind, [], origin, ends):
         console.print(line)
 

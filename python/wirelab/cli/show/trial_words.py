@@ -25,7 +25,7 @@ def link_words(folder: Path) -> Iterator[str]:
             yield f"emulator timing error, {name}link: p50 {p50 / 1e3:.3g}, p99 {p99 / 1e3:.3g}, max {largest:.3g} µs"
 
 
-def used_words(folder: Path) -> Iterator[str]:
+def resource_lines(folder: Path) -> Iterator[str]:
     """Of a trial's folder; nothing of one that has no result."""
     path = folder / RESULT
     if not path.exists():

@@ -147,7 +147,7 @@ def _round_trips(scenario: Scenario, timing: Timing) -> RoundTrips:
 
 
 def _window(scenario: Scenario, timing: Timing, *, wide: bool, at_once: int = 1) -> int | None:
-    """What may be on its way in exchanges that go on `at_once`; none without a limit, `wide` where the default is."""
+    """The window of exchanges that run concurrently (`at_once`); None without a limit, `wide` for the default."""
     if (flow := timing.flow_control) is None:
         return None
     default = None if wide else flow.default_window_bytes

@@ -23,7 +23,7 @@ FRESH_CPU_NS = 2_500_000
 """For an exchange on a connection of its own: both endpoints and the link."""
 KEPT_CPU_NS = 600_000
 PROGRAM_CPU_NS = 8_000_000
-"""For an exchange of a foreign client, which is a process for each."""
+"""For an exchange of a third-party client, which is a process for each."""
 BYTE_CPU_NS = 60
 """For a byte of a body, at both endpoints."""
 BACKGROUND_CPU_NS = 25_000
@@ -32,7 +32,7 @@ BACKGROUND_CPU_NS = 25_000
 BUSY_SHARE = 0.5
 """Of a CPU. What computes for more of its time leaves too little for others, and is slowed by them."""
 SHORT_NS = 10_000_000
-"""Of so short an exchange, what it waits for a CPU is a telling part."""
+"""In an exchange as short as this, CPU waiting is a significant part."""
 
 
 class Asked(Protocol):

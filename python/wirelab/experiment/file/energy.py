@@ -75,7 +75,7 @@ def check_energy(source: Source, table: EnergyTable | None) -> Iterable[WirelabE
         what = f"radio and device are both named {_name(table.radio)}: a campaign keeps one file of a name"
         yield WirelabError(what, source.where(("energy", "device")), "rename one")
     if table.measured_on_device and table.device is None:
-        what = "CPU time takes the power of a device, and none is named"
+        what = "CPU time needs the power of a device, and none is given"
         hint = f'device = "raspberry-pi-3" ({launched("list devices")})'
         yield WirelabError(what, source.where(("energy", "measured-on-device")), hint)
     # What is written and wrong is reported by itself.
@@ -85,7 +85,7 @@ def check_energy(source: Source, table: EnergyTable | None) -> Iterable[WirelabE
     if table.voltage is not None and "battery" not in written:
         yield WirelabError("no battery of this voltage", source.where(("energy", "voltage")), 'battery = "2400 mAh"')
     if table.battery is not None and "interval" not in written:
-        what = "a battery lasts as long as its messages are apart, and no interval is given"
+        what = "battery life depends on the interval between messages, and none is given"
         yield WirelabError(what, source.where(("energy", "battery")), 'interval = "15 min"')
 
 

@@ -64,7 +64,7 @@ def read_page(value: object, info: ValidationInfo) -> PageChoice:
     if isinstance(value, str):
         raise UnitError("unknown page", f'{did_you_mean(value, BUILTIN)}; a folder of your own: {{ site = "DIR" }}')
     hint = f'"{DEFAULT}", {{ objects = 20, object-size = "10 kB" }} or {{ site = "DIR" }}'
-    raise UnitError("is no page", hint)
+    raise UnitError("is not a page", hint)
 
 
 def check_size(page: PageChoice) -> None:
@@ -131,7 +131,7 @@ class _Named:
 
 
 class Pages:
-    """The pages that an experiment names, each read or described once; folders are sought beside its file."""
+    """The pages that an experiment names, each read or described once; folders are looked up next to its file."""
 
     def __init__(self, folder: Path = Path()) -> None:
         self._folder = folder

@@ -104,7 +104,7 @@ def cpu_share(value: object) -> float | None:
     except UnitError as error:
         raise UnitError(str(error), error.hint or hint) from None
     if found < LEAST_CPU:
-        raise UnitError("is no share of a CPU", hint)
+        raise UnitError("is not a share of a CPU", hint)
     return found
 
 

@@ -87,7 +87,7 @@ def read_value(text: str) -> Any:
 
 def _assign(document: dict[str, Any], path: str, levels: list[Any]) -> None:
     if len(levels) > 1:
-        raise WirelabError(f"takes one value, not {len(levels)}", Where("--set", key=path))
+        raise WirelabError(f"needs one value, not {len(levels)}", Where("--set", key=path))
     *tables, key = path.split(".")
     table = document
     for name in tables:

@@ -28,9 +28,9 @@ _QUOTED = re.compile(r"[^A-Za-z0-9_-]")
 
 @dataclass(frozen=True)
 class Source:
-    """A parsed file. `shown` is its name in errors, `folder` what relative paths in it start from. `programs` are the
-    foreign implementations that it may name, `files` what its links name, `pages` what its workloads load. `notes` say
-    what was dropped or chosen without being asked.
+    """A parsed file. `shown` is its name in errors, `folder` the base of its relative paths. `programs` are the
+    third-party implementations that it may name, `files` those of its links, `pages` those of its workloads. `notes`
+    say what was dropped or chosen by default.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Source:
             try:
                 self._profiles[name] = library.find_profile(name, self.folder)
             except (ValueError, RecursionError):
-                raise WirelabError(f"is no profile ({shown(name)})") from None
+                raise WirelabError(f"is not a profile ({shown(name)})") from None
         return self._profiles[name]
 
     def where(self, path: KeyPath) -> Where:

@@ -36,7 +36,9 @@ _OF_KIND = {"bulk": ("direction", "stagger"), "ping": ("payload", "interval")}
 def named(value: str) -> str:
     """Refuse what cannot be in the name of a file."""
     if not re.match(_NAME, value):
-        raise UnitError("is no name", hint="a lower-case letter, then such letters, digits and hyphens; 40 in all")
+        raise UnitError(
+            "is not a valid name", hint="a lower-case letter, then such letters, digits and hyphens; 40 in all"
+        )
     return value
 
 

@@ -35,7 +35,7 @@ def check_scenario(
         _check_offloads(source, scenario)
     _check_hosts(source, file, scenario)
     if Role.PROXY in protocol.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
-        what = f"{protocol.name} asks no proxy, and the cache is a proxy's (true)"
+        what = f"{protocol.name} does not use a proxy, and the cache is a proxy's (true)"
         raise WirelabError(
             what,
             source.where(_cache_at(file, protocol, origin)),
@@ -43,9 +43,7 @@ def check_scenario(
         )
     if protocol.echo and scenario.workload.upload_bytes == 0:
         where = source.where(origin("workload.upload", ("workload", "upload")))
-        raise WirelabError(
-            f"{protocol.name} echoes what it is sent, which is nothing", where, hint='such as upload = "30 B"'
-        )
+        raise WirelabError(f"{protocol.name} echoes its request, which is empty", where, hint='such as upload = "30 B"')
 
 
 def _cache_at(file: ExperimentFile, protocol: ProtocolDescription, origin: Callable[[str, Path], Path]) -> Path:
@@ -69,7 +67,7 @@ def _check_offloads(source: Source, scenario: Scenario) -> None:
         of_one = [name for name, there in parts.items() if there]
         of_one += [spec.kind for spec, stage in known if stage.of_one_packet]
         if of_one:
-            what = f"{scenario.link_name} has {of_one[0]}, and with offloads a packet stands for up to 64 KiB of them"
+            what = f"{scenario.link_name} has {of_one[0]}, but with offloads one packet stands for up to 64 KiB"
             raise WirelabError(what, source.where(("offloads",)), hint="offloads = false, or a link without that")
 
 
@@ -89,7 +87,7 @@ def _check_hosts(source: Source, file: ExperimentFile, scenario: Scenario) -> No
         raise WirelabError(what, source.where(("endpoints", PROXY, "protocols")))
     here = SERVER in scenario.topology[0].far
     if scenario.origin is None and not here:
-        what = f"{scenario.protocol} asks no proxy, and the server is not on the client's link"
+        what = f"{scenario.protocol} does not use a proxy, and the server is not on the client's link"
         hint = f'[endpoints.proxy] protocols = ["{scenario.protocol}"]'
         raise WirelabError(what, where, hint)
     if file.capture and not here:

@@ -94,7 +94,7 @@ def _repeated(source: Source, factor: Factor) -> list[WirelabError]:
     for index, level in enumerate(factor.levels):
         if any(type(level) is type(other) and level == other for other in factor.levels[:index]):
             where = source.where((*factor.origin, index))
-            wrong.append(WirelabError(f"stands twice ({shown(level)})", where, hint="each level has one place"))
+            wrong.append(WirelabError(f"occurs twice ({shown(level)})", where, hint="each level has one place"))
     return wrong
 
 
@@ -168,7 +168,7 @@ class _LevelCheck:
                 )
             case ("programs", name, setting):
                 programs = own_settings(self.source.programs)
-                self._one(name, programs, "program with settings of its own")
+                self._one(name, programs, "program with its own settings")
                 wrong = self._settings(setting, [programs[name]])
             case ("workload" | "link" as table, *rest) if rest:
                 # What parts of a page come to together is known when the scenario is made.

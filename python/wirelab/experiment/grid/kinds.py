@@ -44,7 +44,7 @@ def check_workload(source: Source, file: ExperimentFile, factors: Iterable[Facto
         return every if meant is None else f"did you mean '{meant}'? ({every})"
 
     return [
-        WirelabError(f"'{key}' is no key of {' or '.join(kinds)}", source.where(place), hint(key))
+        WirelabError(f"'{key}' is not a key of {' or '.join(kinds)}", source.where(place), hint(key))
         for key, place in written
         if key in _ALL - known
     ]

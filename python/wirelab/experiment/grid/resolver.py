@@ -159,7 +159,7 @@ class Resolver:
         return Origin(protocol=origin.name, settings=self._settings(point, origin))
 
     def _traffic(self, point: Point) -> tuple[Traffic, ...]:
-        """What goes on in the background; what has no flows does not."""
+        """The background traffic; traffic without flows is left out."""
         found: dict[str, TrafficTable] = {}
         for name, table in self.source.document.get("traffic", {}).items():
             varied = {f.parts[2]: point[f.path] for f in self._factors(point, "traffic") if named(f.parts[1], [name])}

@@ -50,7 +50,7 @@ class Scenario:
     cpu: Mapping[str, float] = field(default_factory=dict)
     """Share of one CPU that a role's host has, where it has less than the machine."""
     program_settings: Mapping[str, Mapping[str, SettingValue]] = field(default_factory=dict)
-    """What the programs that play take beside the settings of the protocol."""
+    """Settings of the programs, in addition to those of the protocol."""
     facts: tuple[LinkFacts, ...] = field(default=(), compare=False, repr=False)
     """What is known of its `links`, in their order. They follow from the links and identify nothing."""
 

@@ -142,7 +142,7 @@ def _rate(side: _Side) -> ImpairmentSpec | None:
     if queue is None and kind == "rate":
         queue = DropTail(bytes=_default_queue_bytes(side, table.rate or 0))
     if queue is None:
-        raise side.conflict(kind, f"a {kind} needs a queue", 'say how much may wait, such as queue = "64 kB"')
+        raise side.conflict(kind, f"a {kind} needs a queue", 'set the queue, such as queue = "64 kB"')
     match kind:
         case "trace":
             return DeliveryTrace(opportunities_ms=table.trace or (), queue=queue, overhead_bytes=overhead)
@@ -197,7 +197,7 @@ def _check_companions(side: _Side, kind: str | None) -> None:
     if kind is None and side.value("queue") is not None:
         raise side.conflict("queue", "a queue needs a rate", "without a rate nothing ever waits")
     if kind is None and side.value("overhead"):
-        raise side.conflict("overhead", "an overhead needs a rate", "a medium has an overhead of its own")
+        raise side.conflict("overhead", "an overhead needs a rate", "a medium has its own overhead")
     burst = side.value("burst")
     if burst is not None and side.value("duty_cycle") is not None:
         raise side.conflict("duty-cycle", "burst and duty-cycle exclude one another", "remove one of them")

@@ -93,9 +93,9 @@ class OffsetsTable(Table):
     @model_validator(mode="after")
     def _one_source(self) -> OffsetsTable:
         if (self.offsets is None) == (self.file is None):
-            raise UnitError("takes one of offsets and file")
+            raise UnitError("needs either offsets or file")
         if self.offsets is not None and len(self.offsets) < 2:
-            raise UnitError("takes at least two offsets", hint="from the shortest delay to the longest")
+            raise UnitError("needs at least two offsets", hint="from the shortest delay to the longest")
         for before, after in pairwise(self.offsets or ()):
             if after < before:
                 raise UnitError("offsets must ascend", hint="from the shortest delay to the longest")

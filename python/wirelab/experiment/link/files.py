@@ -42,7 +42,7 @@ _Parsed = TypeVar("_Parsed")
 
 
 class Files:
-    """Files beside an experiment, each read once."""
+    """Files next to an experiment, each read once."""
 
     def __init__(self, folder: Path = Path()) -> None:
         self._folder = folder

@@ -121,7 +121,7 @@ def _lay(merged: dict[str, Any], layer: Mapping[str, Any]) -> None:
 
 
 def _displace(below: dict[str, Any], above: Mapping[str, Any], *, keep: Mapping[str, Any]) -> None:
-    """Drop what `above` decides anew, but not the keys of `keep`, which are laid over."""
+    """Drop what `above` decides again, but not the keys of `keep`, which are laid over."""
     for key in above:
         if key in WAYS:
             continue

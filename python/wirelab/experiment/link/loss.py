@@ -94,7 +94,7 @@ class MarkovTable(Table):
                 raise UnitError(f"row {number} of transitions sums to {100 * sum(row):.6g} %", hint="to 100 %")
         if not any(all(_reaches(self.transitions, state, goal) for state in range(states)) for goal in range(states)):
             raise UnitError(
-                "no state is reached from every other: where it ends depends on where it starts",
+                "no state is reachable from every other, so the chain has no unique stationary state",
                 hint="join the states by a transition",
             )
         return self
@@ -130,7 +130,7 @@ class LossPatternTable(Table):
     @model_validator(mode="after")
     def _one_source(self) -> LossPatternTable:
         if sum(source is not None for source in (self.every, self.pattern, self.file)) != 1:
-            raise UnitError("takes one of every, pattern and file")
+            raise UnitError("needs one of every, pattern or file")
         if self.every is not None and not self.repeat:
             raise UnitError("every repeats", hint="remove repeat")
         if self.pattern is not None and (not self.pattern or self.pattern.strip("01")):

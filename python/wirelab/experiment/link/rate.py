@@ -41,7 +41,7 @@ class DropTailTable(Table):
     @model_validator(mode="after")
     def _is_bounded(self) -> DropTailTable:
         if self.bytes is None and self.packets is None:
-            raise UnitError("takes bytes or packets", hint='such as bytes = "64 kB"')
+            raise UnitError("needs bytes or packets", hint='such as bytes = "64 kB"')
         return self
 
     def spec(self) -> DropTail:
@@ -178,7 +178,7 @@ class ScheduleTable(Table):
     @model_validator(mode="after")
     def _is_in_order(self) -> ScheduleTable:
         if (self.points is None) == (self.file is None):
-            raise UnitError("takes one of points and file")
+            raise UnitError("needs either points or file")
         points = self.spec_points()
         if not points or points[0].at_ns != 0:
             raise UnitError("the first point is at 0 s", hint='write { at = "0 s", … } first')

@@ -73,7 +73,7 @@ def resolve(technology: str, dbm: float) -> Mapping[str, str]:
     if not reached:
         least = min(step.sensitivity_dbm for step in known.steps)
         raise UnitError(
-            f"{dbm:g} dBm is weaker than what {technology} asks of any receiver ({least:g} dBm)",
+            f"{dbm:g} dBm is below the minimum sensitivity of {technology} receivers ({least:g} dBm)",
             hint="give medium.rate and medium.frame-error of a measured receiver, as the link wifi-poor does",
         )
     step = reached[-1]

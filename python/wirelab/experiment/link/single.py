@@ -37,7 +37,7 @@ def single_link(
     """The link that a word means, with each `KEY=VALUE` over it, the last one of a key holding. `ask` knows links.
 
     `others` are words that could have stood in its place. `say` gets a line for what was chosen without being asked.
-    Files that a profile's file names are sought beside it, and those of a table in the current folder.
+    Files named in a profile are looked up next to it, and those of a table in the current folder.
     """
     values = [_read_set(text) for text in sets]
     tables: list[Mapping[str, Any]] = [nested(path, value) for path, value in values]
@@ -106,9 +106,9 @@ def _read_set(text: str) -> tuple[tuple[str, ...], Any]:
     if not sign or not all(path) or not value.strip():
         raise WirelabError(f"not KEY=VALUE ({text})", Where("--set"), hint="such as --set rtt=50ms")
     if len(several := split_values(value)) > 1:
-        listed = f"""a list stands in brackets: --set '{key}={json.dumps(several)}'"""
+        listed = f"""a list needs brackets: --set '{key}={json.dumps(several)}'"""
         hint = listed if path[-1] == "order" else "an experiment takes several"
-        raise WirelabError(f"takes one value, not {len(several)}", Where("--set", key=key), hint)
+        raise WirelabError(f"needs one value, not {len(several)}", Where("--set", key=key), hint)
     # As `wirelab run` has it.
     path = path[1:] if path[0] == "link" and len(path) > 1 else path
     return path, read_value(value.strip())

@@ -58,7 +58,7 @@ def read_order(value: list[str]) -> list[str]:
         if stage not in STAGES:
             raise UnitError(f"unknown stage '{stage}'", hint=did_you_mean(stage, STAGES))
         if value.count(stage) > 1:
-            raise UnitError(f"'{stage}' stands twice", hint="each stage has one place")
+            raise UnitError(f"'{stage}' occurs twice", hint="each stage has one place")
     return value
 
 

@@ -1,4 +1,4 @@
-"""What foreign programs are, by their contents: trials of one that has changed since are trials of another."""
+"""Digests of third-party programs by their contents: trials of a changed program are trials of another program."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def named_files(entry: Any, places: Mapping[str, Path]) -> dict[str, Path]:
         if (match := _PLACE.search(text)) is None or match["place"] not in places:
             continue
         whole, word = match["rest"], _WORD.match(match["rest"])
-        # An argument may hold a blank; a longer text goes on behind the name.
+        # An argument may contain a blank; a longer text continues after the name.
         name = whole if word is None or (places[match["place"]] / whole).is_file() else word[0]
         found[name] = places[match["place"]] / name
     return found
@@ -90,7 +90,7 @@ def _without_estimates(role: Any) -> Any:
 
 
 def _imported(script: Path) -> list[Path]:
-    """The modules beside a Python script that it imports, and those that they do."""
+    """The modules in a Python script's folder that it imports, directly or indirectly."""
     found: list[Path] = []
     waiting = [script] if script.suffix == ".py" and script.is_file() else []
     while waiting:

@@ -1,4 +1,4 @@
-"""Foreign programs that can play a role, as `implementations.toml` describes them (`docs/contract.md`).
+"""Third-party programs that can play a role, as `implementations.toml` describes them (`docs/contract.md`).
 
 Nothing here looks at the machine: whether they are installed is the runner's to know.
 """
@@ -27,7 +27,7 @@ CATALOGUE = "implementations.toml"
 PROTOCOLS_TABLE = "protocols"
 """The key of that file which is no program: the user's own protocols."""
 FACTS = ("protocol", "workload", "upload", "download")
-"""What a condition of `requires` may ask for beside settings."""
+"""What a condition of `requires` may name, in addition to settings."""
 T = TypeVar("T")
 WorkloadKind = Literal["request-response", "telemetry", "pubsub", "stream", "page"]
 
@@ -111,7 +111,7 @@ class RoleEntry(_Entry):
     starts_in_s: float = Field(default=0, ge=0)
     """How long it takes to be ready, as measured: for a plan's minutes and for nothing else."""
     each_takes_s: float = Field(default=0, ge=0)
-    """The same of what a client takes for each exchange beside what the link does."""
+    """The client's own time for each exchange, in addition to the link's."""
 
     def refusal(
         self,
@@ -230,9 +230,9 @@ class Implementation(_Entry):
     program: str | None = None
     """What must be installed, if that is not the first word of `version_command`."""
     python_module: str | None = None
-    """A top-level module that the Python beside Wirelab must have, for a program that is a script of ours."""
+    """A top-level module that Wirelab's Python must have, for a program that is one of the shipped scripts."""
     settings: dict[str, SettingTable] = Field(default_factory=dict)
-    """What an experiment may vary of it beside the settings of a protocol: `[programs.NAME]` there."""
+    """Its own settings, in addition to those of a protocol: `[programs.NAME]` in an experiment."""
     roles: Roles
     _origin: Origin | None = PrivateAttr(default=None)
 

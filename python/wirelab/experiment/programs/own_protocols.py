@@ -1,4 +1,4 @@
-"""Protocols of the user's own: `[protocols.NAME]` in the `implementations.toml` beside an experiment."""
+"""Protocols of the user's own: `[protocols.NAME]` in the `implementations.toml` next to an experiment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that the data plane does not describe: of a user's own protocol, or of a foreign program."""
+"""Settings that the data plane does not describe: of a user's own protocol, or of a third-party program."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SettingTable(Table):
 
 @dataclass(frozen=True)
 class ProgramSettings:
-    """What a program takes beside the settings of the protocols that it speaks."""
+    """A program's own settings, in addition to those of its protocols."""
 
     name: str
     settings: tuple[SettingDescription, ...]

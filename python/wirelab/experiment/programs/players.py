@@ -27,7 +27,7 @@ class NoPlayerError(WirelabError):
     """A program has no such role of a protocol; `more` is what else to do about it."""
 
     def __init__(self, name: str, role: str, protocol: str, where: Where, more: str = "") -> None:
-        super().__init__(f"{name} is no {role} of {protocol}", where)
+        super().__init__(f"{name} is not a {role} of {protocol}", where)
         self.name, self.role, self.protocol, self.more = name, role, protocol, more
 
 
@@ -47,7 +47,7 @@ def one_for_each(
             wrong.append(error)
     for (name, role, _), alike in found.items():
         protocols = list(dict.fromkeys(error.protocol for error in alike))
-        alike[0].what = f"{name} is no {role} of {' or '.join(protocols)}"
+        alike[0].what = f"{name} is not a {role} of {' or '.join(protocols)}"
         alike[0].hint = who_plays(programs, role, protocols, kinds) + alike[0].more
     return wrong
 
@@ -102,9 +102,7 @@ class Players:
         name, place = named
         if role not in self.roles(name, spoken.name):
             able = [each for each in self.file.factors.get("protocol", []) if role in self.roles(name, each)]
-            alone = (
-                f'; for one protocol alone: [protocols.{able[0]}] {role}.{IMPLEMENTATION} = "{name}"' if able else ""
-            )
+            alone = f'; for one protocol only: [protocols.{able[0]}] {role}.{IMPLEMENTATION} = "{name}"' if able else ""
             more = alone if place[0] == "endpoints" else ""
             raise NoPlayerError(name, role, spoken.name, self.source.where(place), more)
         return name

@@ -81,7 +81,7 @@ def setting_error(name: str, value: object, protocols: Iterable[HasSettings]) ->
     first = next(iter(refused.values()))
     if not takes:
         return first
-    one = f"{takes[0]} takes it: give it to that protocol alone, in [protocols.{takes[0]}]"
+    one = f"{takes[0]} has it: set it for that protocol only, in [protocols.{takes[0]}]"
     return UnitError(f"{first} of {', '.join(refused)}", hint=f"{first.hint}; {one}" if first.hint else one)
 
 

@@ -111,7 +111,7 @@ def check_text(text: str, known: Iterable[str], *, condition: bool = False, word
     if words and not condition:
         for old in _OLD.findall(text):
             if old in names:
-                yield TextError(text, f"{{{old}}} is no variable", 1, f"write {{{{ {old} }}}}")
+                yield TextError(text, f"{{{old}}} is not a variable", 1, f"write {{{{ {old} }}}}")
 
 
 @cache

@@ -12,7 +12,7 @@ from wirelab.report.palette import INK, series_color
 
 WIDTH, HEIGHT = 330, 190
 LEAST_WIDTH, MOST_WIDTH = 380, 660
-"""Of a chart beside the labels of its rows."""
+"""The width of a chart next to its row labels."""
 PAGE_WIDTH = 890
 LETTER_WIDTH = 7
 

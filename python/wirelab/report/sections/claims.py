@@ -1,4 +1,4 @@
-"""What the publication claims, and what holds here."""
+"""The publication's claims and our verdicts."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def section(campaign: Campaign) -> Section | None:
 
 
 def verdict_cell(value: Verdict | None, link: VerdictQuality | None, head: str = "") -> Cell:
-    """A verdict with what its link is good for; coloured as decided only if its quality is good."""
+    """A verdict with the quality of its link; coloured as decided only if that is good."""
     if value is None:
         return dash("not judged")
     if link is None:
-        return Cell(f"{head}{value}", tone="unsure", title="what its links are good for is not known")
+        return Cell(f"{head}{value}", tone="unsure", title="the quality of its links is not known")
     if link["flag"] == GRADES[0]:
         return Cell(f"{head}{value}", tone=TONES[value])
     return Cell(f"{head}{value} ({link['flag']})", tone="unsure", title=link["why"])
@@ -72,7 +72,7 @@ def _claim(claim: ClaimRecord, standards: Iterable[Standard] = ()) -> Claim:
 
 
 def _part(part: PartRecord, id_: str, whole: VerdictQuality | None) -> Claim:
-    """A part has its grade in a column of its own: that of the whole where it has none."""
+    """A part has its quality in its own column: that of the whole claim if it has none."""
     published = part.get("published")
     shown = _judgement(part, part.get("id", id_), part.get("link", whole))
     return replace(
@@ -85,7 +85,7 @@ def _part(part: PartRecord, id_: str, whole: VerdictQuality | None) -> Claim:
 
 
 def _judgement(judged: ClaimRecord | PartRecord, id_: str, link: VerdictQuality | None) -> Claim:
-    """What a claim and a part of it have in common."""
+    """The cells that a claim and its parts share."""
     return Claim(
         id=id_,
         text=judged["text"],
@@ -97,7 +97,7 @@ def _judgement(judged: ClaimRecord | PartRecord, id_: str, link: VerdictQuality 
         verdict=verdict_cell(judged["verdict"], link),
         grade=Cell(link["flag"], title=link["why"], tone=LINK_TONES[link["flag"]])
         if link
-        else dash("nothing of it was graded"),
+        else dash("its quality is not known"),
         otherwise=[],
         why=" ".join(filter(None, [_sentence(judged["why"]), _on_its_link(link)])),
         contradiction=None,
@@ -127,12 +127,10 @@ def _ours(claim: ClaimRecord | PartRecord) -> Cell:
 
 
 def _judged(claim: ClaimRecord | PartRecord) -> Cell:
-    """`[0.12, 0.73] at 99.8 %`: what the verdict was reached by."""
+    """`[0.12, 0.73] at 99.8 %`: the interval that decided the verdict."""
     words = [text for each in claim["judged"] if (text := _at_its_level(each))]
     if words:
-        return Cell(
-            "; ".join(words), title="the interval that decided; of what is inconclusive, the widest that was tried"
-        )
+        return Cell("; ".join(words), title="the interval that decided; if inconclusive, the widest that was tried")
     return dash("each part has its own" if claim["parts"] else "no interval decides it")
 
 
@@ -163,7 +161,7 @@ def _family(family: ClaimFamily, *, ruled: bool) -> str:
 
 
 def _choices(claims: Iterable[ClaimRecord]) -> list[Block]:
-    """Verdict against each unstated choice, the choice judged first; none if there is nothing to choose."""
+    """The verdicts under each unstated choice, the judged choice first; None without choices."""
     chosen = [claim for claim in claims if claim["choices"]]
     combinations = dict.fromkeys(_levels(choice) for claim in chosen for choice in claim["choices"])
     widest = max((len(levels) for levels in combinations), default=0)
@@ -173,7 +171,7 @@ def _choices(claims: Iterable[ClaimRecord]) -> list[Block]:
         return []
     table = _choice_table(chosen, [row for row in rows if RESPONSE_TIME in dict(row)] or rows)
     note = (
-        "What the publication leaves open decides some of its claims: each row fills the gaps in one way. "
+        "Some verdicts depend on what the publication does not state: each row fills the gaps in one way. "
         "✓ confirmed, ✗ contradicted, ? inconclusive, – not judged, since the choice was not varied in all that the "
         "claim is about. "
         "Brackets: the quality of link or machine was less than good."

@@ -1,4 +1,4 @@
-"""What several sections say in the same words: which scenario, which protocol, under which choices."""
+"""Blocks that several sections share: scenario and protocol cells, groups by choices, legends."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ LINK_TONES = {"good": "good", "limited": "unsure", "unusable": "bad", NOT_MEASUR
 
 
 def scenario_cells(condition: Condition, scenario: Scenario) -> list[Cell]:
-    """The two cells that begin a row: the condition, and the protocol, which leads to the trials."""
+    """The first two cells of a row: the condition, and the protocol with a link to the trials."""
     return [Cell(condition.label), series_cell(scenario.series, f"#{scenario.anchor}")]
 
 
 def series_cell(series: Series, href: str | None = None) -> Cell:
-    """A protocol's name beside its colour."""
+    """A protocol's name next to its colour."""
     return Cell(series.label, swatch=series.look.slot, title=series.provider, href=href)
 
 
 def grade_cell(link: Quality | None) -> Cell:
-    """What a comparison is good for; why is its title."""
+    """The quality of a comparison, with the reason as its title."""
     if link is None:
-        return dash("nothing compares the two")
+        return dash("there is no comparison of the two")
     flag, why = link["flag"], link["why"]
     return Cell(flag, title=why, tone=LINK_TONES.get(flag, "bad"))
 
 
 def by_choices(campaign: Campaign, build: Callable[[Choices, str], list[Block]]) -> list[Block]:
-    """The blocks of each set of choices: as they are if there is one, else behind a summary each, the first open.
+    """The blocks of each set of choices: unfolded if there is one, else each behind a summary, the first open.
 
     `build` also gets a prefix that is unique in the page, for the names of its charts.
     """
@@ -63,7 +63,7 @@ def legend(campaign: Campaign) -> Legend:
 
 
 def parts_legend(slots: Mapping[str, int]) -> Legend:
-    """What the colours of a bar's parts mean, by their slots."""
+    """The legend of a bar's parts, by their colours."""
     return Legend([LegendEntry(part, f"var(--p{slot})") for part, slot in slots.items()])
 
 
@@ -74,5 +74,5 @@ def constants(campaign: Campaign) -> str:
 
 
 def metric_words(name: str) -> str:
-    """A metric's name for people."""
+    """A metric's name in words."""
     return WORDS.get(name, name.replace("-", " "))

@@ -31,14 +31,14 @@ def section(campaign: Campaign) -> Section | None:
         return blocks
 
     note = (
-        "A ratio below 1 means that a is faster or smaller; bold where the interval excludes 1. The interval, not the "
-        "p value, says how much. The shift is Hodges and Lehmann's: the median "
+        "A ratio below 1 means that a is faster or smaller; bold: the interval excludes 1. The interval, not the "
+        "p value, shows the size of the effect. The shift is Hodges and Lehmann's: the median "
         "difference between a value of a and one of b. Cliff's δ is the share of pairs in which a is larger minus the "
         "share in which it is "
         f"smaller. {_family(comparisons)}{_both(campaign, comparisons)}"
     )
     why = comparison_reasons(comparisons)
-    graded = [Items([f"Grade {words}" for words in why])] if why else []
+    graded = [Items([f"Quality {words}" for words in why])] if why else []
     return Section("comparisons", "Comparisons", [Prose(note), *graded, *by_choices(campaign, build)])
 
 
@@ -49,7 +49,7 @@ def _family(comparisons: Sequence[ComparisonRecord]) -> str:
 
 
 def _both(campaign: Campaign, comparisons: Sequence[ComparisonRecord]) -> str:
-    """Which comparisons are of two programs as well as of two protocols."""
+    """A note on comparisons in which both protocol and program differ."""
     ends = [(campaign.scenario_by_key.get(c["a"]), campaign.scenario_by_key.get(c["b"])) for c in comparisons]
     series = {(a.series, b.series) for a, b in ends if a is not None and b is not None}
     both = [(a, b) for a, b in series if a.protocol != b.protocol and a.implementation != b.implementation]

@@ -1,4 +1,4 @@
-"""Every delay drawn: distribution and histogram of each condition, all protocols on one picture, nothing filtered."""
+"""All delays: distribution and histogram of each condition, all protocols in one chart, without filtering."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _sample(
 
 
 def _share_within(values: np.ndarray[tuple[int], np.dtype[np.float64]], exchanges: int, delay: float) -> float:
-    """Where the curve is at a delay, so that marks sit on it."""
+    """The height of the curve at a delay, so that marks lie on it."""
     return float(np.searchsorted(values, delay * (1 + 1e-9), side="right")) / exchanges
 
 
@@ -112,7 +112,7 @@ def _quantiles(metric: str, condition: Condition) -> Table:
         cells = [
             estimate(scenario.estimate(metric, q), MILLISECONDS, few.get(q, "fewer than 100 values")) for q in QUANTILES
         ]
-        counts, values = scenario.denominators, scenario.metric(metric)
+        counts, values = scenario.outcomes, scenario.metric(metric)
         rows.append(
             [
                 series_cell(scenario.series),

@@ -33,7 +33,7 @@ MOST_LANES = 4
 
 
 def section(campaign: Campaign) -> Section:
-    """Configured against measured, lateness, exclusions."""
+    """Configured and measured, timing error, exclusions."""
     links = _link_table(campaign.links)
     configured: Block = links
     if len(links.rows) > MOST_ROWS:
@@ -63,13 +63,13 @@ def section(campaign: Campaign) -> Section:
 
 
 def _certificate(found: CertificateRecord) -> Block:
-    """What probes of a link said before the first block."""
+    """The results of a link's probes before the first block."""
     head, *lines = certificate.rows(found["lines"])
     columns = [Column(title or "why", numeric=False) for title in head]
     rows = [[Cell(text) for text in line] for line in lines]
     name = ", ".join([*found["link_names"], *found["topology_links"]])
     table = Table(
-        f"{name}: each property as configured, and as probes with random streams of their own measured it",
+        f"{name}: each property as configured, and as measured by probes with their own random streams",
         columns,
         rows,
         row_headers=2,
@@ -78,7 +78,7 @@ def _certificate(found: CertificateRecord) -> Block:
 
 
 def _lanes_words(lanes: Sequence[LaneLateness]) -> str:
-    """The range over the lanes of each figure of their lateness."""
+    """The range of each timing error figure over the parallel trials."""
     ranges = []
     for key, words in LATENESS.items():
         values = [value * 1e6 for lane in lanes if (value := lane[key]) is not None]
@@ -88,7 +88,7 @@ def _lanes_words(lanes: Sequence[LaneLateness]) -> str:
 
 
 def replay_words(replay: Replay) -> str:
-    """Whether the link did what a fresh chain of the same seed does, packet by packet."""
+    """Whether a replay with the same seed matches the link's log packet for packet."""
     words = (
         f"replay: {replay['reproduced']:,} of {replay['trials']:,} trials match their replay packet for packet "
         f"({replay['packets']:,} packets)"
@@ -103,7 +103,7 @@ def replay_words(replay: Replay) -> str:
 def _summary(campaign: Campaign) -> str:
     links = campaign.links
     if not links:
-        return "No link was measured, so nothing here can be graded."
+        return "No link was measured, so its quality is not known."
     flags = [link["flag"] for link in links]
     counts = ", ".join(f"{flags.count(flag)} {flag}" for flag in (*GRADES, NOT_MEASURED) if flag in flags)
     worst = max(links, key=lambda link: _delay_error(link, "p99") or 0.0)
@@ -147,7 +147,7 @@ def _flag(flag: str, why: str) -> Cell:
 
 
 def _effects(links: Iterable[LinkRecord]) -> Block | None:
-    """Duplication, corruption and reordering: a row where there is any, or any was meant."""
+    """Duplication, corruption and reordering: a row if any occurred or was configured."""
     rows = []
     counted = False
     for link in links:
@@ -163,7 +163,7 @@ def _effects(links: Iterable[LinkRecord]) -> Block | None:
                 share = estimate(measured, PERCENT, "no packet delivered")
                 rows.append([*where, _scaled(configured, PERCENT, reason), share, number(measured.n, 0)])
     if not rows:
-        words = "No packet was duplicated, corrupted or reordered, and none was meant to be, by the trials' logs."
+        words = "No packet was duplicated, corrupted or reordered, and none was configured to be, by the trials' logs."
         return Prose(words) if counted else None
     columns = [
         Column("link", numeric=False), Column("direction", numeric=False), Column("packets were", numeric=False),
@@ -190,7 +190,7 @@ def _lateness_table(lanes: Iterable[LaneLateness]) -> Table:
 
 
 def _exclusions_table(campaign: Campaign) -> Table:
-    """Trials of each protocol: planned, done, and attempts that were run again."""
+    """Trials of each protocol: planned, done, and repeated attempts."""
     path = campaign.folder / "trials.parquet"
     trials = pl.read_parquet(path) if path.exists() else None
     rows = []
@@ -206,15 +206,15 @@ def _exclusions_table(campaign: Campaign) -> Table:
         done = int((kept["status"] == "done").sum())
         excluded = mine.height - kept.height
         reasons = mine["exclusion"].drop_nulls().value_counts(sort=True)
-        why = "; ".join(f"{reason} ({count})" for reason, count in reasons.iter_rows()) or "nothing was run again"
+        why = "; ".join(f"{reason} ({count})" for reason, count in reasons.iter_rows()) or "nothing was repeated"
         rows.append([*row, number(done, 0), number(kept.height - done, 0), number(excluded, 0), Cell(why)])
     columns = [
         Column("protocol", numeric=False), Column("trials planned"), Column("done"), Column("not done"),
-        Column("attempts run again"), Column("why", numeric=False),
+        Column("repeated attempts"), Column("why", numeric=False),
     ]  # fmt: skip
     return Table(
-        "Trials of each protocol. An attempt that was run again does not count; where that hits one protocol more than "
-        "another it biases the comparison",
+        "Trials of each protocol. A repeated attempt does not count. If one protocol has more of them than another, "
+        "the comparison is biased",
         columns,
         rows,
     )

@@ -1,4 +1,4 @@
-"""What a message, and a day of them, costs the client's radio and processor by states, and how long a battery lasts."""
+"""The energy of a message and of a day by states of the client's radio and processor, and the battery life."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from wirelab.units import format_duration, with_bounds
 States = Literal["states", "day_states"]
 RADIO, MESSAGE, DAY = "radio-energy", "message-energy", "day-energy"
 SLOTS = (3, 1, 2, 4)
-"""Colours of the states that take most."""
+"""Colours of the states with the most energy."""
 REST, REST_SLOT = "other states", 0
 NO_PACKETS = "no completed exchange with known packets"
 NO_CPU_TIME = "the client's CPU time, or its idle cost, is not known"
@@ -44,17 +44,17 @@ _YEAR_DAYS = 365.25
 
 @dataclass(frozen=True)
 class _Protocol:
-    """What the bars of one chart are made of: the key of an energy's states, their unit, and each one's colour."""
+    """The parts of the bars of one chart: the key of an energy's states, their unit, and each one's colour."""
 
     key: States
     unit: Unit
     slots: dict[str, int]
     measured: bool
-    """Whether bars have the processor in them, so that one without it is none beside them."""
+    """Whether bars include the processor; then a bar without it is not drawn."""
 
     @classmethod
     def of(cls, key: States, unit: Unit, scenarios: Sequence[Scenario], *, measured: bool) -> _Protocol:
-        """The states that take most over all scenarios, in their order, and one for the others."""
+        """The states with the most energy over all scenarios, in their order, and one for the others."""
         total: dict[str, float] = {}
         for scenario in scenarios:
             for state, joules in _states_of(scenario, key).items():
@@ -133,10 +133,10 @@ def _about(radio: EnergyModel) -> str:
     named = radio["radio"]
     work = " and of the client's CPU time" if radio["measured_on_device"] else ""
     return (
-        f"Modelled, of the packets that flowed{work}: {named['title']} ({named['name']}).{given}{around} "
-        f"An exchange is taken by itself, from a radio at rest to the end of the tail that its packets leave.{day} "
-        "The interval is over trials, with the model's typical constants; the range is that of the model's constants, "
-        "all at their least and all at their most, which scenarios share: two may differ though their ranges overlap. "
+        f"Modelled from the measured packets{work}: {named['title']} ({named['name']}).{given}{around} "
+        f"The energy of an exchange counts from an idle radio to the end of the tail after its packets.{day} "
+        "The interval is over trials, with the model's typical constants. The range has all constants at their minimum "
+        "and all at their maximum. Scenarios share these constants, so two may differ although their ranges overlap. "
         + OWN_SCALE
     )
 
@@ -151,7 +151,7 @@ def _table(group: Choices, radio: EnergyModel) -> Table:
         Column("exchanges"), Column("trials"),
         *([Column("exchanges with CPU time")] if radio["measured_on_device"] else []),
     ]  # fmt: skip
-    return Table("Energy of a message, of a day of them, and a battery's life", columns, rows, row_headers=2)
+    return Table("Energy of a message and of a day, and battery life", columns, rows, row_headers=2)
 
 
 def _cells(scenario: Scenario, radio: EnergyModel) -> list[Cell]:
@@ -207,7 +207,7 @@ def _sources(radio: EnergyModel) -> Group:
         if part
         for each in part["sources"]
     ]
-    return Group("Where the model's constants come from", [Definitions(terms)])
+    return Group("Sources of the model's constants", [Definitions(terms)])
 
 
 def _energy(scenario: Scenario) -> EnergyOfScenario | None:
@@ -215,7 +215,7 @@ def _energy(scenario: Scenario) -> EnergyOfScenario | None:
 
 
 def _states_of(scenario: Scenario, key: States) -> dict[str, float]:
-    """Typical joules of each state, of a message or of a day; empty where they are not known."""
+    """Typical joules of each state, of a message or of a day; empty if not known."""
     energy = _energy(scenario)
     if energy is None:
         return {}

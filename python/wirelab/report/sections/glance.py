@@ -62,14 +62,14 @@ def _blocks(
     if statistic == "mean":
         caption.append("The upright strokes are the publication's means. Medians are in the table.")
     if any(mark.above for mark in marks):
-        caption.append("An open triangle is a time-out: the value lies above it, and how far is not known.")
+        caption.append("An open triangle is a timeout: the value is above it by an unknown amount.")
     caption.append(constants(campaign))
     label = f"{statistic} of {words}, a row per scenario"
     return [Figure("", label, " ".join(filter(None, caption)), svg, [table])]
 
 
 def _above(row: str, scenario: Scenario, statistic: str, timeout_ms: float) -> Mark:
-    counts = scenario.denominators
+    counts = scenario.outcomes
     ended = "" if counts is None else f", {counts['timed-out']} of {counts['exchanges']} exchanges timed out"
     tip = f"{row}, {scenario.series.label}: {statistic} above the time-out of {plain(timeout_ms)} ms{ended}"
     return Mark(row, scenario.series, timeout_ms, None, None, tip, above=True)
@@ -115,5 +115,5 @@ def _values(scenario: Scenario, metric: str) -> list[Cell]:
 
 
 def _completed(scenario: Scenario) -> Cell:
-    counts = scenario.denominators
+    counts = scenario.outcomes
     return Cell(share(counts["completed"], counts["exchanges"])) if counts else dash(NO_TRIAL)

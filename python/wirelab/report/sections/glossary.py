@@ -1,4 +1,4 @@
-"""Terms of the report, so that a number means the same to everybody."""
+"""The terms and metrics of the report."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ TERMS = (
     ),
     (
         "Interval",
-        "What resampling the trials, then the exchanges within them, supports at the level that the table states. "
+        "The range that resampling the trials, then the exchanges within them, gives at the level of the table. "
         "[61, 63] means that values outside would surprise.",
     ),
     ("Configured, measured", "What the link was configured to do, and what it did according to its own packet log."),
     (
         "Quality",
-        "The worst flag of the links used, and of what the endpoints waited for a CPU: good, limited (enough "
-        "to see, small against the effects) or unusable.",
+        "The worst flag of the links used and of the endpoints' CPU waiting: good, limited (noticeable, but small "
+        "compared with the effects) or unusable.",
     ),
     (
         "Confirmed, contradicted, inconclusive",
         "A direction is confirmed if the interval of the ratio excludes 1 on its side. A published magnitude is "
-        "confirmed if our interval lies within it divided and multiplied by 1.25, contradicted if it lies apart, else "
-        "inconclusive.",
+        "confirmed if our interval lies within it divided and multiplied by 1.25, contradicted if it lies outside, "
+        "else inconclusive.",
     ),
     (
         "Under the published rule",

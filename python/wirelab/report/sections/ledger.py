@@ -1,4 +1,4 @@
-"""Where the bytes of captured scenarios went, layer by layer."""
+"""The bytes of captured scenarios by layer and purpose."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PARTS: dict[Part, str] = {
     "transport": "transport headers",
     "ip": "IP headers",
     "connection": "SYN, FIN, RST",
-    "acknowledgements": "ACKs alone",
+    "acknowledgements": "pure ACKs",
     "retransmitted": "retransmitted",
     "sealed": "encrypted, unattributed",
     "other": "other",
@@ -47,12 +47,12 @@ BARS: dict[str, tuple[Part, ...]] = {
     "protection": ("protection",),
     "handshake": ("handshake",),
     "IP and transport headers": ("ip", "transport"),
-    "SYN, FIN, RST and ACKs alone": ("connection", "acknowledgements"),
+    "SYN, FIN, RST and pure ACKs": ("connection", "acknowledgements"),
     "retransmitted": ("retransmitted",),
     "link layer": ("link_layer",),
     "not attributed": ("sealed", "other"),
 }
-"""Parts of a bar, of what they are made."""
+"""Parts of a bar, and their keys."""
 COLORS = dict(zip(BARS, (4, 1, 2, 6, 3, 0, 5, 7, 8), strict=True))
 ALWAYS: tuple[Part, ...] = (
     "payload",
@@ -87,18 +87,18 @@ def section(campaign: Campaign) -> Section | None:
         return [*_figures(group, prefix, table)] if rows else []
 
     note = (
-        "From captures of both ends, opened with the trial's own TLS secrets: all IP bytes that reached the link, over "
-        "the number of exchanges, connection set-up and end included; the interval is over trials. The application's "
-        "own bytes are its headers, preface and control frames. Protection is what TLS, DTLS and QUIC add to the "
-        "application's bytes: headers of records, nonces and tags. Transport headers are those of TCP and UDP in "
-        "packets that carry something, and QUIC's short headers and frames; packets with QUIC's long headers count as "
-        "the handshake. What the link layer adds (headers of frames and fragments, each sent once) is not in the sum. "
-        + OWN_SCALE
+        "From captures of both ends, decrypted with the trial's TLS secrets: all IP bytes that reached the link, "
+        "divided by the number of exchanges, connection set-up and end included. The interval is over trials. The "
+        "application's own bytes are its headers, preface and control frames. Protection: record headers, nonces and "
+        "tags of TLS, DTLS and QUIC. Transport headers: those of TCP and UDP in packets with payload, and QUIC's "
+        "short headers and frames. Packets with QUIC's long headers count as handshake. The link layer's overhead "
+        "(headers of frames and "
+        "fragments, each sent once) is not in the sum. " + OWN_SCALE
     )
     plotted = [_bar(_message(each)) for each in campaign.scenarios if _ledger(each) and each.plotted]
     drawn = [name for name in BARS if any(each[name] for each in plotted)]
     key = [parts_legend({name: COLORS[name] for name in drawn})] if drawn else []
-    return Section("ledger", "Where the bytes went", [Prose(note), *key, *by_choices(campaign, build)])
+    return Section("ledger", "Use of bytes", [Prose(note), *key, *by_choices(campaign, build)])
 
 
 def _figures(group: Choices, prefix: str, table: Table) -> Iterator[Block]:
@@ -144,10 +144,7 @@ def _day_words(days: list[Day]) -> str:
     listed = " or ".join(format_duration(round(seconds * 1e9)) for seconds in intervals)
     words = [f"A message every {listed}{', which is assumed' if any(day['assumed'] for day in days) else ''}."]
     if any(day["one_connection"] for day in days):
-        words.append(
-            "A connection that was kept in its trials is set up once in the day, and nothing keeps it alive or opens "
-            "it anew."
-        )
+        words.append("A persistent connection is set up once a day; keep-alives and reconnects are not counted.")
     return " ".join(words)
 
 
@@ -175,7 +172,7 @@ def _day(scenario: Scenario) -> Day | None:
 
 def _cells(scenario: Scenario, parts: Iterable[Part]) -> list[Cell]:
     ledger = _ledger(scenario)
-    assert ledger is not None, "the table has captured scenarios alone"
+    assert ledger is not None, "the table has only captured scenarios"
     return [
         estimate(Estimate.of(ledger["total"]), BYTES),
         *(_cell(part, _sum(scenario, part)) for part in parts),
@@ -185,12 +182,12 @@ def _cells(scenario: Scenario, parts: Iterable[Part]) -> list[Cell]:
 
 
 def _cell(part: Part, value: float | None) -> Cell:
-    why = "the link has no frames" if part == "link_layer" else "not every exchange was completed and opened"
+    why = "the link has no frames" if part == "link_layer" else "not every exchange was completed and decrypted"
     return dash(why) if value is None else Cell(plain(value))
 
 
 def _sum(scenario: Scenario, part: Part) -> float | None:
-    """Of both directions; None where one is not known."""
+    """The sum of both directions; None if one is not known."""
     ledger = _ledger(scenario)
     ways = [] if ledger is None else [way for way in (ledger.get("up"), ledger.get("down")) if way is not None]
     known = [value for way in ways if (value := way[part]) is not None]

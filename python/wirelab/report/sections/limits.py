@@ -1,4 +1,4 @@
-"""What the numbers do not say: notes of the analysis, and assumptions that the plan itself shows."""
+"""Limitations: notes of the analysis, and assumptions that follow from the plan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wirelab.schema import LinkSpec, link_key
 
 
 def section(campaign: Campaign) -> Section:
-    """A sentence for each limit."""
+    """A sentence for each limitation."""
     return Section("limits", "Limits", [Items(list(dict.fromkeys(_limits(campaign))))])
 
 
@@ -23,21 +23,21 @@ def _limits(campaign: Campaign) -> Iterator[str]:
         if chosen := _unstated(campaign):
             publication = f"publication (doi {doi})" if doi else "publication"
             yield f"Chosen here, since the {publication} does not state it: {chosen}."
-        yield "The publication's protocols, sizes and channels are repeated, not its programs, libraries and hardware."
+        yield "The publication's protocols, sizes and channels are replicated, not its programs and hardware."
     yield from _implementations(campaign)
     if proxied := [f"{s.label} ({by_proxy(s.origin)})" for s in campaign.series if s.origin is not None]:
-        yield f"A difference to another protocol is also one of a proxy and what it speaks: {', '.join(proxied)}."
+        yield f"A difference to another protocol may come from the proxy and its protocol: {', '.join(proxied)}."
     yield (
-        f"The link is emulated between processes of one machine: {_radios(campaign)}, {_air(campaign)}, no constrained "
+        f"The link is emulated between processes on one machine: {_radios(campaign)}, {_air(campaign)}, no constrained "
         "device. Client and server share its processors."
     )
     if any(len(campaign.trials.get(scenario.key, [])) == 1 for scenario in campaign.scenarios):
-        yield "A scenario has a single trial: its intervals know nothing of the spread between trials."
+        yield "A scenario has a single trial, so its intervals do not include the spread between trials."
 
 
 def _radios(campaign: Campaign) -> str:
     sleeping = _links(campaign, lambda link: link.radio is not None)
-    return "no radio" if sleeping is None else f"of a radio only its sleep and its waking, as a model{sleeping}"
+    return "no radio" if sleeping is None else f"a model of radio sleep and wake-up{sleeping}"
 
 
 def _air(campaign: Campaign) -> str:
@@ -46,12 +46,12 @@ def _air(campaign: Campaign) -> str:
         campaign, lambda link: link_key(link) in known and any(each.contends for each in known[link_key(link)].shared)
     )
     if shared is None:
-        return "no contention for air"
-    return f"of air only the frames of the hosts on it and their contention, as a model{shared}"
+        return "no contention on a medium"
+    return f"a model of frames and contention on the shared medium{shared}"
 
 
 def _links(campaign: Campaign, has: Callable[[LinkSpec], bool]) -> str | None:
-    """Which links have it: nothing to say if all do, None if none does."""
+    """The links that have it: empty if all do, None if none does."""
     names = {s.plan.link_name: has(s.plan.link) for s in campaign.scenarios}
     some = [name for name, true in names.items() if true]
     if not some:
@@ -66,11 +66,11 @@ def _implementations(campaign: Campaign) -> Iterator[str]:
     single = [protocol for protocol, implementations in kinds.items() if len(implementations) == 1]
     if len(single) == len(kinds) and {i for group in kinds.values() for i in group} == {"builtin"}:
         yield (
-            "One implementation of each protocol, the built-in one: a difference between two protocols is also "
-            "one between their libraries."
+            "Only the built-in implementation of each protocol: a difference between two protocols may come from their "
+            "libraries."
         )
     elif single:
-        yield f"Only one implementation of {', '.join(single)}: a difference to others is also one of libraries."
+        yield f"Only one implementation of {', '.join(single)}: a difference to others may come from libraries."
     secure = {protocol: is_secure(protocol) for protocol in kinds}
     if True in secure.values() and False in secure.values():
         plain = [protocol for protocol, value in secure.items() if value is False]

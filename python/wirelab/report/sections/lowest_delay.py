@@ -19,7 +19,7 @@ from wirelab.stats.link.grade import GRADES
 
 OPEN, UNUSABLE, NONE = "no difference shown", GRADES[-1], "half or more of its exchanges timed out or failed"
 MOST_NAMED = 2
-"""In a tile; of more the table has the names."""
+"""Names that fit a tile; the table has all."""
 COLUMNS = (
     Column("down", numeric=False), Column("across", numeric=False), Column("lowest delay", numeric=False),
     Column("median [interval]", "ms"), Column("completed"), Column("next", numeric=False),
@@ -36,7 +36,7 @@ class _Axes:
 
     @classmethod
     def of(cls, campaign: Campaign, choices: Sequence[str]) -> _Axes | None:
-        """Those with the most levels; None where fewer than two vary beside the protocol and declared choices."""
+        """The two factors with the most levels; None if fewer than two vary next to protocol and declared choices."""
         points = [point for scenario in campaign.scenarios for point in scenario.points]
         paths = [path for path in _varied(campaign) if path not in choices]
         levels = {path: len({str(point.get(path)) for point in points}) for path in paths}
@@ -46,8 +46,8 @@ class _Axes:
 
 @dataclass(frozen=True)
 class _Place:
-    """One place of the grid, and who was measured there: from the smallest median on, those above the time-out, and
-    those of either that may be as soon as the first.
+    """One cell of the grid with its scenarios: ranked by median, those above the timeout, and those of either that
+    may have as low a delay as the first.
     """
 
     x: str
@@ -58,7 +58,7 @@ class _Place:
 
 
 def section(campaign: Campaign) -> Section | None:
-    """Maps over two factors of the grid; None without two, without two protocols, or for a metric that is no time."""
+    """Maps over two factors of the grid; None without two factors or two protocols, or if the metric is not a time."""
     declared = tuple(campaign.experiment.choices)
     axes = _Axes.of(campaign, declared)
     protocols = {series.label for series in campaign.series if not is_reference(series.protocol)}
@@ -85,7 +85,7 @@ def section(campaign: Campaign) -> Section | None:
 
 
 def _maps(campaign: Campaign, axes: _Axes) -> dict[Levels, list[_Place]]:
-    """The places of each combination of the other factors, in the order of the plan."""
+    """The cells of each combination of the other factors, in the order of the plan."""
     found: dict[Levels, dict[tuple[str, str], list[Scenario]]] = {}
     others = [path for path in _varied(campaign) if path not in (axes.across, axes.down)]
     for scenario in filter(lambda scenario: scenario.plotted, campaign.scenarios):
@@ -99,7 +99,7 @@ def _maps(campaign: Campaign, axes: _Axes) -> dict[Levels, list[_Place]]:
 
 
 def _varied(campaign: Campaign) -> list[str]:
-    """Paths of the factors that vary beside the protocol and who provides it."""
+    """Paths of the factors that vary next to the protocol and its implementation."""
     constant = {"protocol", *(path for path, _ in campaign.constant_levels)}
     paths = dict.fromkeys(path for scenario in campaign.scenarios for point in scenario.points for path in point)
     return [path for path in paths if path not in constant and not is_implementation(path)]
@@ -133,14 +133,16 @@ def _tile(campaign: Campaign, place: _Place) -> Tile:
         words = labels if len(may_be) <= MOST_NAMED else of
         return Tile(place.x, place.y, None, words, OPEN, f"{tip}; {OPEN}: {labels}")
     if any(_grade(campaign, other, first) == UNUSABLE for other in [*place.ranked[1:], *place.above]):
-        return Tile(place.x, place.y, None, first.series.label, UNUSABLE, f"{tip}; a comparison's grade is {UNUSABLE}")
+        return Tile(
+            place.x, place.y, None, first.series.label, UNUSABLE, f"{tip}; a comparison's quality is {UNUSABLE}"
+        )
     times = ratio(campaign, place.ranked[1], first) if len(place.ranked) > 1 else None
     figure = f"{plain(times.point, 2)} ×" if times is not None else "alone"
     return Tile(place.x, place.y, first.series, first.series.label, figure, tip)
 
 
 def _grade(campaign: Campaign, a: Scenario, b: Scenario) -> str | None:
-    """What the comparison of the two is good for; None if it was not graded."""
+    """The quality of the comparison of the two; None if not known."""
     found = comparison(campaign, a, b)
     return None if found is None else found["link"]["flag"]
 
@@ -150,14 +152,14 @@ def _row(campaign: Campaign, place: _Place) -> list[Cell]:
     if not place.ranked:
         return [*head, *[dash(NONE)] * (len(COLUMNS) - len(head))]
     first, after = place.ranked[0], next(iter([*place.ranked[1:], *place.above]), None)
-    counts = first.denominators
+    counts = first.outcomes
     head += [
         series_cell(first.series, f"#{first.anchor}"),
         estimate(first.estimate(campaign.metric, "median"), MILLISECONDS),
         dash(NO_TRIAL) if counts is None else Cell(share(counts["completed"], counts["exchanges"])),
     ]
     if after is None:
-        return [*head, *[dash("no other has completed half of its exchanges")] * (len(COLUMNS) - len(head))]
+        return [*head, *[dash("no other completed half of its exchanges")] * (len(COLUMNS) - len(head))]
     others = (
         f"not from {', '.join(scenario.series.label for scenario in place.unclear)}" if place.unclear else "from all"
     )

@@ -1,4 +1,4 @@
-"""What ran it: machine, kernel settings, versions, as the campaign recorded them."""
+"""Machine, kernel settings and versions, as the campaign recorded them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def section(campaign: Campaign) -> Section:
             )
         )
     else:
-        blocks.append(Prose("The campaign has no campaign.json, so the machine that ran it is unknown."))
+        blocks.append(Prose("The campaign has no campaign.json, so its machine is unknown."))
     return Section("machine", "Machine and versions", blocks)
 
 

@@ -1,4 +1,4 @@
-"""What became of messages that clients waited for: delivery, losses, copies, and what a player made of them."""
+"""Messages to subscribers: delivery, losses, duplicates, and stalls of a player."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def section(campaign: Campaign) -> Section | None:
         return [table] if rows else []
 
     note = (
-        "A delivery lasts from the publisher's application to the subscriber's, on one clock. Lost: never came; one "
-        "that came too late is timed out, but not lost. A player stalls when a message is not there at its instant; "
-        "messages that come one after another too late are one stall."
+        "Delivery delay is from the publisher's application to the subscriber's, on one clock. Lost: never arrived; a "
+        "message after the timeout counts as timed out, not as lost. A player stalls if a message is missing at its "
+        "playout time; successive late messages are one stall."
     )
     return Section("messages", "Messages", [Prose(note), *by_choices(campaign, build)])
 
 
 def _cells(scenario: Scenario) -> list[Cell]:
     counts = scenario.messages
-    assert counts is not None, "the section has scenarios with messages alone"
+    assert counts is not None, "the section has only scenarios with messages"
     return [
         number(scenario.exchanges, 0),
         _bad(counts["lost"]),
         _bad(counts["duplicate"]),
         _time(scenario, "delivery-delay", "median"),
         _time(scenario, "delivery-delay", "0.95"),
-        dash("nothing is played") if counts["stalls"] is None else _bad(counts["stalls"]),
+        dash("nothing is played out") if counts["stalls"] is None else _bad(counts["stalls"]),
         _time(scenario, "playout-lateness", "0.95"),
     ]
 

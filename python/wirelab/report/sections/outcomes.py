@@ -1,4 +1,4 @@
-"""How exchanges ended: the denominators of everything else."""
+"""Outcomes of exchanges: completed and attempted, the base of all other numbers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ TITLES: dict[OutcomeKey, str] = {
     "trials": "trials",
     "unsupported_trials": "unsupported trials",
     "failed_trials": "failed trials",
-    "exchanges_of_failed_trials": "their exchanges, in no count",
-    "excluded_trials": "attempts run again",
+    "exchanges_of_failed_trials": "their exchanges, not counted",
+    "excluded_trials": "repeated attempts",
 }
-"""Keys of the denominators, with their columns."""
+"""Keys of `denominators`, with their columns."""
 _GOOD = frozenset({"exchanges", "completed", "trials"})
 
 
 def section(campaign: Campaign) -> Section:
-    """Outcomes of every scenario, with the commonest error."""
+    """Outcomes of every scenario, with the most frequent error."""
     errors = _commonest_errors(campaign)
 
     def build(group: Choices, _prefix: str) -> list[Block]:
@@ -39,8 +39,7 @@ def section(campaign: Campaign) -> Section:
         nowhere = [
             key
             for key in TITLES
-            if key not in _GOOD
-            and all(mine.denominators is not None and mine.denominators[key] == 0 for _, mine in own)
+            if key not in _GOOD and all(mine.outcomes is not None and mine.outcomes[key] == 0 for _, mine in own)
         ]
         keys = [key for key in TITLES if key not in nowhere]
         rows = [
@@ -58,16 +57,14 @@ def section(campaign: Campaign) -> Section:
         return [Table(caption, columns, rows, row_headers=2)]
 
     note = (
-        "Unsupported is not failed, failed is not slow: delays are of completed exchanges, a time-out is only known to "
-        "be longer than the time-out, and "
-        "no outcome is averaged away. An unsupported trial is of what a protocol or program does not do. A trial that "
-        "failed as a whole is counted as one; what it had exchanged until then counts nowhere else."
+        "Delays count completed exchanges only; failures and timeouts are listed here. Unsupported: the protocol or "
+        "program does not offer it. A trial that failed as a whole counts once; its exchanges count nowhere else."
     )
     return Section("outcomes", "Outcomes: completed / attempted", [Prose(note), *by_choices(campaign, build)])
 
 
 def _counts(scenario: Scenario, keys: Sequence[OutcomeKey]) -> list[Cell]:
-    counts = scenario.denominators
+    counts = scenario.outcomes
     if not counts:
         return [dash(NO_TRIAL) for _ in keys]
     cells = {key: number(counts[key], 0) for key in keys}

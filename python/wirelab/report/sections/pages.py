@@ -1,4 +1,4 @@
-"""The pages that were loaded: how much there is of each, what tells it from others, and what nobody loads of it."""
+"""The loaded pages: the size of each, its digest, and references that are not loaded."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from wirelab.site import Site, left_out_words
 
 COLUMNS = (
     Column("page", numeric=False), Column("resources"), Column("bodies", "B"),
-    Column("SHA-256 of the manifest", numeric=False), Column("named and not loaded", numeric=False),
+    Column("SHA-256 of the manifest", numeric=False), Column("referenced, not loaded", numeric=False),
 )  # fmt: skip
 
 
 def section(campaign: Campaign) -> Section | None:
-    """A row for each page; None where none is loaded."""
+    """A row for each page; None if none is loaded."""
     workloads = (scenario.plan.workload for scenario in campaign.scenarios)
     pages = {each.page.sha256: each.page for each in workloads if isinstance(each, PageLoads)}
     if not pages:

@@ -1,4 +1,4 @@
-"""Where the time goes: median phases of an exchange."""
+"""Median phases of an exchange."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PHASES = {
     "phase-transfer": "transfer",
 }
 PARTS = {words: slot for slot, words in enumerate(PHASES.values())}
-"""Of a bar, with their colours."""
+"""The parts of a bar, with their colours."""
 UNSEEN = "the phase did not happen or was not seen"
 PROXY = {"proxy-time": "at the proxy", "origin-time": "of this, waiting for the origin"}
 
@@ -29,13 +29,12 @@ def section(campaign: Campaign) -> Section | None:
         return None
 
     note = (
-        "Medians of each phase over completed exchanges, side by side. A median of sums is not the sum of medians, so "
-        "a bar's length is not the median "
-        f"delay. Each link has its own scale. {OWN_SCALE} A phase that did not happen is absent: plain TCP has no "
-        "TLS handshake, QUIC no TCP connect."
+        "Medians of each phase over completed exchanges, side by side. The sum of medians is not the median of sums, "
+        f"so a bar's length is not the median delay. Each link has its own scale. {OWN_SCALE} A phase that did not "
+        "happen is absent: plain TCP has no TLS handshake, QUIC no TCP connect."
     )
     if any(scenario.metric("proxy-time") for scenario in campaign.scenarios):
-        note += " Behind a proxy the wait is also the proxy's: how long it had the request, and how long the origin."
+        note += " With a proxy, the wait includes its time with the request, and the origin's."
     return Section(
         "phases", "Phases of an exchange", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)]
     )
@@ -67,7 +66,7 @@ def _blocks(group: Choices, prefix: str) -> list[Block]:
 
 
 def _proxy(group: Choices) -> list[Table]:
-    """What a proxy took of the wait; none where nobody asked one."""
+    """The proxy's part of the wait; None without a proxy."""
     asked = [(condition, one) for condition, one in group.pairs if one.metric("proxy-time")]
     rows = []
     for condition, scenario in asked:

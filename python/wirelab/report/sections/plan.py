@@ -1,4 +1,4 @@
-"""What was asked: factors, seeds, replicates, links and workloads."""
+"""The plan: factors, seeds, replicates, links and workloads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def chain(plan: Plan, link: LinkSpec) -> str:
     """A link of a plan in words, from the client's radio to the far end."""
     facts = plan.link_facts.get(link_key(link))
     if facts is None:
-        return "as another version of Wirelab has it: plan.json"
+        return "written by another version of Wirelab: see plan.json"
     return "; ".join(f"{where} {what}" for where, what in facts.words)
 
 

@@ -1,4 +1,4 @@
-"""Protocol or program: what is alike whoever plays a protocol, and what is not."""
+"""Protocol or program: which orders of protocols are the same for all programs, and which are not."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ COLUMNS = (
     Column("protocol", numeric=False),
     Column("program", numeric=False),
 )
-LAST = (Column("sooner than, by every program", numeric=False), Column("depends on the program", numeric=False))
+LAST = (Column("lower than, with every program", numeric=False), Column("depends on the program", numeric=False))
 
 
 def section(campaign: Campaign) -> Section | None:
-    """A table of all programs; None unless every protocol of some condition was played by two."""
+    """A table of all programs; None unless every protocol of some condition was measured with two."""
     found = list(conditions(campaign))
     if not found:
         return None
@@ -25,9 +25,9 @@ def section(campaign: Campaign) -> Section | None:
     unit = first.unit(campaign.metric)
     rows = [row for label, protocols in found for row in _rows(campaign.metric, label, protocols, unit)]
     note = (
-        "A protocol is sooner than another by every program if the interval of the median of each of its programs lies "
-        "below those of all of the other's. Where one program is sooner and another later, the difference is of the "
-        "programs, not of the protocols. Neither says anything of programs that were not measured."
+        "A protocol is lower than another with every program if the median's interval of each of its programs is below "
+        "those of all programs of the other. If the order changes with the program, the difference comes from the "
+        "programs, not from the protocols. Programs that were not measured may differ."
     )
     columns = (*COLUMNS, Column(f"median of {metric_words(campaign.metric)} [interval]", unit.symbol), *LAST)
     return Section(

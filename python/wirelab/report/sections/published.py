@@ -1,4 +1,4 @@
-"""The publication's tables with ours beside them."""
+"""The publication's tables next to ours."""
 
 from __future__ import annotations
 

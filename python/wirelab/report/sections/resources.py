@@ -1,4 +1,4 @@
-"""What endpoints used of the machine: CPU time, memory, context switches, client and server apart."""
+"""Resource use of endpoints: CPU time, memory, context switches, for client and server."""
 
 from __future__ import annotations
 
@@ -25,27 +25,26 @@ COLUMNS = {
     "instructions": (Column("instructions", "million"), MILLIONS),
 }
 WHY = {
-    "cpu-idle": "it does not say when it is ready",
-    "cpu-work": "it does not say when it is ready",
-    "utilisation": "it does not say when it is ready",
-    "proportional-memory": "its trials were too short for a sample, or it may not be looked at",
+    "cpu-idle": "it does not report when it is ready",
+    "cpu-work": "it does not report when it is ready",
+    "utilisation": "it does not report when it is ready",
+    "proportional-memory": "its trials were too short for a sample, or it must not be inspected",
     "instructions": "this machine does not count them",
 }
 
 
 def section(campaign: Campaign) -> Section | None:
-    """A row for each endpoint of each scenario; None where nothing was counted."""
+    """A row for each endpoint of each scenario; None if nothing was counted."""
     if not any(scenario.metric(f"{role}-cpu") for scenario in campaign.scenarios for role in ROLES):
         return None
     note = (
-        "Means over trials of what the kernel counted of each endpoint, with all processes that descend from it, start "
-        "and end included. Idle cost is the CPU time that it had used when it was ready, before the first exchange of "
-        "the same process; utilisation is what it used beyond that, for each second from the first exchange's start to "
-        "the last one's end. Peak memory is the largest process's; proportional memory that of all of them, in samples "
-        "that take at most 1 % of a CPU. CPU time is this machine's: it says nothing in seconds or joules of another "
-        "processor, only the ratio of two protocols may carry over."
+        "Means over trials of the kernel's counts for each endpoint and its child processes, start and end included. "
+        "Idle cost is the CPU time used until it was ready, before the first exchange. Utilisation is the CPU time "
+        "beyond that, divided by the time from the first exchange's start to the last one's end. Peak memory is that "
+        "of the largest process; proportional memory that of all processes, in samples that take at most 1 % of a "
+        "CPU. CPU times are for this machine; only ratios of protocols may carry over to others."
     )
-    return Section("resources", "What endpoints used", [Prose(note), *by_choices(campaign, _tables)])
+    return Section("resources", "Resource use of endpoints", [Prose(note), *by_choices(campaign, _tables)])
 
 
 def _tables(group: Choices, _prefix: str) -> list[Block]:

@@ -1,4 +1,4 @@
-"""To run it again, to compute with it, to cite it."""
+"""The command to repeat the campaign, its files, and its citation."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ FILES = (
 def section(campaign: Campaign) -> Section:
     """Command, files, citation."""
     links = [(f"{name}: {words}", href) for name, words in FILES if (href := campaign.href(name))]
-    blocks: list[Block] = [Code(rerun_command(campaign), "Run it again"), Links(links)]
-    blocks += [Prose("Cite the campaign, and what it repeats."), Code(bibtex(campaign), "BibTeX")]
+    blocks: list[Block] = [Code(rerun_command(campaign), "Run it yourself"), Links(links)]
+    blocks += [Prose("Cite the campaign, and the publication that it replicates."), Code(bibtex(campaign), "BibTeX")]
     return Section("reuse", "Run it yourself, files, citation", blocks)
 
 

@@ -1,4 +1,4 @@
-"""The publication's outlier rule beside the unfiltered numbers, with what it removed."""
+"""The publication's outlier rule next to the unfiltered numbers, with the removed values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, metric_
 
 
 def section(campaign: Campaign) -> Section | None:
-    """What removing outliers would do; None if it was not computed."""
+    """The effect of removing outliers; None if it was not computed."""
     found = (scenario.metric(campaign.metric) for scenario in campaign.scenarios)
     if not any(values is not None and values["published_rule"] for values in found):
         return None
@@ -33,7 +33,7 @@ def section(campaign: Campaign) -> Section | None:
         ]
         return [
             Table(
-                f"{metric_words(campaign.metric).capitalize()}: what the rule removes and leaves",
+                f"{metric_words(campaign.metric).capitalize()}: effect of the outlier rule",
                 columns,
                 rows,
                 row_headers=2,
@@ -42,12 +42,12 @@ def section(campaign: Campaign) -> Section | None:
 
     note = (
         "A common rule (milosevic2021 uses it) removes values beyond three scaled median absolute deviations from the "
-        "median. Under loss that removes the effect of loss, and unequally between protocols; so every other number of "
-        "this page is unfiltered."
+        "median. With loss this removes the effect of loss, and differently for each protocol. So all other numbers of "
+        "this page are unfiltered."
     )
     blocks = by_choices(campaign, build)
     if not removed_outliers(campaign):
-        blocks = [Group("What the rule removes and leaves", blocks)]
+        blocks = [Group("Effect of the outlier rule", blocks)]
     return Section("rule", "If outliers were removed, as some publications do", [Prose(note), *blocks])
 
 

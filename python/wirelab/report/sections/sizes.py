@@ -1,4 +1,4 @@
-"""Delays of each size, where downloads of several sizes take turns: a mean over both tells of neither."""
+"""Delays of each size, if downloads of several sizes take turns: a mean over both would describe neither."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def section(campaign: Campaign) -> Section | None:
         return [table] if rows else []
 
     note = (
-        "Downloads of several sizes take turns. Each size by itself, to the last byte and to the first. Medians count "
-        "what timed out as above the time-out. Means are over what completed: where anything timed out, that is the "
-        "faster part alone, and a mean says of how many it is."
+        "Downloads of several sizes take turns. Delays of each size, to the last byte and to the first. Medians rank "
+        "timeouts above all others. Means are over completed exchanges: with timeouts, that is only the faster part, "
+        "and the cell says how many."
     )
     return Section("sizes", "Large and small objects", [Prose(note), *by_choices(campaign, build)])
 
@@ -58,7 +58,7 @@ def _has(scenario: Scenario, size: Size) -> bool:
 
 def _cells(scenario: Scenario, size: Size) -> list[Cell]:
     whole, counts = f"end-to-end-delay-{size}", None if scenario.downloads is None else scenario.downloads[size]
-    completed = dash("analysed by another build")
+    completed = dash("analysed by another version")
     if counts:
         some = counts["completed"] < counts["exchanges"]
         completed = Cell(share(counts["completed"], counts["exchanges"]), tone="unsure" if some else None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wirelab.report.blocks import Block, Cell, Code, Column, Group, Prose, Section, Table, dash
 from wirelab.report.campaign import Campaign, PlannedTrial
-from wirelab.report.figures.lateness import EDGES_US, bars
+from wirelab.report.figures.timing_error import EDGES_US, bars
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import plain
@@ -15,17 +15,16 @@ from wirelab.report.sections.common import by_choices
 
 
 def section(campaign: Campaign) -> Section:
-    """A list of trials behind each scenario's name."""
+    """A folded list of trials for each scenario."""
 
     def build(group: Choices, _prefix: str) -> list[Block]:
         return [_scenario(campaign, condition.label, s) for condition, s in group.pairs if s.key in group.own]
 
     steps = ", ".join(f"{edge:,}" for edge in EDGES_US)
     note = (
-        "Each scenario's trials with their files. The command draws a trial's packets as a ladder. The bars are a "
-        f"histogram of how late the emulator was (of a link that netem ran: into netem), with edges at {steps} µs and "
-        "heights by the logarithm of the share: "
-        "the lowest bar is one packet in 10,000 or fewer, a dot none."
+        "Each scenario's trials with their files. The command draws a trial's packet diagram. The bars are a histogram "
+        f"of the emulator's timing error (with netem: until netem), with edges at {steps} µs and heights by the "
+        "logarithm of the share: the lowest bar is one packet in 10,000 or fewer, a dot is none."
     )
     return Section("trials", "Raw data", [Prose(note), *by_choices(campaign, build)])
 
@@ -38,12 +37,12 @@ def _scenario(campaign: Campaign, label: str, scenario: Scenario) -> Group:
     blocks: list[Block] = [Table(f"Trials of {scenario.name}; key {scenario.key[:16]}", columns, rows)]
     if trials:
         show = f"wirelab show {_folder(campaign.folder)} {trials[0].name}"
-        blocks.insert(0, Code(show, "Show its first trial as a packet ladder"))
+        blocks.insert(0, Code(show, "Show the packet diagram of its first trial"))
     return Group(f"{label}, {scenario.series.label} ({len(trials)} trials)", blocks, anchor=scenario.anchor)
 
 
 def _folder(campaign: Path) -> str:
-    """A campaign's folder for a command, without who ran it."""
+    """A campaign's folder for a command, without the user's name."""
     home = Path.home()
     if campaign.is_relative_to(home) and home != Path("/"):
         return f"~/{shlex.quote(str(campaign.relative_to(home)))}"

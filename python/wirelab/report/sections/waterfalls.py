@@ -35,11 +35,11 @@ _WORDS = ("queued", "TCP connect", "TLS or QUIC handshake", "waiting", "receivin
 PHASES = dict(zip(PHASE_COLUMNS, _WORDS, strict=True))
 METRIC, COLUMN = "load-time", "load_time_ns"
 MOST_LANES = 60
-"""Of one picture; a page with more has the rest in the dataset."""
+"""Resources in one chart; the dataset has the others."""
 MOST_PICTURES = 48
-"""Of one report, which is a single file: each has a hundred kilobytes or so."""
+"""Waterfalls in one report, which is a single file: each needs about a hundred kilobytes."""
 MOST_QUERY = 12
-"""Letters of a query in a label, which has room for some twenty."""
+"""Characters of a query in a label, which has room for about twenty."""
 COLUMNS = (
     Column("resource", numeric=False), Column("kind", numeric=False), Column("found by", numeric=False),
     Column("connection"), Column("known at", "ms"), *(Column(words, "ms") for words in PHASES.values()),
@@ -87,16 +87,16 @@ class _Load:
 
 
 def section(campaign: Campaign) -> Section | None:
-    """A waterfall of each scenario; None where no page was loaded completely."""
+    """A waterfall of each scenario; None if no page was loaded completely."""
     found = _loads(campaign)
     if not found:
         return None
     loads = dict(itertools.islice(found.items(), MOST_PICTURES))
     note = (
-        "Of each scenario the completed load nearest to the median load time. A bar begins when the client "
-        "knew of the resource and ends with its last byte; the thin line is time in which it waited for a connection, "
-        "or for its turn on one; the dashed line is the end of the load. Pictures side by side have the same axis. "
-        "Hovering over a bar shows its phases; the tables below have them as numbers."
+        "For each scenario the completed load nearest to the median load time. A bar begins when the client "
+        "discovers the resource and ends with its last byte. The thin line is waiting for a connection, or for its "
+        "turn on one. The dashed line is the end of the load. Charts side by side have the same axis. Hovering over "
+        "a bar shows its phases; the tables below have them as numbers."
     )
     if len(found) > len(loads):
         note += f" The first {len(loads)} of {len(found)} scenarios."
@@ -112,7 +112,7 @@ def section(campaign: Campaign) -> Section | None:
 
 
 def _loads(campaign: Campaign) -> dict[str, _Load]:
-    """The load to show of each scenario that has one."""
+    """The load that is shown for each scenario."""
     paths = [campaign.folder / name for name in ("exchanges.parquet", RESOURCES)]
     if not all(path.exists() for path in paths):
         return {}
@@ -168,13 +168,13 @@ def _lane(load: _Load, row: _Resource) -> Lane:
     at = (row.discovered_ns - load.start_ns) / 1e6
     end = (row.end_ns - load.start_ns) / 1e6
     what = ", ".join(filter(None, (row.kind, format_size(row.body_received_bytes), _found(row))))
-    tip = f"{row.path} ({what}): known at {plain(at, 1)} ms, {', '.join(parts) or 'at once'}, end {plain(end, 1)} ms"
+    tip = f"{row.path} ({what}): found at {plain(at, 1)} ms, {', '.join(parts) or 'no phases'}, end {plain(end, 1)} ms"
     mark = "" if row.outcome == "completed" else row.outcome
     return Lane(_label(row.path), at, phases, "; ".join(filter(None, (tip, mark, mark and row.error))), mark)
 
 
 def _label(path: str) -> str:
-    """The name of a file as people have it, and the beginning of its query."""
+    """The decoded name of a file, and the beginning of its query."""
     name, mark, query = path.partition("?")
     words = unquote(query)
     short = words if len(words) <= MOST_QUERY else f"{words[: MOST_QUERY - 1]}…"
@@ -182,13 +182,13 @@ def _label(path: str) -> str:
 
 
 def _found(row: _Resource) -> str:
-    """How the client came to want it."""
+    """How the client discovered it."""
     words = {"navigation": "the page", "body": "named in a body", "hint": "hinted at", "push": "pushed"}
     return "pushed" if row.pushed else words[row.found_by]
 
 
 def _row(load: _Load, row: _Resource) -> list[Cell]:
-    connection = dash("it never had a connection") if row.connection is None else Cell(str(row.connection))
+    connection = dash("it never got a connection") if row.connection is None else Cell(str(row.connection))
     urgency = "" if row.urgency is None else f"{row.urgency}{', incremental' * bool(row.incremental)}"
     return [
         Cell(row.path),
@@ -202,6 +202,6 @@ def _row(load: _Load, row: _Resource) -> list[Cell]:
         ),
         number((row.end_ns - load.start_ns) / 1e6, 1),
         number(row.body_received_bytes, 0),
-        Cell(urgency) if urgency else dash("no priority was sent, or none was seen"),
+        Cell(urgency) if urgency else dash("no priority was sent, or it was not seen"),
         Cell(row.outcome, title=row.error),
     ]

@@ -1,4 +1,4 @@
-"""What an exchange costs on the wire: bytes and packets each way, retransmissions and losses."""
+"""Bytes and packets of an exchange on the wire each way, retransmissions and losses."""
 
 from __future__ import annotations
 
@@ -39,12 +39,11 @@ def section(campaign: Campaign) -> Section | None:
     if not any(scenario.metric(metric) for scenario in campaign.scenarios for metric in COLUMNS):
         return None
     note = (
-        "IP bytes and packets that reached the link, for each exchange: connection set-up and end, acknowledgements, "
-        "retransmissions and packets that "
-        "the link then lost included. TCP's retransmissions are segments that the link had seen before; QUIC's are "
-        "packets that the client "
-        "declared lost. A retransmission is spurious if the link had delivered the packet before. It is counted "
-        "for TCP segments and CoAP's confirmable messages: other packets do not show it. " + OWN_SCALE
+        "IP bytes and packets per exchange that reached the link, including connection set-up and end, "
+        "acknowledgements, retransmissions and packets that the link then dropped. TCP's retransmissions are "
+        "segments that the link had seen before; QUIC's are packets that the client declared lost. Spurious "
+        "retransmissions: data sent again "
+        "although it had arrived (TCP and CoAP's confirmable messages only). " + OWN_SCALE
     )
     return Section("wire", "On the wire", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)])
 
@@ -61,7 +60,9 @@ def _blocks(group: Choices, prefix: str) -> list[Block]:
         else:
             left_out.append((scenario, why_missing(scenario, "wire-up-bytes")))
         rows.append([*scenario_cells(condition, scenario), *(_cell(scenario, metric) for metric in COLUMNS)])
-    table = Table("Cost of one exchange on the wire", [*SCENARIO_COLUMNS, *COLUMNS.values()], rows, row_headers=2)
+    table = Table(
+        "Bytes and packets of one exchange on the wire", [*SCENARIO_COLUMNS, *COLUMNS.values()], rows, row_headers=2
+    )
     label = "Mean bytes of one exchange each way as stacked bars"
     svg = bars(f"{prefix}-wire", label, drawn, PARTS, "bytes")
     return [Figure("", label, not_drawn(left_out), svg, [table])] if svg else [table]

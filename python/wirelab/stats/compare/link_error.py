@@ -1,4 +1,4 @@
-"""What the link's own error means for a comparison: an effect that it could have made is no evidence.
+"""The effect of the link's own error on a comparison: an effect that the error could explain is not evidence.
 
 An emulator that is late by some time on average makes a round trip longer by that, each way. How many round trips two
 protocols differ in is not known here, so an effect is the protocols' own only from `MULTIPLE` times that error on.
@@ -26,7 +26,7 @@ MULTIPLE = 10
 
 
 def round_trip_errors(dataset: Dataset) -> dict[str, float]:
-    """Mean lateness of the emulator over a round trip, in seconds, of each scenario whose link carried packets.
+    """Mean timing error of the emulator over a round trip, in seconds, of each scenario whose link carried packets.
 
     None of a link that netem ran: how late it was is not known, only how late packets went into it.
     """
@@ -83,7 +83,7 @@ def comparison_record(
 
 
 def waits_in(metrics: Collection[str], waits: Mapping[str, Wait]) -> Mapping[str, Wait]:
-    """What endpoints waited for a CPU, as far as it is in any of these metrics."""
+    """CPU waiting of endpoints, if it affects any of these metrics."""
     if not UNTIMED.issuperset(metrics):
         return waits
     return {} if CPU_TIMES.isdisjoint(metrics) else stolen(waits)

@@ -99,7 +99,7 @@ def is_implementation(path: str) -> bool:
 
 
 class _Conditions(NamedTuple):
-    """What a scenario shares with those that it is compared with, at each of its points."""
+    """The levels that a scenario shares with those of its comparisons, at each of its points."""
 
     alike: set[str]
     """All but the protocol, and all but the implementation."""

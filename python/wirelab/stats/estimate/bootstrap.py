@@ -32,7 +32,7 @@ WITHIN = 64
 """Resamples of each trial's exchanges from which the second stage draws, for statistics that add up over trials."""
 
 ROUNDING = 1e-12
-"""Of a mean, relative to the sample's: below it there is nothing but the error of floating point."""
+"""Relative spread of a mean below which only floating point error is left."""
 
 UNKNOWN = "time-outs leave it unknown"
 LEAST_IN_TAIL = 5
@@ -53,7 +53,7 @@ class Draws:
     n: int
     tells: tuple[bool, bool] = (True, True)
     least: float = -np.inf
-    """What the statistic cannot lie below."""
+    """The lower bound of the statistic."""
     logarithmic: bool = True
     """Whether its standard error is that of its logarithm, as long as it is above 0 in every resample."""
     _formed: dict[tuple[str, int], tuple[Draws | None, Draws]] = field(

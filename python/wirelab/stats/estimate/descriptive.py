@@ -19,7 +19,7 @@ QUANTILES = (0.05, 0.25, 0.75, 0.95, 0.99)
 
 
 def least_values(q: float) -> int:
-    """How many values a quantile needs before it is given: five in its tail, and ten for the outermost (100 for p95,
+    """The number of values that a quantile needs: five in its tail, and ten for the outermost (100 for p95,
     1,000 for p99).
     """
     tail = min(q, 1 - q)

@@ -41,7 +41,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Scenario `a` against scenario `b` in one metric; `p_adjusted` is filled in for the whole family at once."""
+    """Scenario `a` against scenario `b` in one metric; `p_adjusted` is computed for the whole family together."""
 
     metric: str
     a: str

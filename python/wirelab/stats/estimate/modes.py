@@ -1,7 +1,7 @@
 """Modes of a positive quantity, such as the steps that retransmission time-outs make in a delay.
 
 Rule: a kernel density of the logarithm (Gaussian, standard deviation 0.06, so modes 20 % apart are separate) is cut
-at a valley if the density there is below half of the lower of the two peaks beside it; a piece with less than 1 % of
+at a valley if the density there is below half of the lower of the two peaks next to it; a piece with less than 1 % of
 the values joins its nearer neighbour.
 """
 

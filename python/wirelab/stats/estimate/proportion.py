@@ -21,7 +21,7 @@ def clopper_pearson(successes: float, n: float, level: float) -> tuple[float, fl
 
 
 def effective_size(successes: Sequence[float], sizes: Sequence[float], level: float) -> float:
-    """How many independent values the clustered ones are worth (Korn and Graubard 1998).
+    """The effective number of independent values (Korn and Graubard 1998).
 
     n over the design effect, times the squared ratio of Student quantiles with n - 1 and (trials - 1) degrees of
     freedom; never above n. One trial says nothing about the spread between trials: n.

@@ -22,7 +22,7 @@ REACH = 3.0
 
 @dataclass(frozen=True, slots=True)
 class PublishedRule:
-    """What the rule removed, and mean and standard deviation of what it kept.
+    """The number of removed values, and mean and standard deviation of the others.
 
     `retransmission_hit` counts the exchanges in which a packet was retransmitted or lost, None if that was not
     recorded. `note` says so when the deviation is 0 and the rule removes everything that is not exactly the median.

@@ -56,12 +56,12 @@ class Sample:
 
     @property
     def censored_share(self) -> float:
-        """Of all values, those that are censored."""
+        """The share of values that are censored."""
         return sum(self.censored) / self.n if self.n else 0.0
 
     @property
     def unknown_share(self) -> float:
-        """Of all values that there should be, those that time-outs leave unknown."""
+        """The share of values that are unknown because of timeouts."""
         return self.unknown / (self.n + self.unknown) if self.unknown else 0.0
 
     def with_censored(self, instead: float = np.inf) -> tuple[Floats, ...]:

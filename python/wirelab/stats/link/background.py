@@ -1,4 +1,4 @@
-"""What background traffic carried in each scenario: protocols are compared under the same load only if it is alike."""
+"""Throughput of background traffic in each scenario: protocols are under the same load only if it is similar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A link's certificate: each property and direction, as configured and as measured by probes.
+"""A link's calibration record: each property and direction, as configured and as measured by probes.
 
 Every interval of a family of links holds at once, but in one campaign of a thousand (Bonferroni). A line is `out` if
 its whole interval lies outside the tolerance, `in` if it lies inside, `open` if it is not so narrow (the configured
@@ -64,20 +64,20 @@ class Check:
     measure: Callable[[float], Estimate] | None
     why: str | None = None
     blame: str | None = None
-    """What is most likely to blame if it is out."""
+    """The most likely cause if it is out."""
     exact: bool = False
     """No chance is in it: whatever differs is out, and it is no part of the family."""
     p: float | None = None
     """Of a test, instead of an interval about what was configured."""
     at_most: bool = False
-    """What was configured is a bound: less is as good."""
+    """The configured value is an upper bound."""
     unusable: bool = False
     """Whatever is out makes the link unusable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What is known of one link."""
+    """All lines of one link."""
 
     lines: tuple[Line, ...]
 

@@ -72,7 +72,7 @@ def _flagged(row: LinkRecord, certificates: Iterable[CertificateRecord]) -> Link
 
 
 def _out(lines: Iterable[CertificateLine]) -> tuple[Grade, str]:
-    """What a link is good for by the lines of its certificate, and which of them say so; none if it is the best."""
+    """A link's quality by its calibration record, and the lines that lower it; None if it is the best."""
     out = [line for line in lines if line["verdict"] == "out" and line["name"] not in OF_THE_MOMENT]
     worst = max((line["grade"] for line in out), key=GRADES.index, default=GRADES[0])
     named = ", ".join(line["name"] for line in out if line["grade"] == worst != GRADES[0])

@@ -1,8 +1,8 @@
-"""The link as configured against the link as measured, and what that is good for.
+"""The link as configured and as measured, and the resulting quality.
 
 Grades, worst reason first. `unusable`: packets were lost that no impairment dropped, a frame was longer than the MTU, a
-clock stepped, the lateness reaches a tenth of the round trip, or the measured loss, duplication, corruption or
-reordering is off by a tenth. `limited`: the lateness reaches a hundredth of the round trip, or the interval of the
+clock stepped, the timing error reaches a tenth of the round trip, or the measured loss, duplication, corruption or
+reordering is off by a tenth. `limited`: the timing error reaches a hundredth of the round trip, or the interval of the
 measured loss excludes what was configured. `good` otherwise.
 """
 
@@ -22,7 +22,7 @@ from wirelab.stats.link.over_time import mean_delay_ns, mean_rate_bps
 
 GRADES: tuple[Grade, ...] = ("good", "limited", "unusable")
 NOT_MEASURED: Literal["not measured"] = "not measured"
-"""In the place of a grade, of a direction in which nothing passed: there is nothing that it could be good for."""
+"""In place of a grade, for a direction without packets."""
 
 LATENESS_FLOOR_S = 50e-6
 """Lateness that is never held against a link, however short its round trip: 50 us at the 99th percentile."""
@@ -34,8 +34,8 @@ LOSS_LEVEL = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """What one direction's chain was asked to do. `loss` is None where it depends on when packets are sent. `bursty` is
-    the design effect of its loss: how much wider than binomial counts spread; None where it is not known. `pattern` is
+    """The configured effects of one direction's chain. `loss` is None if it depends on when packets are sent. `bursty`
+    is the design effect of its loss: how much wider than binomial counts spread; None if it is not known. `pattern` is
     a loss that is known packet by packet.
     """
 
@@ -50,7 +50,7 @@ class Configured:
         return {"delay_s": self.delay_s, "loss": self.loss, "rate_bps": self.rate_bps}
 
     def over(self, trials: Sequence[Counts]) -> Configured:
-        """The same for trials of so many packets: a pattern begins anew with each."""
+        """The same for trials of so many packets: a pattern begins again with each."""
         reached = sum(trial.reached for trial in trials)
         if self.pattern is None or reached == 0:
             return self

@@ -32,7 +32,7 @@ class LossPath:
         return cls(ahead - behind, ahead & behind, frozenset(made))
 
     def reached(self, counts: Mapping[str, int]) -> tuple[int, int]:
-        """How many packets reached the loss stage at least, and how many more may have."""
+        """The number of packets that reached the loss stage, and of those that may have."""
         unsure = sum(counts.get(name, 0) for name in self.unsure)
         gone = sum(counts.get(name, 0) for name in self.before) + unsure
         joined = sum(counts.get(name, 0) for name in self.more)

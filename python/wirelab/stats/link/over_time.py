@@ -1,4 +1,4 @@
-"""Means of what a stage changes with time, over trials that each begin it anew. It knows no kind of stage."""
+"""Means of a stage's time-dependent effects over trials that each restart it. It knows no kind of stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each link and direction of a campaign: configured, measured, graded; and the emulator's lateness by lane."""
+"""Each link and direction of a campaign: configured, measured, graded; and the emulator's timing error by lane."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def links(dataset: Dataset) -> list[LinkRecord]:
                 why = NETEM
             p50 = _seconds(lateness_quantile(histograms, 0.5))
             largest = _seconds(max((histogram.max_ns for histogram in histograms), default=None))
-            # Of a packet that was late into netem, nobody knows how late it was out of it.
+            # netem's own timing error for a packet is not known.
             errors = (None, None, None) if netem else (p50, p99, largest)
             as_configured = what.over(counts).record()
             measured: LinkMeasured = {
@@ -74,7 +74,7 @@ def links(dataset: Dataset) -> list[LinkRecord]:
 
 
 def replay(dataset: Dataset) -> Replay | None:
-    """How many trials' logs a fresh chain reproduces packet by packet; None where none was replayed."""
+    """The number of trials whose replay matches the log packet for packet; None if none was replayed."""
     import polars as pl
 
     # netem keeps no log that could be.
@@ -93,7 +93,7 @@ def replay(dataset: Dataset) -> Replay | None:
 
 
 def lateness_by_lane(dataset: Dataset) -> list[LaneLateness]:
-    """Lateness of every packet by lane, excluded trials too: they say what the lane was like."""
+    """Timing error of every packet by lane, excluded trials too: they say what the lane was like."""
     rows: list[LaneLateness] = []
     for (lane,), trials in sorted(dataset.trials.drop_nulls("lane").group_by("lane")):
         histograms = [h for index in (0, 1) for h in lateness_histograms(dataset, trials["trial"], index)]
@@ -118,7 +118,7 @@ def kept_trials(dataset: Dataset) -> pl.DataFrame:
 
 
 def lateness_histograms(dataset: Dataset, trials: Iterable[str], index: int) -> Iterator[LatenessHistogram]:
-    """Lateness of each of these trials in one direction (0: uplink) as `result.json` has it."""
+    """Timing error of each of these trials in one direction (0: uplink) as `result.json` has it."""
     for trial in trials:
         path = dataset.folder / "trials" / trial / "result.json"
         if not path.exists():

@@ -1,4 +1,4 @@
-"""How long losses last: run lengths of a loss stage against those of its model.
+"""Lengths of loss runs at a loss stage, compared with those of its model.
 
 A run is a row of packets that were lost one after the other, between two that passed. A hidden chain's runs are not
 independent, so that the chi-square statistic is set against the model's own: its mean and variance are simulated with a
@@ -137,7 +137,7 @@ def _null(chain: LossChain, n: int) -> tuple[float, float]:
 
 
 def simulate(chain: LossChain, packets: int, repetitions: int, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """Fates by a chain that starts in its stationary state, a row for each repetition: true is lost."""
+    """Outcomes of a chain that starts in its stationary state, a row for each repetition: true is lost."""
     transitions, loss, stationary = _arrays(chain)
     cumulative = np.cumsum(transitions, axis=1)
     state = np.searchsorted(np.cumsum(stationary), generator.random(repetitions))

@@ -1,1 +1,1 @@
-"""What the machine did to endpoints: waiting for a CPU, and limits on CPU time."""
+"""The machine's effects on endpoints: waiting for a CPU, and limits on CPU time."""

@@ -1,4 +1,4 @@
-"""What limits on the CPU time of a scenario's hosts did: how often they were in force, and for how long."""
+"""Effects of CPU limits on a scenario's hosts: how often they throttled, and for how long."""
 
 from __future__ import annotations
 

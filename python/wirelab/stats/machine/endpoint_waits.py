@@ -1,7 +1,7 @@
-"""What a scenario's endpoints waited for a CPU: delay that is the machine's, and no protocol's and no link's.
+"""CPU waiting of a scenario's endpoints: delay that comes from the machine, not from a protocol or a link.
 
 The kernel counts how long a ready thread waited (`/proc/PID/schedstat`), and how much CPU time a hypervisor gave to
-others. Both are set against the time of the exchanges, as the link's lateness is against the round trip.
+others. Both are set against the time of the exchanges, as the link's timing error is against the round trip.
 A host under a limit waits for that on purpose, and the kernel counts both as one: the other hosts tell.
 """
 
@@ -42,7 +42,7 @@ def endpoint_waits(dataset: Dataset) -> dict[str, EndpointWaits]:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a scenario's endpoints waited, by the scenario's name, and what that makes its numbers good for."""
+    """CPU waiting of a scenario's endpoints, by the scenario's name, and the resulting quality."""
 
     name: str
     share: float | None
@@ -73,12 +73,12 @@ def stolen(waits: Mapping[str, Wait]) -> dict[str, Wait]:
 
 
 def _jobs(dataset: Dataset) -> dict[str, int]:
-    """How many jobs each trial ran beside, itself among them."""
+    """The number of parallel trials during each trial, itself included."""
     return {entry.trial: entry.lanes for entry in read_journal(dataset.folder / JOURNAL)[0]}
 
 
 def _busy_ns() -> pl.Expr:
-    """How long an exchange took, or was waited for."""
+    """The duration of an exchange, or the wait until its timeout."""
     import polars as pl
 
     return pl.coalesce("end_to_end_delay_ns", pl.col("end_ns") - pl.col("start_ns"), pl.lit(0))
@@ -106,8 +106,8 @@ def _judged(trials: pl.DataFrame, jobs: int) -> EndpointWaits:
 
 
 def _cure(jobs: int) -> str:
-    """Against waiting: a trial that ran by itself had no other lane to give way to."""
-    return f"{'run fewer trials at a time (--jobs), or ' * (jobs > 1)}leave the machine alone"
+    """The fix for CPU waiting: a trial that ran alone was not delayed by others."""
+    return f"{'run fewer trials at a time (--jobs), or ' * (jobs > 1)}stop other programs"
 
 
 def _was_counted() -> pl.Expr:

@@ -1,1 +1,1 @@
-"""What probes of a link show of each of its properties, next to what was configured."""
+"""The probes' results for each property of a link, next to its configuration."""

@@ -1,4 +1,4 @@
-"""What probes of a link say of each of its properties, as checks for its certificate."""
+"""The probes' results for each property of a link, as checks for its calibration record."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def checks(probes: Probes, facts: LinkFacts) -> list[Check]:
 
 
 def _shared(probes: Probes, facts: LinkFacts) -> Iterator[Check]:
-    """What both directions share."""
+    """The properties that both directions share."""
     for stage in facts.shared:
         if stage.sleeps:
             yield _wake_up(probes, facts, stage)

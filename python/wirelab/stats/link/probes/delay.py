@@ -21,7 +21,7 @@ INTO_NETEM = "into netem p99"
 
 
 def delays(way: Way) -> Iterator[Check]:
-    """Delay, end to end, lateness."""
+    """Delay, end to end, timing error."""
     taken = way.packets.probes(ProbeKind.DELAY, uplink=way.uplink)
     alone = taken.only(taken.delivered & ~taken.copy & ~_asleep(way, taken))
     what = lone_delay_s(way.direction.stages, way.shared, int(taken.size[0])) if len(taken) else None
@@ -30,7 +30,7 @@ def delays(way: Way) -> Iterator[Check]:
         reason = why or ("no probe was sent" if not len(taken) else "how long the medium takes for it is not known")
         yield Check("delay", way.name, "s", what, None, None, reason)
     else:
-        # Mean lateness is one packet's, if the machine was busy with something else once; the line below is for that.
+        # One delayed packet would dominate the mean timing error; the line below shows it.
         late_s = float(np.median(alone.lateness_s)) if len(alone) else 0.0
         values = alone.configured_delay_s + late_s
         typical = batches if is_random(way.direction.stages, way.shared) else median
@@ -72,7 +72,7 @@ def _unsteady(way: Way) -> str | None:
 
 
 def _asleep(way: Way, taken: Packets) -> NDArray[np.bool_]:
-    """Probes that may have waited for the radio: the first, and what came long after the one before."""
+    """Probes that may have waited for the radio: the first, and those long after the one before."""
     lightest = next((each.sleeps[0].after_ns for each in way.shared if each.sleeps), None)
     if lightest is None:
         return np.zeros(len(taken), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Lines of what befalls packets one by one: duplicated, corrupted, held back, overtaken."""
+"""Lines for effects on single packets: duplicated, corrupted, reordered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORDS = {"duplicated": "duplicated", "corrupted": "corrupted", "held_back": "hel
 
 
 def shares(way: Way) -> Iterator[Check]:
-    """Packets that a stage duplicates, corrupts or holds back."""
+    """Packets that a stage duplicates, corrupts or delays for reordering."""
     originals = way.packets.only(~way.packets.copy)
     stages = way.direction.stages
     for stage, name in product(stages, WORDS):
@@ -64,6 +64,6 @@ def order(way: Way) -> Check:
 
 
 def _blurred(way: Way) -> bool:
-    """Other delays hide who was held back."""
+    """Other delays hide which packets were delayed for reordering."""
     others = [stage for stage in way.direction.stages if stage.held_back is None]
     return is_random(others, way.shared) or any(stage.queue is not None for stage in others)

@@ -33,7 +33,7 @@ def share(hits: int, n: int, worth: float | None = None) -> Callable[[float], Es
 
 
 def quantile(values: Floats, q: float) -> Callable[[float], Estimate]:
-    """A quantile between order statistics: exact whatever the distribution."""
+    """A quantile between order statistics: exact for any distribution."""
 
     def measure(level: float) -> Estimate:
         from scipy.stats import binom

@@ -29,7 +29,7 @@ def losses(way: Way) -> Iterator[Check]:
     models = [stage.loss for stage in way.direction.stages if stage.loss is not None]
     packets = way.packets.only(~way.packets.copy)
     if way.netem:
-        # Who does not arrive was lost, or found no room behind a train.
+        # A packet that does not arrive was lost, or dropped by a full queue after a train.
         packets = packets.only(packets.flow != ProbeKind.RATE.port(uplink=way.uplink))
     lost = packets.fate == "loss"
     if way.netem and any(stage.corrupted is not None for stage in way.direction.stages):
@@ -103,7 +103,7 @@ def _runs(way: Way, models: Sequence[LossFacts], packets: Packets, unsure: int) 
 
 
 def _reached_in_order(way: Way, packets: Packets) -> NDArray[np.bool_]:
-    """Fates at the loss stage: true is lost. Who was dropped before is not among them."""
+    """Outcomes at the loss stage: true is lost. Packets dropped before it are left out."""
     path = LossPath.of(way.direction)
     gone = np.isin(packets.fate, [name.replace("_", "-") for name in path.before | path.unsure])
     return np.asarray(packets.fate[~gone] == "loss")

@@ -35,11 +35,11 @@ class Packets:
         return len(self.sequence)
 
     def only(self, chosen: NDArray[np.bool_]) -> Self:
-        """Those that are chosen."""
+        """The selected packets."""
         return type(self)(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
 
     def probes(self, kind: ProbeKind, *, uplink: bool) -> Self:
-        """Those of one kind."""
+        """The packets of one kind."""
         return self.only(self.flow == kind.port(uplink=uplink))
 
     @property

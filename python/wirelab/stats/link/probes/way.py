@@ -37,7 +37,7 @@ class Way:
 
     @property
     def otherwise(self) -> str:
-        """What answers for each packet, where probes cannot tell."""
+        """The check of each packet, if probes cannot decide."""
         return NO_LOG if self.netem else "the replay reproduces each packet's"
 
     @property

@@ -1,4 +1,4 @@
-"""Warnings about an experiment before anything is started: what would not run, not be loaded or not end in time."""
+"""Warnings before a run: scenarios that cannot run, page references that are not loaded, loads that may time out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wirelab.schema.plan import Plan
 
 NAMED = 3
-"""So many scenarios are named in a line."""
+"""Scenarios named in one line."""
 
 
 class Beforehand(NamedTuple):
@@ -31,12 +31,12 @@ def tell_beforehand(plan: Plan, experiment: Experiment) -> Beforehand:
 
     Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything.
     """
-    from wirelab.runner.entries import foreseen_failures
+    from wirelab.runner.entries import forecast_failures
 
-    foreseen = foreseen_failures(plan, experiment.source.folder)
-    for words in (*experiment.source.notes, *foreseen.words, *_left_out(experiment), *_too_late(experiment)):
+    forecast = forecast_failures(plan, experiment.source.folder)
+    for words in (*experiment.source.notes, *forecast.words, *_left_out(experiment), *_too_late(experiment)):
         click.echo(words, err=True)
-    left = plan.without(foreseen.unsupported)
+    left = plan.without(forecast.unsupported)
     if plan.scenarios and not left.scenarios:
         raise WirelabError(
             "nothing is left to run: every scenario would be unsupported", hint="name other programs, or none"
@@ -45,17 +45,17 @@ def tell_beforehand(plan: Plan, experiment: Experiment) -> Beforehand:
 
 
 def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, jobs: int) -> Plan:
-    """The experiment's plan, or a preview of it, which fits the budget in so many jobs; what would be unsupported
-    takes none of it.
+    """The experiment's plan, or a quick run that fits the budget with so many parallel trials. Unsupported scenarios
+    use none of the budget.
     """
     from wirelab.plan import make_plan
-    from wirelab.runner.entries import foreseen_failures
+    from wirelab.runner.entries import forecast_failures
 
     own_ns = plan.experiment.stop.budget_ns
     if own_ns is not None and own_ns < budget_ns:
-        shorter = f"--budget {format_duration(budget_ns)} does not lengthen stop.budget, {format_duration(own_ns)}"
-        click.echo(f"{shorter}: no block begins after that", err=True)
-    unsupported = foreseen_failures(plan, experiment.source.folder).unsupported
+        longer = f"--budget {format_duration(budget_ns)} is longer than stop.budget"
+        click.echo(f"{longer}: no block starts after {format_duration(own_ns)}", err=True)
+    unsupported = forecast_failures(plan, experiment.source.folder).unsupported
     return make_plan(experiment, budget_ns=budget_ns, jobs=jobs, unsupported=unsupported)
 
 
@@ -68,11 +68,11 @@ def _left_out(experiment: Experiment) -> Iterator[str]:
     names = {workload.page.sha256: workload.page.name for workload in loads if isinstance(workload, PageLoads)}
     for digest, name in names.items():
         if words := left_out_words(sites[digest]):
-            yield f"page {name} names what is not loaded: {words}"
+            yield f"page {name} has references that are not loaded: {words}"
 
 
 def _too_late(experiment: Experiment) -> Iterator[str]:
-    """A line for each time-out that is less than a load is expected to take."""
+    """A line for each timeout that is shorter than the expected load time."""
     from wirelab.experiment.duration.late import late_loads
 
     for timeout_ns, late in late_loads(experiment).items():

@@ -1,4 +1,4 @@
-"""A trial's lateness in a row of bars."""
+"""A trial's timing error in a row of bars."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import polars as pl
 
 from tests.report.campaigns import write
 from wirelab.report.campaign import load
-from wirelab.report.figures.lateness import bars
+from wirelab.report.figures.timing_error import bars
 from wirelab.report.sections import trials
 
 

@@ -14,7 +14,7 @@ DECADES = 4
 
 
 def bars(upper_ns: Sequence[int], packets: Sequence[int]) -> str:
-    """A bar for each step of lateness, its height by the logarithm of its share of the packets."""
+    """A bar for each step of timing error, its height by the logarithm of its share of the packets."""
     total = sum(packets)
     counts = [0] * (len(EDGES_US) + 1)
     for upper, count in zip(upper_ns, packets, strict=True):

@@ -23,8 +23,8 @@ def test_references_of_a_page_to_other_hosts_are_reported(tmp_path: Path, verb: 
     code, _, err = run(verb, "page", "--site", str(shop), *SMALL)
     assert (code, err) == (
         0,
-        "page shop names what is not loaded: 1 on another host, by its URL or a <base> (https://a.example/b.png); "
-        "1 for a player or plug-in (https://a.example/c.mp4)\n",
+        "page shop has references that are not loaded: 1 on another host, by its URL or a <base> "
+        "(https://a.example/b.png); 1 for a player or plug-in (https://a.example/c.mp4)\n",
     )
 
 
@@ -57,8 +57,8 @@ def test_unsupported_scenarios_have_no_trials_and_a_plan_without_any_is_refused(
     code, out, err = run(verb, "page", "--set", "client.implementation=curl", *both[2:])
     assert (code, out) == (2, "")
     assert err.splitlines()[1:] == [
-        "error: nothing is left to run: every scenario would be unsupported",
-        "hint: name other programs, or none",
+        "error: nothing to run: every scenario is unsupported",
+        "hint: choose other programs, or none",
     ]
 
 

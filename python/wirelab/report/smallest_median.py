@@ -1,4 +1,4 @@
-"""Which protocol is fastest where, and by how much, in sentences: each from the medians' estimates by a fixed rule."""
+"""Which protocol has the smallest median in each scenario, in sentences derived from estimates by fixed rules."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from wirelab.stats.link.grade import GRADES
 
 MOST_CONDITIONS = 6
 WIDEST = 1000
-"""A ratio whose interval spans a larger factor tells nothing of its size."""
+"""A ratio with an interval wider than this factor is not quoted."""
 
 
-def fastest(campaign: Campaign) -> Iterator[Statement]:
-    """Which protocol has the smallest median where, with how much longer the others take."""
-    # Declared choices vary what claims are judged by; other groups are conditions of their own.
+def smallest_medians(campaign: Campaign) -> Iterator[Statement]:
+    """Which protocol has the smallest median in each condition, and the ratios of the others to it."""
+    # Declared choices only vary what claims are judged by; other groups count as separate conditions.
     judged = campaign.verdicts and campaign.experiment.choices
     groups = campaign.groups[:1] if judged else campaign.groups
     conditions = [(group, condition) for group in groups for condition in group.conditions]
@@ -38,7 +38,7 @@ def fastest(campaign: Campaign) -> Iterator[Statement]:
 
 
 def programs(campaign: Campaign) -> Iterator[Statement]:
-    """Which orders of two protocols hold with every program, and which are of the programs."""
+    """Which orders of two protocols are the same for every program, and which depend on the program."""
     found = list(conditions(campaign))
     if len(found) > MOST_CONDITIONS:
         return
@@ -46,13 +46,15 @@ def programs(campaign: Campaign) -> Iterator[Statement]:
         every: dict[str, list[str]] = {}
         depends: dict[str, list[str]] = {}
         for first, second, order in orders(campaign.metric, protocols):
-            sooner, later = (second, first) if order is Order.SECOND else (first, second)
+            lower, higher = (second, first) if order is Order.SECOND else (first, second)
             if order is not Order.UNSURE:
-                (depends if order is Order.PROGRAM else every).setdefault(sooner.protocol, []).append(later.protocol)
+                (depends if order is Order.PROGRAM else every).setdefault(lower.protocol, []).append(higher.protocol)
         for protocol, others in every.items():
-            yield Statement(f"{label}: with every program {protocol} is before {listed(others)}.", href="#programs")
+            yield Statement(
+                f"{label}: {protocol} has a lower median than {listed(others)} with every program.", href="#programs"
+            )
         for protocol, others in depends.items():
-            text = f"{label}: depending on the program {protocol} is before {listed(others)} or after."
+            text = f"{label}: whether {protocol} or {listed(others)} has the lower median depends on the program."
             yield Statement(text, href="#programs")
 
 
@@ -61,25 +63,27 @@ def _in_condition(campaign: Campaign, group: Group, condition: Condition, rankin
     median = first.estimate(campaign.metric, "median")
     assert median is not None
     label = ", ".join(part for part in (group.title, condition.label) if part)
-    floors = any(is_reference(scenario.series.protocol) for scenario in condition.scenarios)
+    beyond_reference = " of the application protocols" * any(
+        is_reference(scenario.series.protocol) for scenario in condition.scenarios
+    )
     more = [said for other in others if (said := _against(campaign, other, first))]
     late = [scenario.series.label for scenario in above_time_out(campaign.metric, condition.scenarios)]
-    more += [Statement(f"The median of {listed(late)} lies above the time-out.", href="#glance")] if late else []
+    more += [Statement(f"The median of {listed(late)} is above the timeout.", href="#glance")] if late else []
     size = with_unit(median, first.unit(campaign.metric))
-    text = f"{label}: {first.series.label} has the smallest median{' of the application protocols' * floors}, {size}."
+    text = f"{label}: {first.series.label} has the smallest median{beyond_reference}, {size}."
     if _alone(condition):
         text = f"{label}: the median of {first.series.label} is {size}."
-        more = [Statement("No other application protocol was measured: nothing is compared."), *more]
+        more = [Statement("No other application protocol was measured, so there is no comparison."), *more]
     return resting_on(text, median, "#glance", more)
 
 
 def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement]:
-    """In how many of the conditions one protocol is known to have the smallest median, and which."""
+    """How often each protocol clearly has the smallest median."""
     pairs = [(condition, ranked(campaign.metric, condition.scenarios)) for condition in conditions]
     rankings = [(condition, ranking) for condition, ranking in pairs if ranking]
     protocols = {first.series.label for _, (first, *_) in rankings}
     if all(_alone(condition) for condition in conditions) and len(protocols) == 1:
-        yield Statement(f"Only one application protocol was measured, {protocols.pop()}: nothing is compared.")
+        yield Statement(f"Only one application protocol was measured, {protocols.pop()}, so there is no comparison.")
         return
     wins: dict[str, int] = {}
     for condition, (first, *others) in rankings:
@@ -88,12 +92,12 @@ def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement
     known, of = sum(wins.values()), f"{len(conditions)} condition{'s' * (len(conditions) > 1)}"
     what = f"the smallest median of {metric_words(campaign.metric)}"
     if not known:
-        yield Statement(f"In none of {of} is it clear which protocol has {what}.", href="#glance")
+        yield Statement(f"No protocol clearly has {what} in any of {of}.", href="#glance")
         return
     (best, count), *rest = sorted(wins.items(), key=lambda pair: -pair[1])
     more = [Statement(f"{label} has it in {times}.") for label, times in rest]
     if unsure := len(conditions) - known:
-        more.append(Statement(f"In {unsure} it is not clear which protocol has it."))
+        more.append(Statement(f"In {unsure} there is no clear winner."))
     yield Statement(f"{best} has {what} in {count} of {of}.", more, href="#glance")
 
 
@@ -113,7 +117,7 @@ def _against(campaign: Campaign, other: Scenario, first: Scenario) -> Statement 
     elif may_be_alike:
         text = f"{label} is not significantly different: the ratio is {interval(times, COUNT)}."
     elif vague:
-        text = f"{label} takes {more}; too few trials to tell how much."
+        text = f"{label} takes {more}; too few trials to say how much."
     else:
         text = f"{label} takes {interval(times, COUNT)} times {as_much}."
     caveats = [*_both(other, first), *_grade(campaign, other, first)] if not may_be_alike else [*_both(other, first)]
@@ -121,7 +125,7 @@ def _against(campaign: Campaign, other: Scenario, first: Scenario) -> Statement 
 
 
 def _both(a: Scenario, b: Scenario) -> Iterator[str]:
-    """That a difference may be that of two programs as well as that of two protocols; nothing where it is of one."""
+    """A note if both protocol and program differ, since either may be the cause."""
     if a.series.protocol != b.series.protocol and a.series.implementation != b.series.implementation:
         yield f"Protocol and program differ: {a.series.implementation} against {b.series.implementation}."
 
@@ -129,4 +133,4 @@ def _both(a: Scenario, b: Scenario) -> Iterator[str]:
 def _grade(campaign: Campaign, a: Scenario, b: Scenario) -> Iterator[str]:
     found = comparison(campaign, a, b)
     if found is not None and (link := found["link"])["flag"] != GRADES[0]:
-        yield f"Its grade is {link['flag']}: {to_blame(link) or link['why']}."
+        yield f"Its quality is {link['flag']}: {to_blame(link) or link['why']}."
