@@ -165,7 +165,7 @@ def test_cpu_contention_is_blamed_on_the_machine_and_reported_once(tmp_path: Pat
     assert section is not None
     [reasons] = [block for block in section.blocks if isinstance(block, Items)]
     count = len(estimates["comparisons"])
-    assert reasons.items == [f"Grade unusable, {count} comparisons (the machine): h2: endpoints waited 6 ms."]
+    assert reasons.items == [f"Quality unusable, {count} comparisons (the machine): h2: endpoints waited 6 ms."]
     grades = [row[3].text for block in section.blocks if isinstance(block, Table) for row in block.rows]
     assert set(grades) == {"unusable"}
 
@@ -203,7 +203,7 @@ def test_a_verdict_that_depends_on_a_choice_names_it(tmp_path: Path) -> None:
 def test_verdicts_are_counted_and_the_publications_own_numbers_are_judged(tmp_path: Path) -> None:
     said = sentences(judge(write(tmp_path)))
     assert "Of 3 published claims: 1 confirmed, 1 contradicted, 1 inconclusive." in said
-    assert "The publication's own numbers or its experiment speak against M2." in said
+    assert "The publication's own numbers or its experiment contradict M2." in said
 
 
 def test_an_unencrypted_protocol_is_marked_only_next_to_an_encrypted_one(tmp_path: Path) -> None:

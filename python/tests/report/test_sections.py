@@ -123,7 +123,7 @@ def test_a_median_above_the_timeout_is_shown_as_such(tmp_path: Path) -> None:
     assert next(row for row in cells(table) if row[1] == "h2")[2] == "> 10,000"
     assert "An open triangle is a timeout" in figure.caption
     assert "median above the time-out of 10,000 ms, 28 of 40 exchanges timed out" in figure.svg
-    assert "The median of h2 lies above the time-out." in sentences(folder)
+    assert "The median of h2 is above the timeout." in sentences(folder)
 
 
 def test_a_headline_metric_that_is_not_a_time_has_its_own_unit(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_messages_have_a_row_for_each_scenario_and_no_section_without_messages(t
     assert row[1:5] == ["http1", str(first["denominators"]["exchanges"]), "2", "0"]
     assert row[5].startswith("40.0 [")
     assert row[7] == "–"
-    assert "nothing is played" in table.notes.reasons
+    assert "nothing is played out" in table.notes.reasons
     said = sentences(folder)
     assert f"Of {first['denominators']['exchanges']} messages to subscribers 2 were lost." in said
     assert "stalled" not in said
@@ -322,7 +322,7 @@ def test_a_workload_of_messages_is_described_in_words() -> None:
         "timeout_ns": 10**10, "playout_delay_ns": 2 * 10**8,
     }  # fmt: skip
     assert workload_words(Stream.model_validate(stream)) == (
-        "stream: 30 messages a trial of 612 B, evenly spaced at 25.0 /s, to 5 waiting; time-out 10 s; "
+        "stream: 30 messages a trial of 612 B, evenly spaced at 25.0 /s, to 5 subscribers; time-out 10 s; "
         "the player buffers 200 ms"
     )
     deliver = {
@@ -510,16 +510,12 @@ def test_limitations_say_which_parts_of_radio_and_air_are_emulated(tmp_path: Pat
 def test_a_cpu_limited_host_is_reported_with_how_often_it_was_throttled(tmp_path: Path) -> None:
     folder = write(tmp_path)
     scenarios = read(folder, "estimates.json")["scenarios"]
-    assert not any(
-        "less than a CPU" in table.caption for table in tables(emulation_accuracy.section(load(folder, folder)))
-    )
+    assert not any("CPU limit" in table.caption for table in tables(emulation_accuracy.section(load(folder, folder))))
     client = {"share": 0.1, "periods": 200, "throttled": 150, "throttled_s": 0.25}
     idle = {"share": 0.5, "periods": 0, "throttled": 0, "throttled_s": 0.0}
     scenarios[0]["cpu"] = {"client": client, "server": idle}
     change(folder, "estimates.json", scenarios=scenarios)
-    [table] = [
-        each for each in tables(emulation_accuracy.section(load(folder, folder))) if "less than a CPU" in each.caption
-    ]
+    [table] = [each for each in tables(emulation_accuracy.section(load(folder, folder))) if "CPU limit" in each.caption]
     limited, unused = cells(table)
     assert limited[1:] == ["client", "10 %", "200", "75.0", "250"]
     assert unused[1:5] == ["server", "50 %", "0", "–"]
@@ -581,7 +577,7 @@ def test_metrics_that_a_third_party_client_lacks_have_the_reason_in_their_place(
     assert table.notes.lettered
     [figure] = [block for block in phases.section(load(folder, folder)).blocks if isinstance(block, Figure)]
     [table] = figure.tables
-    assert "nghttp does not tell when its handshake was over" in table.notes.reasons
+    assert "nghttp does not report when its handshake was over" in table.notes.reasons
     assert "over UDP there is no TCP connect" in table.notes.reasons
 
 

@@ -42,7 +42,7 @@ def section(campaign: Campaign) -> Section | None:
         "IP bytes and packets per exchange that reached the link, including connection set-up and end, "
         "acknowledgements, retransmissions and packets that the link then dropped. TCP's retransmissions are "
         "segments that the link had seen before; QUIC's are packets that the client declared lost. Spurious "
-        "retransmissions: data sent again "
+        "retransmissions: data retransmitted "
         "although it had arrived (TCP and CoAP's confirmable messages only). " + OWN_SCALE
     )
     return Section("wire", "On the wire", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)])
