@@ -169,7 +169,7 @@ def test_a_trial_that_was_not_ready_is_not_repeated_with_its_late_block(folder: 
         over = not_ready(request) if request.trial.startswith("t0") else is_ready(request)
         return over.model_copy(update={"link": late}) if request.trial.endswith("0000") and attempt == 1 else over
 
-    summary, _, _ = run(plan_of("mine", "builtin"), folder, behaves, lanes=2)
+    summary, _, _ = run(plan_of("mine", "builtin"), folder, behaves, jobs=2)
     assert summary.discarded == 1
     statuses = [entry.status for entry in last(folder).values() if entry.trial.startswith("t0")]
     assert statuses.count(EntryStatus.FAILED) >= 1

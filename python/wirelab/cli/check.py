@@ -32,7 +32,7 @@ def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str
     from wirelab.site import count
 
     checked = load(experiment, with_page(sets, site, link))
-    plan, fails = tell_beforehand(make_plan(checked), checked)
+    plan, fails = precheck(make_plan(checked), checked)
     scenarios, trials = count(len(plan.scenarios), "scenario"), count(plan.trials, "trial")
     click.echo(f"{checked.file}: {'cannot all be run here' if fails else 'ok'}, {scenarios}, up to {trials}")
     return 2 if fails else 0

@@ -68,7 +68,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     chosen = planned_jobs(plan) if jobs is None else Jobs(jobs, "as asked")
     if budget is not None:
         plan = within_budget(plan, loaded, budget, chosen.number)
-    left, fails = tell_beforehand(plan, loaded)
+    left, fails = precheck(plan, loaded)
     click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(left, chosen))
     return 2 if fails else 0
 

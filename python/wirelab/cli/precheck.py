@@ -25,7 +25,7 @@ class Beforehand(NamedTuple):
     fails: bool
 
 
-def tell_beforehand(plan: Plan, experiment: Experiment) -> Beforehand:
+def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
     """Say on stderr what was dropped or chosen without being asked, what keeps scenarios from being run here, what
     pages leave out, and which loads would time out.
 
@@ -41,7 +41,7 @@ def tell_beforehand(plan: Plan, experiment: Experiment) -> Beforehand:
         raise WirelabError(
             "nothing is left to run: every scenario would be unsupported", hint="name other programs, or none"
         )
-    return Beforehand(left, not foreseen.failing.isdisjoint(scenario.key for scenario in left.scenarios))
+    return Beforehand(left, not forecast.failing.isdisjoint(scenario.key for scenario in left.scenarios))
 
 
 def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, jobs: int) -> Plan:

@@ -95,7 +95,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = out if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
     require_makeable(folder)
-    left = tell_beforehand(plan, loaded).plan
+    left = precheck(plan, loaded).plan
     options = Options(
         jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes,
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),

@@ -94,7 +94,7 @@ def _only_protocol(condition: Condition) -> str | None:
 
 def next_commands(campaign: Campaign, folder: Path) -> str:
     """Where to go from here."""
-    shown = [each.series for each in campaign.scenarios if each.denominators and each.denominators["exchanges"]]
+    shown = [each.series for each in campaign.scenarios if each.outcomes and each.outcomes["exchanges"]]
     one = f" --protocol {shown[0].protocol}" if shown else ""
     name = campaign.experiment.name
     new = f" | {launched(f'new mine.toml --from {name}')}" if name in experiment_names() else ""

@@ -30,7 +30,7 @@ STAMPED = {
 
 def why_missing(scenario: Scenario, metric: str, default: str = "not counted for this protocol") -> str:
     """Why there is no value; `default` where nothing known explains it."""
-    counts = scenario.denominators
+    counts = scenario.outcomes
     if scenario.estimates is None or (counts is not None and not counts["trials"]):
         return NO_TRIAL
     return next(_reasons(scenario, metric), default)

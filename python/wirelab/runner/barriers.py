@@ -49,7 +49,7 @@ def program_barrier(
     return None
 
 
-class Foreseen(NamedTuple):
+class Forecast(NamedTuple):
     """What is known of a plan on this machine: a line for each reason for which scenarios would not run, with their
     names, and the keys of those that would be unsupported, and of those that would fail.
     """
@@ -71,7 +71,7 @@ def forecast(plan: Plan, implementations: Mapping[str, Implementation]) -> Forec
         frozenset[str]().union(*(barred for why, barred in keys.items() if why.status is status))
         for status in (EntryStatus.UNSUPPORTED, EntryStatus.FAILED)
     )
-    return Foreseen(words, unsupported, failing)
+    return Forecast(words, unsupported, failing)
 
 
 def spoken_by(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, SettingValue]]:

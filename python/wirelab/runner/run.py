@@ -17,9 +17,9 @@ from wirelab.runner.disk import no_space_means_full, require_space
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.facts import now
 from wirelab.runner.host import Host, RefusedError
-from wirelab.runner.lateness import lateness, tolerance_ns
 from wirelab.runner.progress import Observer, Progress, Summary, jobs_words
-from wirelab.runner.schedule import Assignment, Fate, Schedule, Verdict
+from wirelab.runner.schedule import Assignment, BlockEnd, BlockOutcome, Schedule
+from wirelab.runner.timing_error import late_packets, tolerance_ns
 from wirelab.runner.unready import Unready
 from wirelab.schema import LinkReport, TrialResult, TrialStatus
 from wirelab.schema.campaign import RESULT, EntryStatus, JournalEntry
@@ -161,7 +161,7 @@ class Runner:
             require_space(self._campaign.folder, error)
         self._record(running, status, error)
         # What never became ready is not repeated with a late block: it would be late for nothing.
-        late = None if unready is not None else lateness(over.link, scenario.link)
+        late = None if unready is not None else late_packets(over.link, scenario.link)
         self._judged(self._schedule.over(assignment, late))
 
     def _record(self, running: _Running, status: EntryStatus, error: str | None) -> None:

@@ -10,7 +10,7 @@ import click
 
 from wirelab.cli.campaigns import RESULTS, existing
 from wirelab.cli.show.table import BY_NETEM, is_packet_log, packet_table
-from wirelab.cli.show.trial_words import energy_words, link_words, used_words
+from wirelab.cli.show.trial_words import energy_words, link_words, resource_lines
 from wirelab.errors import Where, WirelabError, did_you_mean, offer
 from wirelab.launcher import launched
 from wirelab.metrics.packets import PROXY, SERVER, packets_behind_proxy, packets_of
