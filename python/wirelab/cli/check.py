@@ -22,7 +22,7 @@ from wirelab.cli.precheck import precheck
 @set_option
 @site_option
 @link_option
-def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str | None) -> int:
+def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str | None) -> None:
     """Check an experiment file; start nothing.
 
     FILE is a path, or the name of a shipped experiment. Prints every error with its place, and which scenarios cannot
@@ -35,4 +35,5 @@ def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str
     plan, fails = precheck(make_plan(checked), checked)
     scenarios, trials = count(len(plan.scenarios), "scenario"), count(plan.trials, "trial")
     click.echo(f"{checked.file}: {'cannot all be run here' if fails else 'ok'}, {scenarios}, up to {trials}")
-    return 2 if fails else 0
+    if fails:
+        click.get_current_context().exit(2)

@@ -53,7 +53,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     jobs: int | None,
     *,
     as_json: bool,
-) -> int:
+) -> None:
     """Print what an experiment would run and how long it takes; start nothing.
 
     FILE is a path, or the name of a shipped experiment. Times are rough estimates. Exits with 2 if a scenario cannot
@@ -70,7 +70,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         plan = within_budget(plan, loaded, budget, chosen.number)
     left, fails = precheck(plan, loaded)
     click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(left, chosen))
-    return 2 if fails else 0
+    if fails:
+        click.get_current_context().exit(2)
 
 
 def _pages(plan: Plan) -> list[str]:

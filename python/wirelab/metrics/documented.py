@@ -22,7 +22,10 @@ UNITS = {
     "switches": "switches", "low": "J", "high": "J", "typical": "J",
 }  # fmt: skip
 """A column's unit by the ending of its name, or by its metric's unit."""
-_ROWS = ("exchange", "resource-timing", "ledger", "settings-seen", "dissected-packet")
+_ROWS = (
+    "exchange", "exchange-request", "exchange-message", "exchange-page", "resource-timing", "ledger", "settings-seen",
+    "dissected-packet",
+)  # fmt: skip
 """Schemas of rows that the data plane writes."""
 _WORDS = {pl.String: "text", pl.Boolean: "boolean", pl.Float64: "float"}
 
