@@ -108,7 +108,7 @@ def test_a_wrong_program_entry_is_refused_and_a_missing_program_reported(tmp_pat
     for verb in ("check", "plan"):
         catalogue.write_text(entry.replace('["{{ python }}", "--version"]', '["no-such-program-here"]'))
         code, _, err = run(verb, str(file))
-        why = "no-such-program-here is not installed; it lies beside the experiment"
+        why = "no-such-program-here is not installed; it is next to the experiment"
         assert (code, err) == (2, f"2 of 6 scenarios would fail (mine, clean; mine, lossy): {why}\n")
         for wrong, words in (
             (("{{ port }}", "{{ prot }}"), "unknown variable 'prot'"),

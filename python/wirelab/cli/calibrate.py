@@ -47,7 +47,7 @@ def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
 @click.option(
     "--keep", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Keep the probes' records there."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the calibration record as JSON.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     link: str,
     sets: tuple[str, ...],
