@@ -283,7 +283,7 @@ def test_fresh_archives_the_old_campaign(folder: Path) -> None:
 def test_a_folder_without_a_campaign_is_refused(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "thesis.tex").touch()
-    with pytest.raises(WirelabError, match=r"holds thesis\.tex and is no campaign"):
+    with pytest.raises(WirelabError, match=r"contains thesis\.tex and is not a campaign"):
         run(make_plan(), folder)
 
 

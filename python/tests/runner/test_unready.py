@@ -73,11 +73,11 @@ def only_builtin(request: TrialRequest, _: int) -> TrialResult:
     return not_ready(request) if request.trial.startswith(("t0", "t1")) else is_ready(request)
 
 
-def run(plan: Plan, folder: Path, behaviour: Behaviour, *, lanes: int = 1) -> tuple[Summary, FakeHost, Ears]:
+def run(plan: Plan, folder: Path, behaviour: Behaviour, *, jobs: int = 1) -> tuple[Summary, FakeHost, Ears]:
     host, ears = FakeHost(behaviour), Ears()
     endpoints = Endpoints(Path("/agent"), {"mine": mine(server())}, {}, addresses())
     with open_campaign(folder, plan, "digest", fresh=False, retry_failed=False) as campaign:
-        summary = run_campaign(Runner(campaign, host, endpoints, ears), plan, lanes, None)
+        summary = run_campaign(Runner(campaign, host, endpoints, ears), plan, jobs, None)
     return summary, host, ears
 
 

@@ -36,7 +36,7 @@ class Check(NamedTuple):
     why: str | None
 
 
-@click.command("check-implementation", short_help="Test a program of implementations.toml by the endpoint contract.")
+@click.command("check-implementation", short_help="Try a program of implementations.toml on the endpoint contract.")
 @click.argument("name")
 @click.option(
     "--keep",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@click.command("doctor", short_help="Check this computer's permissions and programs, and show fixes.")
+@click.command("doctor", short_help="Check what this computer allows, and say how to fix what it does not.")
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 def command(*, as_json: bool) -> int:
     """Check what a campaign needs on this machine, and show a fix for each failure.

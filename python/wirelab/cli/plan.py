@@ -38,7 +38,6 @@ MOST_PAGES = 6
 @click.option(
     "--jobs",
     "-j",
-    "lanes",
     type=click.IntRange(1, 256),
     metavar="N",
     help="Trials at a time.  [chosen for this machine]",

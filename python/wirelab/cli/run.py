@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs",
     "-j",
-    "lanes",
     type=click.IntRange(1, 256),
     metavar="N",
     help="Trials at a time.  [chosen for this machine]",
