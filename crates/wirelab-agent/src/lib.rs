@@ -45,7 +45,8 @@ enum Command {
     /// Own the namespaces of a campaign; requests and replies as lines of JSON on stdin and stdout.
     Host(host::Arguments),
     /// Run a command behind an emulated link (started by `wirelab link`).
-    LinkCommand(link_command::Arguments),
+    #[command(name = "link-command")]
+    RunOverLink(link_command::Arguments),
     /// Carry every link of a campaign (started by `host`).
     #[command(hide = true)]
     Link(link::Arguments),
@@ -84,7 +85,7 @@ pub fn run() -> ExitCode {
     // Started as `own_program`, it would be called `exe` by ps and pgrep.
     let _ = fs::write("/proc/self/comm", env!("CARGO_PKG_NAME"));
     match Arguments::parse().command {
-        Command::LinkCommand(arguments) => link_command::run(arguments),
+        Command::RunOverLink(arguments) => link_command::run(arguments),
         Command::Host(arguments) => host::run(arguments),
         Command::Link(arguments) => link::run(arguments),
         Command::Trial(arguments) => trial::run(arguments),
