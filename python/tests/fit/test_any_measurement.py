@@ -76,7 +76,7 @@ def test_a_measurement_that_was_cut_off_is_read_or_refused(cut: int) -> None:
         ("64 bytes from a: icmp_seq=1 ttl=57 time=1 ms (DUP!)", "is not a ping log"),
         (
             "64 bytes from a: icmp_seq=1 ttl=57 time=1 ms\n9000000000 packets transmitted, 1 received",
-            "tells of 9,000,000,000",
+            "covers 9,000,000,000",
         ),
         (f"64 bytes from a: icmp_seq={'9' * 5000} ttl=57 time=1 ms", "is not a ping log"),
     ],

@@ -91,7 +91,7 @@ def test_a_cell_is_not_coloured_if_a_comparison_is_unusable(tmp_path: Path) -> N
     [figure] = figures(section(folder))
     assert figure.svg.count('fill="var(--s2)"') == figure.svg.count(">unusable</text>") == 3
     assert 'data-tip="clean, 30 B: http1 40.0 ms' in figure.svg
-    assert figure.svg.count("grade is unusable") >= 3
+    assert figure.svg.count("quality is unusable") >= 3
 
 
 @pytest.mark.parametrize("change", [wide, no_ratio])

@@ -38,7 +38,7 @@ def test_each_endpoint_has_a_row_with_its_counts_and_reasons_for_missing_ones(tm
     assert rows[0]["user: mean [interval]"].text == "40 [36, 44]"
     assert rows[0]["utilisation"].text == "25.0 [22.5, 27.5]"
     assert rows[0]["peak memory"].text == "9.0 [8.1, 9.9]"
-    assert rows[1]["utilisation"].reason == "it does not say when it is ready"
+    assert rows[1]["utilisation"].reason == "it does not report when it is ready"
     assert rows[0]["instructions"].reason == "this machine does not count them"
 
 

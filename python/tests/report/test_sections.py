@@ -330,8 +330,10 @@ def test_a_workload_of_messages_is_described_in_words() -> None:
         "concurrency": 1, "timeout_ns": 10**9, "connection": {"policy": "resumed"},
     }  # fmt: skip
     words = workload_words(Telemetry.model_validate(deliver))
-    assert "10 exchanges a trial of each of 50 clients, readings of 30 B delivered" in words
-    assert "resumes the session before" in words
+    assert (
+        "10 exchanges a trial of each of 50 clients, telemetry messages of 30 B; the next starts when one ends" in words
+    )
+    assert "resumes the last session" in words
 
 
 def test_the_publications_numbers_stand_next_to_ours(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_setting_not_in_force_is_reported_with_the_actual_value_and_its_place(
     found = campaign(tmp_path, [CONFIRMED, KEPT, UNSEEN])
     said, listed, every = settings_in_force(found)
     assert isinstance(said, Prose)
-    assert "1 scenario is not what was asked for" in said.text
+    assert "1 scenario is not measured as configured" in said.text
     assert isinstance(listed, Items)
     name = found.scenarios[0].name
     assert listed.items == [f"{name}: {TABLE} of the client: configured 65536 B, 4096 held in its place"]

@@ -73,7 +73,7 @@ def test_a_row_that_breaks_the_contract_is_named_with_its_value(
 
 def test_a_resource_is_complete_once(tmp_path: Path) -> None:
     why = reported(tmp_path, *ROWS, ROWS[1])
-    assert why == "client/resources.jsonl:3: /1.png of load 0 again, as client/resources.jsonl:2 has it"
+    assert why == "client/resources.jsonl:3: /1.png of load 0 is a duplicate of client/resources.jsonl:2"
 
 
 def test_a_complete_load_has_every_resource_of_the_page(tmp_path: Path) -> None:

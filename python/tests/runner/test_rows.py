@@ -42,7 +42,7 @@ def test_rows_that_follow_the_contract_are_accepted(tmp_path: Path) -> None:
         ({"start_ns": 10}, "not within the trial; instants are of CLOCK_MONOTONIC"),
         ({"end_ns": 1_700_000_000 * 10**9}, "not within the trial; instants are of CLOCK_MONOTONIC"),
         ({"tcp_connect_ns": -1}, "client/exchanges.jsonl:2: tcp_connect_ns: "),
-        ({"index": 0}, "client/exchanges.jsonl:2: client 0, index 0 again, as client/exchanges.jsonl:1 has it"),
+        ({"index": 0}, "client/exchanges.jsonl:2: client 0, index 0 is a duplicate of client/exchanges.jsonl:1"),
     ],
 )
 def test_a_row_that_breaks_the_contract_is_named_with_its_value(

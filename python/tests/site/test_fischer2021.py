@@ -73,7 +73,7 @@ def test_an_image_has_its_exact_size_and_is_reproducible(size: int) -> None:
 
 @pytest.mark.parametrize("size", [0, 1_000, 10_000_000])
 def test_an_impossible_image_size_is_refused(size: int) -> None:
-    with pytest.raises(ValueError, match=f"takes {size} bytes"):
+    with pytest.raises(ValueError, match=f"has {size} bytes"):
         jpeg(size, "a")
 
 

@@ -76,7 +76,7 @@ def test_a_radio_input_is_not_a_factor(tmp_path: Path) -> None:
         (
             RADIO,
             "measured-on-device = true",
-            "9:1: energy.measured-on-device: CPU time takes the power of a device, and none is named\n"
+            "9:1: energy.measured-on-device: CPU time needs the power of a device, and none is given\n"
             'hint: device = "raspberry-pi-3" (wirelab list devices)',
         ),
         (RADIO, 'battery = "1 kB"', "9:1: energy.battery: unknown unit 'kB' of a charge"),

@@ -106,7 +106,7 @@ def test_a_missing_resource_is_reported_with_file_and_line(tmp_path: Path) -> No
     ("written", "words"),
     [
         ('"fischer"', "unknown page"),
-        ("3", "is no page"),
+        ("3", "is not a page"),
         ('{ site = "nowhere" }', "cannot be read"),
         (r'{ site = "nowhere\u0000" }', "cannot be read: .*embedded null"),
         ('{ site = "~nowhere/mine" }', "is in no user's home folder"),

@@ -291,5 +291,5 @@ def test_an_origin_may_be_any_program_that_speaks_the_proxys_protocol(tmp_path: 
     servers = {scenario.implementation["server"] for scenario in load_experiment(str(path)).scenarios}
     assert servers == {"builtin", "nginx"}
     path.write_text(text.replace('"nginx"', '"mosquitto"'), encoding="utf-8")
-    with pytest.raises(WirelabError, match="mosquitto is no server of http1"):
+    with pytest.raises(WirelabError, match="mosquitto is not a server of http1"):
         load_experiment(str(path))

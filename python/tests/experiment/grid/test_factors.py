@@ -39,7 +39,7 @@ def test_equivalent_levels_are_one_scenario(tmp_path: Path) -> None:
 def test_a_level_given_twice_is_refused_once(tmp_path: Path) -> None:
     with pytest.raises(WirelabError) as caught:
         load(tmp_path, with_factors('"link.rtt" = ["2 ms", "2 ms"]'))
-    assert str(caught.value).endswith('factors."link.rtt": stands twice ("2 ms")\nhint: each level has one place')
+    assert str(caught.value).endswith('factors."link.rtt": occurs twice ("2 ms")\nhint: each level has one place')
 
 
 def test_two_equivalent_links_are_refused_with_both_places(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_program_setting_can_be_a_factor_of_the_programs_scenarios(tmp_path: P
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[programs.mime]\nmood = 'bad'", "programs.mime: no program with settings of its own"),
+        ("[programs.mime]\nmood = 'bad'", "programs.mime: no program with its own settings"),
         ("[programs.mine]\nmoods = 'bad'", "programs.mine.moods: unknown setting"),
         ("[programs.mine]\nmood = 'so so'", "programs.mine.mood: unknown value"),
         ("[programs.mine]\nthink-time = '2 s'", "programs.mine.think-time: is out of range"),
@@ -98,7 +98,7 @@ def test_an_error_in_program_settings_is_reported_with_its_place(tmp_path: Path,
     [
         ('"programs.mine.moods" = ["bad"]', "mine has no setting 'moods'"),
         ('"programs.mine.mood" = ["so so"]', "unknown value"),
-        ('"programs.nobody.mood" = ["bad"]', "unknown program with settings of its own 'nobody'"),
+        ('"programs.nobody.mood" = ["bad"]', "unknown program with its own settings 'nobody'"),
     ],
 )
 def test_an_error_in_a_factor_of_program_settings_is_reported_with_its_place(
