@@ -53,7 +53,7 @@ def test_a_radio_is_validated_only_by_what_it_predicts(radio: Radio) -> None:
 
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "energy.md"
-MARKS = ("<!-- published figures: written by python/tests/energy/test_proof.py -->\n", "<!-- end -->\n")
+MARKS = ("<!-- published figures: written by python/tests/wirelab_energy/test_proof.py -->\n", "<!-- end -->\n")
 
 
 def table() -> str:

@@ -9,7 +9,7 @@ SLEEPY = RADIO.with_inputs({"stays-on": "100 ms"})
 
 
 def test_fragments_are_those_of_the_links_own_model() -> None:
-    # The cases of crates/wirelab-link/src/impairment/medium/sixlowpan.rs.
+    # The cases of crates/wirelab-link/src/impairment/shared/sixlowpan.rs.
     for (size, compressed, room), expected in {
         (103, 0, 104): [104], (148, 44, 104): [104], (20, 40, 104): [0], (104, 0, 104): [101, 13],
         (1280, 0, 104): [101] * 13 + [37], (148, 40, 104): [100, 17], (136 + 96, 40, 104): [100, 101],
