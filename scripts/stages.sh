@@ -28,7 +28,7 @@ stage() {
     (_timed "$@") || { stages_failed=$1; exit 1; }
 }
 
-# Runs a command so that it ends when this shell is told to: a shell hears no signal while a command is in its foreground.
+# Runs a command so that it ends when this shell gets a signal: a shell hears none while a command is in its foreground.
 _ending() {
     "$@" &
     _command=$!

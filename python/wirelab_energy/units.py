@@ -1,7 +1,7 @@
 """Quantities as people write them, to numbers in one base unit, and back.
 
 Durations become whole nanoseconds, sizes whole bytes, rates whole bit/s, electrical quantities V, A, W, J and mAh.
-A number without a unit is refused: whoever reads the file later must not have to guess.
+A number without a unit is refused: a later reader of the file must not have to guess.
 """
 
 from __future__ import annotations

@@ -67,12 +67,12 @@ def test_a_guest_ends_with_its_parent(tmp_path: Path) -> None:
 
 def test_a_missing_file_or_failed_boot_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = tmp_path / "broken.uml"
-    broken.write_text("#!/bin/sh\necho first\necho no memory to be had\nexit 1\n")
+    broken.write_text("#!/bin/sh\necho first\necho no memory available\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setattr(guest, "KERNEL", str(broken))
     why = guest.cannot_boot.__wrapped__()
     assert why is not None
-    assert "no memory to be had" in why
+    assert "no memory available" in why
     assert "\n" not in why
     monkeypatch.setattr(guest, "KERNEL", "no-such-kernel")
     assert "no-such-kernel (Debian: user-mode-linux)" in (guest.not_installed() or "")

@@ -121,7 +121,7 @@ fn print_ready(ports: BTreeMap<String, u16>) {
     let cpu_ns = own_cpu_time().map(|time| time.as_nanos() as u64);
     let event = serde_json::to_string(&EndpointEvent::Ready { ports, cpu_ns }).expect("plain data");
     let mut stdout = io::stdout().lock();
-    // Whoever started a server and does not read its stdout probes it.
+    // The process that started a server probes it if it does not read its stdout.
     let _ = writeln!(stdout, "{event}").and_then(|()| stdout.flush());
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
-/// A point in time: nanoseconds of CLOCK_MONOTONIC, or of a test's virtual clock. Whoever calls owns the time; nothing here reads a clock.
+/// A point in time: nanoseconds of CLOCK_MONOTONIC, or of a test's virtual clock. The caller owns the time; nothing here reads a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 

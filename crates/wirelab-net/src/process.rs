@@ -82,7 +82,7 @@ fn prepare(command: &mut Command, confinement: &Confinement<'_>, parent: Option<
                 check(libc::setsid())?;
             }
             if let Some(group) = group {
-                // Whoever writes 0 means itself.
+                // A process that writes 0 means itself.
                 check(libc::write(group, c"0".as_ptr().cast(), 1) as i32)?;
             }
             if let Some(network) = network {

@@ -17,7 +17,7 @@ from wirelab.stats.analyze import estimate
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.energy import radio_energies
 
-TOLD: dict[str, Any] = {
+CONFIGURED: dict[str, Any] = {
     "radio": {"name": "r", "validated": False},
     "device": None,
     "interval_s": 900.0,
@@ -38,7 +38,7 @@ def written(folder: Path, battery: dict[str, float] | None = None, *, day: bool 
             for end, joules in columns_of.items()
         },
     ).write_parquet(folder / "exchanges.parquet")
-    (folder / ENERGY).write_text(json.dumps(whole_energy(TOLD | {"battery": battery})))
+    (folder / ENERGY).write_text(json.dumps(whole_energy(CONFIGURED | {"battery": battery})))
     rows = [
         {
             "trial": trial, "scenario": scenario, "state": state, "exchanges": 2, "days": 2 if day else 0,
@@ -117,7 +117,7 @@ def test_with_the_processor_states_are_those_of_the_trials_that_know_it(tmp_path
         .with_columns(state=pl.lit("processor"), **{name: pl.lit(value) for name, value in (nothing | taken).items()})
     )
     pl.concat([states, work]).write_parquet(tmp_path / STATES)
-    (tmp_path / ENERGY).write_text(json.dumps(whole_energy(TOLD | {"measured_on_device": True})))
+    (tmp_path / ENERGY).write_text(json.dumps(whole_energy(CONFIGURED | {"measured_on_device": True})))
     dataset = Dataset.read(tmp_path)
     _, found = radio_energies(dataset)
     [scenario] = exchanges.filter(of_known)["scenario"].unique()

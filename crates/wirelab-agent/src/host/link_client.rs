@@ -227,7 +227,7 @@ fn distribute(events: impl BufRead, started: Sender<LinkEvent>, waiting: &Mutex<
             let _ = sender.send(event);
         }
     }
-    // Whoever still waits learns it from the closed channel.
+    // Threads that still wait learn it from the closed channel.
     *lock(waiting) = None;
 }
 

@@ -40,7 +40,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// Whoever sent it wants an end.
+    /// Its sender wants an end.
     pub fn ends(self) -> bool {
         matches!(self.signal, Signal::SIGHUP | Signal::SIGINT | Signal::SIGQUIT | Signal::SIGTERM)
     }

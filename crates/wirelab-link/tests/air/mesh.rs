@@ -93,7 +93,7 @@ fn a_station_that_finds_no_free_air_gives_its_datagram_up() {
 #[test]
 fn a_station_that_turns_round_is_not_heard_in_time() {
     let hasty = Ieee802154 { max_backoffs: 0, retries: 0, ..hasty_ieee802154() };
-    // The first one's frame begins at 320 us. Whoever has sensed the air by then sends into it, and both wait for an ACK in vain.
+    // The first one's frame begins at 320 us. A station that has sensed the air by then sends into it, and both wait for an ACK in vain.
     for late in [0, 1, 191, 192] {
         let outcomes = air802154(hasty, 1, &[(0, 0, 100), (late, 1, 100)]);
         assert_eq!(outcomes, [dropped_at(3168 + 864), dropped_at(late + 3168 + 864)], "{late} us later");

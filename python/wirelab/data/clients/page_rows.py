@@ -139,7 +139,7 @@ def _connections(requests: Sequence[Request]) -> dict[int, list[Request]]:
 
 
 def _resource(request: Request, path: str, page: Page, ending: _Ending) -> Row:
-    """What became of a request; the connection that it went over is separate."""
+    """The outcome of a request; the connection that it went over is separate."""
     place = page.places.get(path)
     outcome, error = _outcome(request, page, place, ending.given_up)
     connect_end, tls_start = request.at("connectEnd"), request.at("sslStart")
