@@ -32,8 +32,8 @@ def test_a_link_is_certified_with_every_packet_accounted_for(bench: Bench, tmp_p
     for name in ("unaccounted", "replay mismatches"):
         assert lines["both", name]["verdict"] == "in", lines["both", name]["why"]
     for direction in ("uplink", "downlink"):
-        assert lines[direction, "rate"]["reported"] == 2e6
-        assert lines[direction, "loss"]["reported"] == 0.05
+        assert lines[direction, "rate"]["configured"] == 2e6
+        assert lines[direction, "loss"]["configured"] == 0.05
         # The draws are the seed's; the losses of so many packets are the same wherever it runs.
         assert lines[direction, "loss"]["verdict"] in {"in", "open"}
         assert lines[direction, "loss runs"]["verdict"] == "in"

@@ -109,7 +109,7 @@ def test_a_program_that_breaks_the_contract_fails_its_check(bench: Bench) -> Non
     status, out, _ = bench.run("check-implementation", "mine-py")
     assert status == 1
     assert "no  mine, mine-py to mine-py: 1 B, new connections: the server did not say k" in out
-    assert "no  refuses a protocol that it does not do with exit code 3: exit code 0" in out
+    assert "no  refuses an unsupported protocol with exit code 3: exit code 0" in out
 
 
 @pytest.mark.namespaces

@@ -53,7 +53,7 @@ def test_every_verb_suggests_run_for_a_campaign_without_trials(tmp_path: Path, v
     for name in ("exchanges.parquet", "trials.parquet"):
         (folder / name).unlink()
     result = CliRunner().invoke(main, [verb, str(folder)])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr.splitlines()[-1] == f"hint: wirelab run synthetic --out {folder}"
 
 

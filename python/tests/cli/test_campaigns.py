@@ -25,7 +25,7 @@ def test_a_campaign_is_a_folder_or_a_name_under_results(here: Path, named: str) 
 def test_a_folder_without_a_plan_is_not_a_campaign_and_existing_ones_are_named(here: Path) -> None:
     with pytest.raises(WirelabError, match="no campaign 'results'") as raised:
         existing(Path("results"))
-    assert raised.value.hint == "there are: mine"
+    assert raised.value.hint == "campaigns here: mine"
 
 
 def test_without_any_campaign_the_hint_says_how_to_make_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,14 +100,14 @@ def test_two_programs_with_one_role_each_are_checked_together(
     assert done.exit_code == 0, done.output
     assert set(paired) == {("one", "two")}
     assert ("the server ends" in done.stdout) == (name == "two")
-    assert ("refuses a protocol" in done.stdout) == (name == "one")
+    assert ("refuses an unsupported protocol" in done.stdout) == (name == "one")
 
 
 def test_a_program_without_a_peer_cannot_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done, paired = check(tmp_path, monkeypatch, program("two", SERVER), "two")
     assert done.exit_code == 2
     assert not paired
-    assert "two plays no role that can be tried" in done.stderr
+    assert "two has no role that can be tested" in done.stderr
 
 
 def test_undeclared_work_is_unsupported_and_not_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,8 +143,8 @@ def test_a_server_that_has_to_be_killed_fails_its_check(tmp_path: Path, monkeypa
 def test_a_client_that_accepts_unknown_work_fails_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER, code=0), "one")
     assert done.exit_code == 1
-    assert "no  refuses a protocol that it does not do with exit code 3: exit code 0" in done.stdout
-    assert "no  refuses a workload that it does not do with exit code 3: exit code 0" in done.stdout
+    assert "no  refuses an unsupported protocol with exit code 3: exit code 0" in done.stdout
+    assert "no  refuses an unsupported workload with exit code 3: exit code 0" in done.stdout
 
 
 def test_an_unknown_program_and_one_that_is_not_installed_are_named(

@@ -34,5 +34,5 @@ def test_a_missing_campaign_is_named_with_the_existing_ones(campaign: Path) -> N
     assert done.exit_code == 2
     assert (
         done.stderr
-        == "error: no campaign 'yours': neither yours nor results/yours has a plan.json\nhint: there are: mine\n"
+        == "error: no campaign 'yours': neither yours nor results/yours has a plan.json\nhint: campaigns here: mine\n"
     )

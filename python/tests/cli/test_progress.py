@@ -27,7 +27,7 @@ def test_progress_shows_trials_jobs_failures_rate_and_time_left() -> None:
 
 def test_progress_leaves_out_unknown_and_zero_values() -> None:
     assert words(at(0, 3.0, jobs=1)) == "0/100  1 at a time  0 failed"
-    assert words(at(100, 50.0, failed=2, discarded=8)) == "100/100  4 at a time  2 failed  8 run again  2.0 trials/s"
+    assert words(at(100, 50.0, failed=2, discarded=8)) == "100/100  4 at a time  2 failed  8 repeated  2.0 trials/s"
 
 
 def test_reused_trials_do_not_count_for_the_rate() -> None:

@@ -39,7 +39,7 @@ def test_the_lowest_delay_comes_first_and_a_protocol_without_answers_last(campai
     _, first, last = table.splitlines()
     assert first.startswith("h3")
     assert first.endswith("30/30")
-    assert last.split()[:4] == ["h2", "above", "the", "time-out"]
+    assert last.split()[:4] == ["h2", "above", "the", "timeout"]
     assert "– p95 of fewer than 100 values is not estimated" in why.splitlines()
     assert "– wire of h2, h3: not counted for this protocol" in why.splitlines()
     assert last.endswith("0/30")
@@ -128,7 +128,7 @@ def test_cpu_contention_lowers_the_quality_with_a_fix(campaign: Path, tmp_path: 
     second["endpoints"] = {"flag": "unusable", "share": 0.3, "why": "endpoints waited 7.5 ms", "cure": "rest"}
     (folder / "estimates.json").write_text(json.dumps(whole_estimates(estimates)))
     line, *why = summary.link_line(load(folder, folder)).splitlines()
-    assert line.endswith("  unusable (the machine, not the link)")
+    assert line.endswith("  quality unusable (the machine, not the link)")
     reported = "endpoints waited 7.5 ms; rest"
     assert why[0] == f"       unusable, the machine: {second['name']} and 1 other scenario: {reported}."
     assert sum("endpoints waited" in reason for reason in why) == 1

@@ -59,7 +59,7 @@ def test_a_damaged_table_is_one_error_with_its_name_and_a_fix(
         code, out, err = wirelab(verb, str(campaign))
     finally:
         path.unlink()
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert err == f"{path}: is torn, or no table\nhint: wirelab measure {campaign}\n"
 
 

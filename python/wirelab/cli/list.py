@@ -59,7 +59,7 @@ def _protocols() -> Rows:
 def _workloads() -> Rows:
     from wirelab.experiment.file.workload import ABOUT
 
-    return [(kind, about.partition(":")[0].partition(";")[0]) for kind, about in ABOUT.items()]
+    return [(kind, _first(about.partition(":")[0].partition(";")[0])) for kind, about in ABOUT.items()]
 
 
 def _pages() -> Rows:
@@ -98,7 +98,7 @@ def _devices() -> Rows:
 def _implementations() -> Rows:
     from wirelab.experiment.library import BUILTIN, implementations
 
-    foreign = [(name, program.about or program.title) for name, program in implementations(Path.cwd()).items()]
+    foreign = [(name, _first(program.about or program.title)) for name, program in implementations(Path.cwd()).items()]
     return [(BUILTIN, BUILTIN_TITLE), *foreign]
 
 

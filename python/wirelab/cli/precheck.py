@@ -38,9 +38,7 @@ def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
         click.echo(words, err=True)
     left = plan.without(forecast.unsupported)
     if plan.scenarios and not left.scenarios:
-        raise WirelabError(
-            "nothing is left to run: every scenario would be unsupported", hint="name other programs, or none"
-        )
+        raise WirelabError("nothing to run: every scenario is unsupported", hint="choose other programs, or none")
     return Beforehand(left, not forecast.failing.isdisjoint(scenario.key for scenario in left.scenarios))
 
 

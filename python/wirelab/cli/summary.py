@@ -34,23 +34,24 @@ def link_line(campaign: Campaign) -> str:
     rows = [row for row in campaign.links if row["measured"]["delay_error_s"]["p50"] is not None]
     if not rows:
         by_netem = any(row["backend"] == LinkBackend.NETEM for row in campaign.links)
-        return (
-            f"link   run by netem, which keeps no log  quality {graded(campaign)}"
-            if by_netem
-            else "link   not measured"
-        )
+        return f"link   run by netem, which keeps no log  {_quality(campaign)}" if by_netem else "link   not measured"
     worst = max(rows, key=lambda row: (_rank(row["flag"]), row["measured"]["delay_error_s"]["p99"] or 0.0))
     configured, error = worst["configured"]["delay_s"], worst["measured"]["delay_error_s"]
     p50, p99 = error["p50"] or 0.0, error["p99"] or 0.0
     where = f" ({worst['link_name']} {worst['direction']})" if len(rows) > 1 else ""
     line = (
         f"link   configured {configured * 1e3:g} ms, measured {(configured + p50) * 1e3:.3f} ms "
-        f"(p99 +{p99 * 1e3:.3f} ms){where}  quality {graded(campaign)}"
+        f"(p99 +{p99 * 1e3:.3f} ms){where}  {_quality(campaign)}"
     )
     why = reasons(campaign.estimates)
     rest = len(why) - MOST_REASONS
     more = [f"       {rest} more reason{'s are' if rest > 1 else ' is'} in the report"] * (rest > 0)
     return "\n".join([line, *(f"       {reason}" for reason in why[:MOST_REASONS]), *more])
+
+
+def _quality(campaign: Campaign) -> str:
+    """`quality good`; of a quick run that it is one, which is not a quality."""
+    return graded(campaign) if campaign.quick_run else f"quality {graded(campaign)}"
 
 
 def _rank(flag: str) -> int:

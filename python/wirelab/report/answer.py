@@ -44,7 +44,7 @@ def _failures(campaign: Campaign) -> Iterator[Statement]:
         first, *more = why.splitlines()
         first = first.rstrip(".")
         reason = Statement(f"{first[:1].upper()}{first[1:]}.", [Statement(line.strip()) for line in more])
-        yield Statement(f"No trial of {series.label} succeeded: nothing is said of it.", [reason], href="#outcomes")
+        yield Statement(f"No trial of {series.label} succeeded, so it has no results.", [reason], href="#outcomes")
     for series in campaign.series:
         mine = [scenario.key for scenario in campaign.scenarios if scenario.series == series]
         lacking = [key for key in mine if key in campaign.unsupported]

@@ -91,8 +91,8 @@ def test_an_experiment_is_described_with_its_claims_its_workloads_and_links_and_
 
 def test_the_keys_of_a_workload_are_described_with_bounds_units_and_defaults() -> None:
     asking, page = (" ".join(described("workload", kind).split()) for kind in ("request-response", "page"))
-    assert 'more than 0 makes it a POST. [such as "3.5 kB", default "0 B"]' in asking
-    assert "of each client. [1 to 4,294,967,295, default 10]" in asking
+    assert 'More than 0 makes the request a POST. [such as "3.5 kB", default "0 B"]' in asking
+    assert "of each client in a trial. [1 to 4,294,967,295, default 10]" in asking
     assert '[such as "10 s", default "10 s"]' in asking
     assert '[such as "10 s", default "1 min"]' in page
 

@@ -155,13 +155,13 @@ def test_an_exchange_through_a_proxy_shows_both_links(campaign: Path) -> None:
     log = campaign / "trials" / "trial-0" / "packets.wlpl"
     log.with_name("packets-wire.wlpl").write_bytes(log.read_bytes())
     done = show("mine", "trial-0", "--exchange", "2")
-    mine, meanwhile = done.stdout.split("wire, meanwhile")
+    mine, meanwhile = done.stdout.split("wire, during the same time")
     assert [line.split() for line in done.stdout.splitlines() if line.split()[:1] == ["ms"]] == [
         ["ms", "client", "proxy"],
         ["ms", "proxy", "server"],
     ]
     assert (mine.count("│SYN"), meanwhile.count("│SYN")) == (1, 1)
-    assert "meanwhile" not in show("mine", "trial-0").stdout
+    assert "during the same time" not in show("mine", "trial-0").stdout
 
 
 def test_background_traffic_is_left_out_of_a_trial(campaign: Path) -> None:
