@@ -124,7 +124,7 @@ def test_protocols_that_curl_does_not_speak_are_refused_before_anything_starts(b
     text = EXPERIMENT.format(protocols=protocols, client="curl", server="builtin", connection="new", exchanges=1)
     status, _, words = bench.run("run", str(bench.experiment(text)), "--out", str(bench.campaign))
     assert status == 2
-    assert "curl is no client of h3" in words
+    assert "curl is not a client of h3" in words
     assert not bench.campaign.exists()
 
 
