@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import pytest
 
 from tests.metrics.records import MS, Records, exchange, flow
 from wirelab.errors import RunError
-from wirelab.metrics.dataset import Dataset, build, measure, values_so_far
+from wirelab.metrics.dataset import Dataset, build, damage_words, measure, values_so_far
 from wirelab.metrics.registry import EXCHANGE_METRICS
 from wirelab.schema import EXTENDED, exchange_columns, extension
-from wirelab.schema.campaign import EntryStatus, read_plan
+from wirelab.schema.campaign import EntryStatus, read_journal, read_plan
+from wirelab.schema.records import sync_records
 from wirelab.stats.dataset import Dataset as Samples
 
 Build = Callable[[Records], Dataset]
@@ -197,8 +199,7 @@ def test_a_discarded_attempt_is_an_excluded_row_next_to_the_one_that_counts(reco
     folder = records.folder / "trials" / trial
     aside = folder.rename(folder.with_name(f"{trial}.discarded-1"))
     records.entry(trial, "s", EntryStatus.DONE, attempt=2)
-    folder.mkdir()
-    (folder / "result.json").write_text((aside / "result.json").read_text())
+    shutil.copytree(aside, folder)
     rows = built(records).trials.select("trial", "excluded", "exclusion", "up_received").rows()
     assert rows == [(trial, False, None, 100), (aside.name, True, "the link was late", 100)]
 
@@ -299,3 +300,55 @@ def test_throughput_is_what_all_exchanges_of_a_trial_carried_in_its_time(records
 def test_wire_bytes_are_those_of_both_ways(records: Records, built: Build) -> None:
     records.trial("s", [exchange(0)], [flow(40_000)])
     assert built(records).exchanges["wire_bytes"].to_list() == [1200]
+
+
+def digests(records: Records) -> None:
+    """Give each entry of the journal the digests of its records."""
+    path = records.folder / "journal.jsonl"
+    entries = [
+        entry.model_copy(update={"records": sync_records(records.folder / "trials" / entry.trial)})
+        for entry in read_journal(path)[0]
+    ]
+    path.write_text("".join(entry.model_dump_json() + "\n" for entry in entries))
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["with digests", "of an earlier version"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("result.json", None), ("result.json", b""), ("client/exchanges.jsonl", None),
+        ("client/exchanges.jsonl", b'{"ind'), ("client/settings-seen.json", b'{"cli'),
+    ],
+)  # fmt: skip
+def test_a_trial_with_a_damaged_record_is_left_out_and_named(
+    records: Records, built: Build, name: str, content: bytes | None, named: bool
+) -> None:
+    for _ in range(3):
+        trial = records.trial("s", [exchange()])
+        (records.folder / "trials" / trial / "client" / "settings-seen.json").write_text("{}")
+    if named:
+        digests(records)
+    path = records.folder / "trials" / "trial-1" / name
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    dataset = built(records)
+    assert dataset.exchanges["trial"].to_list() == ["trial-0", "trial-2"]
+    assert dataset.trials["status"].to_list() == ["done", "damaged", "done"]
+    words = damage_words(dataset.trials)
+    assert words is not None
+    assert words.startswith("1 trial is left out because of damaged records (trial-1: its record ")
+    assert words.endswith(". The same run command runs it again.")
+    samples = Samples(records.folder, read_plan(records.folder), dataset.exchanges, dataset.trials)
+    counted = samples.denominators("s")
+    assert (counted["trials"], counted["failed_trials"], counted["exchanges"]) == (3, 1, 2)
+
+
+def test_a_discarded_attempt_with_a_torn_result_is_a_row(records: Records, built: Build) -> None:
+    records.trial("s", [exchange()])
+    trial = records.trial("s", status=EntryStatus.DISCARDED, error="its record result.json is missing")
+    folder = records.folder / "trials" / trial
+    (folder / "result.json").write_bytes(b"")
+    folder.rename(folder.with_name(f"{trial}.discarded-1"))
+    rows = built(records).trials.select("status", "excluded", "exclusion", "up_received").rows()
+    assert rows[1] == ("discarded", True, "its record result.json is missing", None)

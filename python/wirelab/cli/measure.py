@@ -13,12 +13,14 @@ def command(campaign: Path) -> None:
     """Turn the raw records of CAMPAIGN, a folder or a name under results/, into two Parquet files."""
     from wirelab.cli.campaigns import existing
     from wirelab.launcher import launched
-    from wirelab.metrics.dataset import measure
+    from wirelab.metrics.dataset import damage_words, measure
 
     folder = existing(campaign)
     dataset = measure(folder)
     trials = len(dataset.trials)
     click.echo(f"{trials:,} trial{'s' * (trials != 1)}, {len(dataset.exchanges):,} exchanges", err=True)
+    if (damaged := damage_words(dataset.trials)) is not None:
+        click.echo(damaged, err=True)
     click.echo(folder / "exchanges.parquet")
     click.echo(folder / "trials.parquet")
     click.echo(f"Next    {launched(f'analyze {campaign}')}", err=True)

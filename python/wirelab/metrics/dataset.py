@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from wirelab.errors import RunError
+from wirelab.errors import RunError, WirelabError
 from wirelab.metrics import delivery, resources
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
@@ -44,10 +44,15 @@ from wirelab.schema.campaign import (
     read_result,
 )
 from wirelab.schema.plan import EnergyRecord, Plan, Scenario
+from wirelab.schema.records import damage
 from wirelab.schema.workload import RequestResponse, Stream
 
 EXCHANGES = "exchanges.parquet"
 TRIAL_TABLE = "trials.parquet"
+DAMAGED = "damaged"
+"""Status of a trial that is left out because a record is missing or torn."""
+_NAMED = 3
+"""Damaged trials that a sentence names."""
 
 TRIAL_KEYS = {"trial": pl.String, "scenario": pl.String, "block": pl.Int64, "replicate": pl.Int64, "lane": pl.Int64}
 _WORDS = {"outcome", "error"}
@@ -122,7 +127,7 @@ def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     settings = None if energy is None else Settings.of_campaign(energy, campaign)
     entries, _ = read_journal(campaign / JOURNAL)
     scenarios = {scenario.key: scenario for scenario in plan.scenarios}
-    rows = [_trial_row(campaign, scenarios[e.scenario], e, replicate) for e, replicate in _attempts(plan, entries)]
+    rows = [_checked_row(campaign, scenarios[e.scenario], e, replicate) for e, replicate in _attempts(plan, entries)]
     if not rows:
         raise RunError(f"{campaign}: no trial has finished", hint=run_again(campaign))
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
@@ -155,8 +160,7 @@ def values_so_far(campaign: Path, plan: Plan, scenario: str, metric: Metric) -> 
     """
     entries, _ = read_journal(campaign / JOURNAL)
     held = [(e, r) for e, r in _attempts(plan, entries) if e.scenario == scenario and e.status is EntryStatus.DONE]
-    planned = plan.scenario(scenario)
-    rows = [_trial_row(campaign, planned, entry, replicate) for entry, replicate in held]
+    rows = [_entry_row(campaign, entry, replicate)[0] for entry, replicate in held]
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     recorded = _recorded_exchanges(campaign, trials["trial"])
     exchanges = _exchanges(recorded, trials, plan.scenarios, read_flows(campaign, []), Spent.nothing())
@@ -175,33 +179,66 @@ def _attempts(plan: Plan, entries: Iterable[JournalEntry]) -> Iterable[tuple[Jou
     return [(entry, planned[entry.trial].replicate) for entry in [*held, *discarded]]
 
 
-def _trial_row(campaign: Path, scenario: Scenario, entry: JournalEntry, replicate: int) -> dict[str, Any]:
+def _checked_row(campaign: Path, scenario: Scenario, entry: JournalEntry, replicate: int) -> dict[str, Any]:
+    """A trial's row; of one whose records are missing or torn only why, and of a discarded attempt with such nothing
+    that would be in them.
+    """
+    row, folder = _entry_row(campaign, entry, replicate)
+    done, why = entry.status is EntryStatus.DONE, None
+    if not row["excluded"]:
+        why = damage(folder, entry.records, done=done)
+    try:
+        if why is None:
+            return row | _recorded_row(folder, scenario, done=done)
+    except WirelabError:
+        why = f"its record {RESULT} was changed, or is torn"
+    return row if row["excluded"] else row | {"status": DAMAGED, "error": why}
+
+
+def damage_words(trials: pl.DataFrame) -> str | None:
+    """Which trials of `trials.parquet` were left out because a record is missing or torn, and why; None without any."""
+    found = list(trials.filter(pl.col("status") == DAMAGED).select("trial", "error").iter_rows())
+    if not found:
+        return None
+    first = "; ".join(f"{trial}: {why}" for trial, why in found[:_NAMED])
+    more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    left = f"{len(found)} trial{'s are' if len(found) > 1 else ' is'} left out because of damaged records"
+    return f"{left} ({first}{more}). The same run command runs {'them' if len(found) > 1 else 'it'} again."
+
+
+def _entry_row(campaign: Path, entry: JournalEntry, replicate: int) -> tuple[dict[str, Any], Path]:
+    """What the journal says of a trial, and the folder of its records."""
     excluded = entry.status is EntryStatus.DISCARDED
     kept = campaign / TRIALS / entry.trial
     folder = attempt_folder(campaign, entry.trial, entry.attempt) if excluded else kept
-    row: dict[str, Any] = {
+    row: dict[str, Any] = dict.fromkeys(TRIAL_TYPES) | {
         "trial": folder.name, "scenario": entry.scenario, "block": entry.block, "replicate": replicate,
         "lane": entry.lane,
         "status": entry.status.value, "error": None if excluded else entry.error,
         "excluded": excluded, "exclusion": entry.error if excluded else None,
     }  # fmt: skip
-    done = entry.status is EntryStatus.DONE
-    row["uncounted"] = 0 if done else _recorded(folder)
+    return row, folder
+
+
+def _recorded_row(folder: Path, scenario: Scenario, *, done: bool) -> dict[str, Any]:
+    """What a trial's records say of it."""
+    row: dict[str, Any] = {"uncounted": 0 if done else _recorded(folder)}
     path = folder / RESULT
-    if path.exists():
-        result = read_result(path)
-        row |= {"duration_ns": result.end_ns - result.start_ns, **link_columns(result.link)}
-        row["stolen_cpu_ns"] = result.steal_ns
-        row["background_bps"] = background_bps(folder, scenario)
-        for endpoint in result.endpoints:
-            if endpoint.name in resources.ROLES:
-                row |= dict(resources.used(endpoint))
-                row[f"{endpoint.name}_run_delay_ns"] = endpoint.run_delay_ns
-        for role, limit in result.cpu_limits.items():
-            # What it waited for its limit may be in it.
-            row[f"{role}_run_delay_ns"] = None
-            row |= {f"{role}_{name}": getattr(limit, key) for name, key in LIMIT.items()}
-    return {name: row.get(name) for name in TRIAL_TYPES}
+    if not path.exists():
+        return row
+    result = read_result(path)
+    row |= {"duration_ns": result.end_ns - result.start_ns, **link_columns(result.link)}
+    row["stolen_cpu_ns"] = result.steal_ns
+    row["background_bps"] = background_bps(folder, scenario)
+    for endpoint in result.endpoints:
+        if endpoint.name in resources.ROLES:
+            row |= dict(resources.used(endpoint))
+            row[f"{endpoint.name}_run_delay_ns"] = endpoint.run_delay_ns
+    for role, limit in result.cpu_limits.items():
+        # What it waited for its limit may be in it.
+        row[f"{role}_run_delay_ns"] = None
+        row |= {f"{role}_{name}": getattr(limit, key) for name, key in LIMIT.items()}
+    return row
 
 
 def _recorded_exchanges(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
@@ -299,7 +336,7 @@ def _recorded(folder: Path) -> int | None:
     """The number of exchanges of an unfinished trial; None if its client's file is damaged."""
     try:
         return len(_read_exchanges(folder, folder.name))
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, OSError):
         return None
 
 

@@ -52,8 +52,9 @@ COLUMNS = {
     "lane": "Number of the job that ran the trial, from 0.",
     "download_bytes": "Size of the answer that the exchange asked for; of several sizes, of the one whose turn it was.",
     "trials.parquet:trial": "Name of the trial; of a discarded attempt `TRIAL.discarded-ATTEMPT`.",
-    "trials.parquet:status": "`done`, `failed`, `unsupported`, `timed-out`, `cancelled` or `discarded`.",
-    "trials.parquet:error": "Why the trial failed; null if it is done.",
+    "trials.parquet:status": "`done`, `failed`, `unsupported`, `timed-out`, `cancelled`, `discarded`; `damaged` if a "
+    "record is missing or torn, so that the trial is left out.",
+    "trials.parquet:error": "Why the trial failed, or which record is damaged; null if it is done.",
     "excluded": "True of a discarded attempt. It has no exchanges.",
     "exclusion": "Why the attempt was discarded; else null.",
     "completed": "Exchanges that completed.",

@@ -12,6 +12,7 @@ import polars as pl
 
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
+from wirelab.metrics.dataset import damage_words
 from wirelab.metrics.steps import next_command
 from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Levels, Scenario, Series
@@ -106,6 +107,8 @@ class Campaign:
         A stopping rule may end it before the last block, but not before the fewest replicates, which only a
         budget does.
         """
+        if (damaged := self._damaged) is not None:
+            return damaged
         least = self.experiment.stop.replicates[0]
         final = {trial for trial, entry in self.journal.items() if entry.status.final}
         done = {key: sum(trial.name in final for trial in trials) for key, trials in self.trials.items()}
@@ -127,6 +130,14 @@ class Campaign:
         if ended:
             return f"The budget ended the run early: {fewer}; {counts}."
         return f"Not finished: {fewer if short else 'the last run did not end'}; {counts}. The numbers will change."
+
+    @cached_property
+    def _damaged(self) -> str | None:
+        """Which trials were left out, because their records are damaged."""
+        path, columns = self.folder / "trials.parquet", ["trial", "status", "error"]
+        if not path.exists() or not set(columns) <= set(pl.read_parquet_schema(path)):
+            return None
+        return damage_words(pl.read_parquet(path, columns=columns))
 
     @property
     def _not_run(self) -> list[JournalEntry]:

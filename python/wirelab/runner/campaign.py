@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,6 +26,7 @@ from wirelab.schema.campaign import (
     read_plan,
 )
 from wirelab.schema.plan import Plan, Trial
+from wirelab.schema.records import damage
 
 ELSEWHERE = "name another folder with --out"
 _FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT})
@@ -40,6 +42,8 @@ class Campaign:
     plan: Plan
     agent_digest: str
     journal: Journal
+    reopened: tuple[JournalEntry, ...] = ()
+    """Trials whose records are missing or torn, which are run again; `error` says why."""
 
     def trial_folder(self, trial: str) -> Path:
         """The folder of a trial's records."""
@@ -56,9 +60,9 @@ class Campaign:
         }
 
     def attempt(self, trial: Trial) -> int:
-        """Number of the attempt that comes next, from 1."""
-        ended = (e for e in self.journal.entries if e.trial == trial.trial and e.scenario == trial.scenario)
-        return 1 + sum(entry.status not in _NOT_COUNTED for entry in ended)
+        """Number of the attempt that comes next, from 1: of a trial's name, for records of attempts are kept by it."""
+        ended = (e for e in self.journal.entries if e.trial == trial.trial and e.status not in _NOT_COUNTED)
+        return 1 + max((entry.attempt for entry in ended), default=0)
 
     def discard(self, entries: list[JournalEntry], why: str) -> None:
         """Declare finished attempts discarded and set their records aside."""
@@ -68,8 +72,21 @@ class Campaign:
         self.journal.append(*again)
         for entry in again:
             folder = self.trial_folder(entry.trial)
-            if folder.exists():
-                folder.rename(attempt_folder(self.folder, entry.trial, entry.attempt))
+            if os.path.lexists(folder):
+                kept = attempt_folder(self.folder, entry.trial, entry.attempt)
+                remove_any(kept)
+                folder.rename(kept)
+
+    def reopen_damaged(self) -> None:
+        """Discard the finished trials that have lost a record."""
+        found = []
+        for entry in self.finished().values():
+            folder = self.trial_folder(entry.trial)
+            if (why := damage(folder, entry.records, done=entry.status is EntryStatus.DONE)) is not None:
+                found.append(entry.model_copy(update={"error": why}))
+        for entry in found:
+            self.discard([entry], entry.error or "")
+        self.reopened = tuple(found)
 
     def _holds(self, entry: JournalEntry, trial: Trial) -> bool:
         return entry.status.final and entry.scenario == trial.scenario and entry.agent == self.agent_digest
@@ -110,6 +127,7 @@ def _opened(folder: Path, plan: Plan, agent_digest: str, *, retry_failed: bool) 
             failed = [e for e in campaign.finished().values() if e.status in _FAILURES]
             campaign.discard(failed, "failed, run again on request")
         _remove_unfinished(campaign)
+        campaign.reopen_damaged()
         yield campaign
 
 
@@ -191,4 +209,12 @@ def _remove_unfinished(campaign: Campaign) -> None:
     for folder in (campaign.folder / TRIALS).iterdir():
         known = "." in folder.name or (folder.name in last and last[folder.name].status.final)
         if not known:
-            shutil.rmtree(folder)
+            remove_any(folder)
+
+
+def remove_any(path: Path) -> None:
+    """Remove what has this name: a folder with all that is in it, or a file; a symbolic link itself."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -5,14 +5,13 @@ The one place where a campaign changes.
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from wirelab.errors import RunError
-from wirelab.runner.campaign import Campaign
+from wirelab.runner.campaign import Campaign, remove_any
 from wirelab.runner.disk import no_space_means_full, require_space
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.facts import now
@@ -24,6 +23,7 @@ from wirelab.runner.unready import Unready
 from wirelab.schema import LinkReport, TrialResult, TrialStatus
 from wirelab.schema.campaign import RESULT, EntryStatus, JournalEntry
 from wirelab.schema.plan import Scenario
+from wirelab.schema.records import sync_records
 
 MAX_TRIAL_ATTEMPTS = 3
 _POLL_S = 1.0
@@ -83,6 +83,8 @@ class Runner:
         raised, what has finished is kept.
         """
         self._schedule, self._gap_s = schedule, gap_s
+        for entry in self._campaign.reopened:
+            self._observer.say(f"{entry.trial} is run again: {entry.error}")
         try:
             with no_space_means_full(self._campaign.folder):
                 while (patience_s := self._start_all()) is not None:
@@ -124,8 +126,7 @@ class Runner:
             return
         require_space(self._campaign.folder)
         folder = self._campaign.trial_folder(trial.trial)
-        if folder.exists():
-            shutil.rmtree(folder)
+        remove_any(folder)
         request = self._endpoints.request(scenario, trial, assignment.lane, folder)
         self._host.start(request)
         self._next_start = self._clock() + self._gap_s
@@ -159,13 +160,15 @@ class Runner:
         if status is EntryStatus.FAILED:
             # A client that could not write its exchanges fails: the disk is to blame, not its protocol.
             require_space(self._campaign.folder, error)
-        self._record(running, status, error)
+        self._record(running, status, error, sync_records(path.parent))
         # What never became ready is not repeated with a late block: it would be late for nothing.
         late = None if unready is not None else late_packets(over.link, scenario.link)
         self._judged(self._schedule.over(assignment, late))
 
-    def _record(self, running: _Running, status: EntryStatus, error: str | None) -> None:
-        entry = self._entry(running, status, error)
+    def _record(
+        self, running: _Running, status: EntryStatus, error: str | None, records: dict[str, str] | None = None
+    ) -> None:
+        entry = self._entry(running, status, error, records)
         self._campaign.journal.append(entry)
         self._status[entry.trial] = status
         self._run += 1
@@ -212,11 +215,14 @@ class Runner:
             hint="the same command continues where this one stopped",
         )
 
-    def _entry(self, running: _Running, status: EntryStatus, error: str | None) -> JournalEntry:
+    def _entry(
+        self, running: _Running, status: EntryStatus, error: str | None, records: dict[str, str] | None = None
+    ) -> JournalEntry:
         trial, block, lane, jobs = running.assignment
         return JournalEntry(
             trial=trial.trial, scenario=trial.scenario, block=block, lane=lane, lanes=jobs, status=status, error=error,
             attempt=running.attempt, agent=self._campaign.agent_digest, written=now(),
+            records=records,
         )  # fmt: skip
 
     def _total(self) -> int:

@@ -98,6 +98,8 @@ class JournalEntry(Border):
     """SHA-256 of the agent that measured."""
     written: str
     """RFC 3339."""
+    records: dict[str, str] | None = None
+    """SHA-256 of each record in the trial's folder, by name; null if nothing was recorded, or by an earlier version."""
 
 
 def read_plan(campaign: Path) -> Plan:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from wirelab.metrics.dataset import DAMAGED, damage_words
 from wirelab.metrics.tables import write_table
 from wirelab.schema.estimates import (
     ESTIMATES,
@@ -211,7 +212,7 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
         ("Attempts that were run again and do not count", dataset.trials.filter(pl.col("excluded"))),
         (
             "Trials not done",
-            dataset.trials.filter(~pl.col("excluded") & ~pl.col("status").is_in(["done", "unsupported"])),
+            dataset.trials.filter(~pl.col("excluded") & ~pl.col("status").is_in(["done", "unsupported", DAMAGED])),
         ),
         ("Trials of what is not supported", dataset.trials.filter(pl.col("status") == "unsupported")),
     ):
@@ -219,6 +220,7 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
         if names:
             by_protocol = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
             yield f"{words}, by protocol: {by_protocol}."
+    yield from filter(None, [damage_words(dataset.trials)])
     left_out = int(dataset.trials["left_out_of_captures"].sum())
     if left_out:
         yield f"{left_out:,} packets are missing from captures, for the disk was too slow; the link carried them."
