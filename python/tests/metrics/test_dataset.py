@@ -340,7 +340,7 @@ def test_a_trial_with_a_damaged_record_is_left_out_and_named(
     assert words.startswith("1 trial is left out because of damaged records (trial-1: its record ")
     assert words.endswith(". The same run command runs it again.")
     samples = Samples(records.folder, read_plan(records.folder), dataset.exchanges, dataset.trials)
-    counted = samples.denominators("s")
+    counted = samples.outcomes("s")
     assert (counted["trials"], counted["failed_trials"], counted["exchanges"]) == (3, 1, 2)
 
 
