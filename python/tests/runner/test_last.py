@@ -30,6 +30,6 @@ def test_the_campaign_of_the_last_time_is_removed_and_no_other(tmp_path: Path) -
 
 def test_a_campaign_that_is_being_run_is_not_removed(tmp_path: Path) -> None:
     last = campaign(tmp_path / "last", "interop")
-    with locked(last), pytest.raises(RunError, match="is being run by another process"):
+    with locked(last), pytest.raises(RunError, match="is in use by another process"):
         remove_last(last, fakes.make_plan(name="interop"))
     assert last.exists()

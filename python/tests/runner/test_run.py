@@ -299,7 +299,7 @@ def test_results_of_another_agent_are_not_mixed_in(folder: Path) -> None:
 def test_two_runners_do_not_share_a_campaign(folder: Path) -> None:
     with (
         open_campaign(folder, make_plan(), "digest", fresh=False, retry_failed=False),
-        pytest.raises(RunError, match="is being run by another process"),
+        pytest.raises(RunError, match="is in use by another process"),
         open_campaign(folder, make_plan(), "digest", fresh=False, retry_failed=False),
     ):
         pass

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -151,15 +152,35 @@ class LazyGroup(click.Group):
         try:
             status = super().main(args, *rest, **extra)
         except WirelabError as error:
-            click.echo(str(error), err=True)
+            click.echo(printable(str(error)), err=True)
             sys.exit(error.exit_code)
         except click.ClickException as error:
-            click.echo(_usage(error), err=True)
+            click.echo(printable(_usage(error)), err=True)
             sys.exit(error.exit_code)
+        except OSError as error:
+            click.echo(printable(f"error: {_of_the_system(error)}"), err=True)
+            sys.exit(1)
+        except MemoryError:
+            click.echo("error: not enough memory\nhint: raise the limit (ulimit -v), or end other programs", err=True)
+            sys.exit(1)
         except click.Abort:
             click.echo("cancelled", err=True)
             sys.exit(130)
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def printable(text: str) -> str:
+    """Text without control characters: those of a user's value must not reach the terminal."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""All of them but tabs and ends of lines."""
+
+
+def _of_the_system(error: OSError) -> str:
+    place = error.filename or error.filename2
+    return f"{os.fsdecode(place)}: {error.strerror}" if isinstance(place, str | bytes) else str(error.strerror or error)
 
 
 _START = f"""\b

@@ -49,19 +49,23 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.metrics.dataset import measure
     from wirelab.metrics.energy_settings import Settings, with_kept_files
     from wirelab.report.campaign import load
+    from wirelab.runner.lock import locked
 
     folder = existing(campaign)
+    record = None
     if radio is not None:
         record = energy_record(
             radio, sets, device, interval, battery, voltage, MEASURED if measured_on_device else None
         )
         Settings.of(record)
-        measure(folder, with_kept_files(record, folder))
     elif sets or measured_on_device or any(each is not None for each in (device, interval, battery, voltage)):
         raise WirelabError(
             "these options need a radio, and none is given", hint=f"--radio NAME ({launched('list radios')})"
         )
-    estimates = analyze_campaign(folder)
+    with locked(folder):
+        if record is not None:
+            measure(folder, with_kept_files(record, folder))
+        estimates = analyze_campaign(folder)
     path = folder / "verdicts.json"
     verdicts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
     if as_json:

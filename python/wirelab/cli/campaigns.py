@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wirelab.errors import WirelabError
+from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.schema.campaign import PLAN
 
@@ -15,12 +15,21 @@ def existing(campaign: Path) -> Path:
     """The campaign's folder."""
     for folder in (campaign, RESULTS / campaign):
         if (folder / PLAN).is_file():
-            return folder
+            return not_an_option(folder)
     here = sorted(path.parent.name for path in RESULTS.glob(f"*/{PLAN}"))
     hint = f"campaigns here: {', '.join(here)}" if here else f"{launched('run FILE')} makes one"
     if (kind := _kind(str(campaign))) is not None:
         hint = f"'{campaign}' is the name of {kind}: {launched(f'describe {campaign}')}; {hint}"
     raise WirelabError(f"no campaign '{campaign}': neither {campaign} nor {RESULTS / campaign} has a {PLAN}", hint=hint)
+
+
+def not_an_option(path: Path) -> Path:
+    """The same path, but none that a program could take for an option. Raises `WirelabError` if it is not text."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise WirelabError("the name is not UTF-8", Where(ascii(str(path))), "choose another name") from None
+    return path.absolute() if str(path).startswith("-") else path
 
 
 def _kind(name: str) -> str | None:

@@ -14,9 +14,11 @@ def command(campaign: Path) -> None:
     from wirelab.cli.campaigns import existing
     from wirelab.launcher import launched
     from wirelab.metrics.dataset import damage_words, measure
+    from wirelab.runner.lock import locked
 
     folder = existing(campaign)
-    dataset = measure(folder)
+    with locked(folder):
+        dataset = measure(folder)
     trials = len(dataset.trials)
     click.echo(f"{trials:,} trial{'s' * (trials != 1)}, {len(dataset.exchanges):,} exchanges", err=True)
     if (damaged := damage_words(dataset.trials)) is not None:

@@ -24,12 +24,14 @@ def command(campaign: Path, out: Path | None, show: bool) -> None:
     from wirelab.metrics.resource_timings import RESOURCES
     from wirelab.metrics.tables import require_whole
     from wirelab.runner.disk import require_writable
+    from wirelab.runner.lock import locked
 
     folder = existing(campaign)
     if out is not None:
         require_writable(out.parent, out, "name another file with --out")
-    require_whole(*(folder / name for name in (EXCHANGES, TRIAL_TABLE, RESOURCES)))
-    path = report.write(folder, out)
+    with locked(folder):
+        require_whole(*(folder / name for name in (EXCHANGES, TRIAL_TABLE, RESOURCES)))
+        path = report.write(folder, out)
     click.echo(path)
     if show:
         click.launch(path.resolve().as_uri())

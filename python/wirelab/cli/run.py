@@ -19,7 +19,7 @@ from wirelab.cli.arguments import (
     site_option,
     with_page,
 )
-from wirelab.cli.campaigns import RESULTS
+from wirelab.cli.campaigns import RESULTS, not_an_option
 from wirelab.cli.precheck import precheck, within_budget
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, jobs=jobs)
     # A quick run must not replace the full campaign.
     suffix = "-preview" if plan.experiment.preview is not None else ""
-    folder = out if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
+    folder = not_an_option(out) if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
     require_makeable(folder)
     left = precheck(plan, loaded).plan
     options = Options(
@@ -180,8 +180,9 @@ def _derive(folder: Path, console: Console) -> None:
     from wirelab.cli.analyze import analyze_campaign
     from wirelab.metrics.dataset import measure
     from wirelab.runner.disk import no_space_means_full
+    from wirelab.runner.lock import locked
 
-    with no_space_means_full(folder):
+    with no_space_means_full(folder), locked(folder):
         with console.status("measuring"):
             measure(folder)
         with console.status("analyzing"):

@@ -52,8 +52,9 @@ def require_writable(folder: Path, what: Path, hint: str) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file in one step: a full disk or a killed run leaves what was there before."""
+    """Write a file in one step: a full disk or a killed run leaves the earlier one. No symbolic link is followed."""
     fresh = path.with_name(f"{path.name}.new")
+    fresh.unlink(missing_ok=True)
     try:
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(path)
