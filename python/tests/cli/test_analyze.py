@@ -47,13 +47,13 @@ def test_verdicts_are_removed_if_the_experiment_has_no_claims(tmp_path: Path) ->
     assert not (folder / "verdicts.json").exists()
 
 
-@pytest.mark.parametrize(("verb", "code"), [("measure", 1), ("analyze", 2), ("report", 2), ("show", 2)])
-def test_every_verb_suggests_run_for_a_campaign_without_trials(tmp_path: Path, verb: str, code: int) -> None:
+@pytest.mark.parametrize("verb", ["measure", "analyze", "report", "show"])
+def test_every_verb_suggests_run_for_a_campaign_without_trials(tmp_path: Path, verb: str) -> None:
     folder = write_campaign(tmp_path / "c", protocols=("h2",), links=("lossless",), trials=1, exchanges=1)
     for name in ("exchanges.parquet", "trials.parquet"):
         (folder / name).unlink()
     result = CliRunner().invoke(main, [verb, str(folder)])
-    assert result.exit_code == code
+    assert result.exit_code == 2
     assert result.stderr.splitlines()[-1] == f"hint: wirelab run synthetic --out {folder}"
 
 

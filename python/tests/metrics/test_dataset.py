@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from tests.metrics.records import MS, Records, exchange, flow
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.metrics.dataset import Dataset, build, damage_words, measure, values_so_far
 from wirelab.metrics.registry import EXCHANGE_METRICS
 from wirelab.schema import EXTENDED, exchange_columns, extension
@@ -228,7 +228,7 @@ def test_an_arrow_file_and_lines_of_json_give_the_same_rows(records: Records, bu
 
 
 def test_a_campaign_without_a_finished_trial_says_so(records: Records, built: Build) -> None:
-    with pytest.raises(RunError, match="no trial has finished"):
+    with pytest.raises(WirelabError, match="no trial has finished"):
         built(records)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from wirelab.errors import RunError, WirelabError
+from wirelab.errors import WirelabError, WirelabError
 from wirelab.metrics import delivery, resources
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
@@ -129,7 +129,7 @@ def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     scenarios = {scenario.key: scenario for scenario in plan.scenarios}
     rows = [_checked_row(campaign, scenarios[e.scenario], e, replicate) for e, replicate in _attempts(plan, entries)]
     if not rows:
-        raise RunError(f"{campaign}: no trial has finished", hint=run_again(campaign))
+        raise WirelabError(f"{campaign}: no trial has finished", hint=run_again(campaign))
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     done = trials.filter(pl.col("status") == EntryStatus.DONE)
     flows = read_flows(campaign, done["trial"])
