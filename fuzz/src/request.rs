@@ -24,7 +24,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         r#"{"id":1,"op":"open","lanes":2,"mtu":1500,"offloads":true}"#,
         r#"{"id":3,"op":"cancel","trial":"t"}"#,
         r#"{"op":"finish","at":{"slot":0,"link":0}}"#,
-        r#"{"schema_version":1,"stack":"h2","role":"client","server":{"address":"10.77.0.2","port":443,"name":"server.test"},"settings":{"a":1,"b":"x"},"workload":{"kind":"request-response","exchanges":10,"request_bytes":1,"response_bytes":100,"arrivals":{"process":"closed","think_ns":0},"concurrency":1,"connection":"persistent","timeout_ns":1000000000},"certificates":null,"output":"/tmp/o","seed":4}"#,
+        r#"{"schema_version":1,"protocol":"h2","role":"client","server":{"address":"10.77.0.2","port":443,"name":"server.test"},"settings":{"a":1,"b":"x"},"workload":{"kind":"request-response","upload_bytes":1,"download_bytes":100,"exchanges":10,"clients":1,"arrival":{"process":"closed"},"concurrency":1,"timeout_ns":1000000000,"connection":{"policy":"persistent"}},"certificates":null,"output":"/tmp/o","seed":4}"#,
         r#"{"start_ns":1,"duration_ns":1000,"family":"ipv6","server_port":7,"flows":[{"uplink":true,"client_port":5000,"begin_ns":0,"bursts":3,"every_ns":1000,"spread_ns":10,"packets":2,"payload_bytes":16}]}"#,
     ];
     let mut seeds: Vec<String> = lines.map(str::to_owned).into();
@@ -39,6 +39,20 @@ pub fn seeds() -> Vec<Vec<u8>> {
         seeds.push(link.to_string());
     }
     seeds.into_iter().map(String::into_bytes).collect()
+}
+
+/// Whether the bytes are one of the lines and files that [`check`] reads.
+pub fn is_read(bytes: &[u8]) -> bool {
+    inputs::is_order(bytes).is_ok()
+        || is_a::<HostRequest>(bytes)
+        || is_a::<EndpointParameters>(bytes)
+        || is_a::<ProbePlan>(bytes)
+        || is_a::<PacketLogHeader>(bytes)
+        || is_a::<LinkSpec>(bytes)
+}
+
+fn is_a<T: DeserializeOwned>(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<T>(bytes).is_ok()
 }
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(bytes: &[u8]) {

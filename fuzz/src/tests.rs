@@ -47,6 +47,9 @@ fn seeds_are_what_they_are_meant_to_be() {
     for capture in crate::capture::seeds() {
         crate::capture::packets(&capture).unwrap();
     }
+    for line in crate::request::seeds() {
+        assert!(crate::request::is_read(&line), "{}", String::from_utf8_lossy(&line));
+    }
     let orders = crate::request::seeds().iter().filter(|line| wirelab_agent::inputs::is_order(line).is_ok()).count();
     assert_eq!(orders, 1 + mutate::links().len());
 }
