@@ -10,7 +10,7 @@ import pytest
 
 from tests.documents import whole_result
 from wirelab import agent
-from wirelab.errors import RunError
+from wirelab.errors import RunError, WirelabError
 from wirelab.metrics.probes import measure_all_probes, read_probes
 from wirelab.schema.link import ReplayReport
 from wirelab.schema.probe import ProbePlan
@@ -54,3 +54,12 @@ def test_what_is_measured_is_read_without_the_agent(tmp_path: Path, monkeypatch:
     assert probes.replay == ReplayReport(packets=1, mismatches=0)
     assert probes.sent == {(True, 41_010): 1}
     assert probes.received.rows() == [(True, 41_010, 0, 900, 2100)]
+
+
+def test_a_damaged_request_is_one_error_with_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = probed(tmp_path)
+    (folder / "request.json").write_text(json.dumps({"link": {"uplink": 3, "downlink": []}}))
+    monkeypatch.setattr(agent, "find_agent", lambda: Path("/agent"))
+    monkeypatch.setattr(agent, "ask", lambda *_words: json.dumps(PACKET))
+    with pytest.raises(WirelabError, match=r"request\.json was written by another build, or damaged: link\.uplink: "):
+        measure_all_probes(tmp_path)

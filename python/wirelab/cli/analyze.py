@@ -50,6 +50,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.metrics.energy_settings import Settings, with_kept_files
     from wirelab.report.campaign import load
     from wirelab.runner.lock import locked
+    from wirelab.schema.verdicts import read_verdicts
 
     folder = existing(campaign)
     record = None
@@ -66,8 +67,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         if record is not None:
             measure(folder, with_kept_files(record, folder))
         estimates = analyze_campaign(folder)
-    path = folder / "verdicts.json"
-    verdicts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    verdicts = read_verdicts(folder)
     if as_json:
         click.echo(json.dumps({"estimates": estimates, "verdicts": verdicts}, ensure_ascii=False))
         return
@@ -87,11 +87,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 def analyze_campaign(folder: Path) -> Estimates:
     """Write estimates and, if the experiment has claims, verdicts; return the estimates."""
     from wirelab.claims.judge import judge_campaign
+    from wirelab.schema.verdicts import VERDICTS
     from wirelab.stats.analyze import analyze
 
     estimates = analyze(folder)
     if judge_campaign(folder, estimates) is None:
-        (folder / "verdicts.json").unlink(missing_ok=True)
+        (folder / VERDICTS).unlink(missing_ok=True)
     return estimates
 
 

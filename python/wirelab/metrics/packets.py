@@ -9,7 +9,10 @@ from typing import Any
 
 from wirelab import agent
 from wirelab.errors import WirelabError
+from wirelab.schema import LinkSpec
+from wirelab.schema.base import Received
 from wirelab.schema.campaign import PACKET_LOG, packet_log
+from wirelab.schema.document import parse_document
 from wirelab.schema.plan import Scenario
 
 Packet = Mapping[str, Any]
@@ -26,19 +29,28 @@ LOST = {
 }
 
 
+class _Header(Received):
+    """Of the header of a packet log, what was logged."""
+
+    link: LinkSpec
+
+
 def dissected(log: Path, heard: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
     """Every packet of a log; `heard` gets what the agent says if the end of the log is torn."""
     lines = agent.ask(agent.find_agent(), ["dissect", str(log)], heard=heard).splitlines()
     return [json.loads(line) for line in lines]
 
 
-def link_of(log: Path) -> dict[str, Any]:
-    """The `LinkSpec` in the header of a log that could be read (`docs/reference/files.md`)."""
+def link_of(log: Path) -> LinkSpec:
+    """The link in the header of a log that the agent could read (`docs/reference/files.md`).
+
+    Raises `WirelabError` with the key if the header has another link than this version writes.
+    """
     with log.open("rb") as file:
         file.seek(len(MAGIC))
         size = int.from_bytes(file.read(4), "little")
-        link: dict[str, Any] = json.loads(file.read(size))["link"]
-    return link
+        header = file.read(size)
+    return parse_document(header, log, _Header, None, "log the packets again").link
 
 
 def packets_of(folder: Path, exchanges: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:

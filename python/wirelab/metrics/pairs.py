@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.schema import PubSub, Telemetry
-from wirelab.schema.campaign import JOURNAL, RESULT, TRIALS, JournalEntry, read_journal
+from wirelab.schema.campaign import JOURNAL, RESULT, TRIALS, JournalEntry, read_journal, read_result
 from wirelab.schema.plan import Plan, Scenario
 
 SUBSCRIBED = "subscribed"
@@ -73,10 +72,11 @@ def _server_end(outcome: Path) -> str | None:
     """What was wrong with it: it is to end by itself, or by the signal, when it is sent SIGTERM."""
     if not outcome.exists():
         return None
-    endpoints = json.loads(outcome.read_text(encoding="utf-8"))["endpoints"]
-    [server] = [each for each in endpoints if each["name"] == "server"] or [{}]
-    if server.get("signal") == signal.SIGKILL:
+    server = next((each for each in read_result(outcome).endpoints if each.name == "server"), None)
+    if server is None:
+        return "it has no result"
+    if server.signal == signal.SIGKILL:
         return "it had to be killed"
-    if server.get("exit_code") == 0 or server.get("signal") == signal.SIGTERM:
+    if server.exit_code == 0 or server.signal == signal.SIGTERM:
         return None
-    return f"exit code {server.get('exit_code')}, signal {server.get('signal')}"
+    return f"exit code {server.exit_code}, signal {server.signal}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ PACKET_TYPES = {
 _RECEIVED = {
     "uplink": pl.Boolean, "client_port": pl.Int64, "number": pl.Int64, "sent_ns": pl.Int64, "received_ns": pl.Int64,
 }  # fmt: skip
+_HINT = "remove the folder, and run the same command again"
 
 
 class _Request(Received):
@@ -67,7 +67,7 @@ def measure_probes(folder: Path) -> None:
     lines = agent.ask(found, ["dissect", log], timeout_s=PATIENCE_S)
     packets = pl.read_ndjson(lines.encode(), schema=PACKET_TYPES) if lines else pl.DataFrame(schema=PACKET_TYPES)
     write_table(packets, folder / PACKETS)
-    if not is_netem(json.loads((folder / REQUEST).read_text(encoding="utf-8"))["link"]):
+    if not is_netem(_probed_link(folder)):
         replayed = agent.ask(found, ["replay", log], frozenset({0, 1}), PATIENCE_S)
         (folder / REPLAY).write_text(replayed, encoding="utf-8")
 
@@ -88,10 +88,9 @@ def read_probes(folder: Path) -> Probes:
     """Read a folder that `measure_probes` has seen."""
     if not (folder / PACKETS).exists():
         raise RunError(f"{folder} has no {PACKETS}", hint=launched("measure CAMPAIGN"))
-    hint = "remove the folder, and run the same command again"
-    request = read_document(folder / REQUEST, _Request, None, hint)
-    plan = read_document(folder / PROBE_PLAN, ProbePlan, None, hint)
-    result = read_document(folder / RESULT, TrialResult, None, hint)
+    link = _probed_link(folder)
+    plan = read_document(folder / PROBE_PLAN, ProbePlan, None, _HINT)
+    result = read_document(folder / RESULT, TrialResult, None, _HINT)
     packets = read_table(folder / PACKETS, folder.parents[1], types=PACKET_TYPES)
     sent: Counter[tuple[bool, int]] = Counter()
     rows: list[tuple[bool, int, int, int, int]] = []
@@ -107,6 +106,10 @@ def read_probes(folder: Path) -> Probes:
                 raise RunError(f"{folder / end}.txt: '{line}' is not a line of probes")
     received = pl.DataFrame(rows, schema=_RECEIVED, orient="row")
     replay = None
-    if not is_netem(request.link):
+    if not is_netem(link):
         replay = read_document(folder / REPLAY, ReplayReport, None, launched("measure CAMPAIGN"))
-    return Probes(request.link, plan, packets, sent, received, replay, result)
+    return Probes(link, plan, packets, sent, received, replay, result)
+
+
+def _probed_link(folder: Path) -> LinkSpec:
+    return read_document(folder / REQUEST, _Request, None, _HINT).link

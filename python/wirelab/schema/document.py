@@ -23,14 +23,24 @@ _ADAPTERS: dict[object, TypeAdapter[Any]] = {}
 def read_document(path: Path, model: type[T], version: int | None, hint: str) -> T:
     """A file whose `schema_version` is `version`, or one that has none of its own.
 
-    Raises `WirelabError` with the file, the key and `hint` if it cannot be read, is not JSON, is of another version, or
-    holds what the model does not.
+    Raises `WirelabError` with the file, the key and `hint` if it cannot be read, or as `parse_document` does.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        document = json.loads(text)
+        content = path.read_bytes()
     except OSError as error:
         raise damaged(path, f"it cannot be read: {error.strerror}", hint) from None
+    return parse_document(content, path, model, version, hint)
+
+
+def parse_document(content: bytes, path: Path, model: type[T], version: int | None, hint: str) -> T:
+    """A document that is in a file, or is a part of one.
+
+    Raises `WirelabError` with the file, the key and `hint` if it is not JSON, is of another version, or holds what the
+    model does not.
+    """
+    try:
+        text = content.decode()
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise damaged(path, f"it is not JSON: {error}", hint) from None
     if not isinstance(document, dict):

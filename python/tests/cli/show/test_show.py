@@ -93,6 +93,18 @@ def test_the_packet_table_of_a_netem_link_says_what_its_log_lacks(log: Path) -> 
     assert others == plain
 
 
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [(b"{", "it is not JSON"), (b'{"seed": 1}', "it has no link"), (b'{"link": {"uplink": 3}}', "link.uplink: ")],
+)
+def test_a_damaged_header_of_a_packet_log_is_one_error(log: Path, header: bytes, why: str) -> None:
+    log.write_bytes(b"WLPL" + len(header).to_bytes(4, "little") + header)
+    done = show(str(log))
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"error: {log} was written by another build, or damaged: {why}")
+    assert "Traceback" not in done.stderr
+
+
 def test_a_packet_log_has_no_exchanges(log: Path) -> None:
     done = show(str(log), "--slowest")
     assert done.exit_code == 2

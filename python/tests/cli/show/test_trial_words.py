@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
+from tests.documents import whole_energy, whole_result
 from wirelab.cli.show.trial_words import energy_words, resource_lines
+from wirelab.errors import WirelabError
 
 
 def row(what: str, *joules: float | None) -> dict[str, Any]:
@@ -16,7 +19,7 @@ def row(what: str, *joules: float | None) -> dict[str, Any]:
 
 
 def written(folder: Path, *, validated: bool = True) -> Path:
-    (folder / "energy.json").write_text(json.dumps({"radio": {"name": "r", "validated": validated}}))
+    (folder / "energy.json").write_text(json.dumps(whole_energy({"radio": {"name": "r", "validated": validated}})))
     rows = [{"trial": "t", **row("trial_radio_energy", 1.0, 2.0, 2.0)}]
     pl.DataFrame(rows).write_parquet(folder / "trials.parquet")
     return folder
@@ -42,7 +45,7 @@ def test_bounds_that_read_the_same_are_no_range(tmp_path: Path) -> None:
 def test_an_exchange_whose_processor_is_known_has_it_too(tmp_path: Path) -> None:
     folder = written(tmp_path)
     reported = json.loads((folder / "energy.json").read_text())
-    (folder / "energy.json").write_text(json.dumps(reported | {"device": {"name": "d", "validated": False}}))
+    (folder / "energy.json").write_text(json.dumps(whole_energy({"radio": reported["radio"], "device": {"name": "d", "validated": False}})))
     one = row("radio_energy", 0.001, 0.002, 0.004) | row("message_energy", 0.002, 0.003, 0.005)
     assert energy_words(folder, "t", [one]) == (
         "radio energy 2 mJ [1 mJ, 4 mJ] by r, tail included; with the processor of d (unvalidated) 3 mJ [2 mJ, 5 mJ]"
@@ -56,9 +59,18 @@ def test_nothing_is_said_without_a_radio_or_without_packets(tmp_path: Path) -> N
     assert energy_words(folder, "other", []) is None
 
 
+def test_a_damaged_file_of_a_trial_is_one_error_with_its_key(tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    (folder / "energy.json").write_text(json.dumps(whole_energy({"radio": {"name": "r", "validated": "yes"}})))
+    with pytest.raises(WirelabError, match=r"energy\.json was written by another build, or damaged: radio\.validated"):
+        energy_words(folder, "t", [row("radio_energy", 1.0, 1.0, 1.0)])
+    with pytest.raises(WirelabError, match=r"result\.json was .*: endpoints\.0\.cpu_user_ns: "):
+        reported(tmp_path, cpu_user_ns=None)
+
+
 def reported(folder: Path, **given: int | None) -> list[str]:
     endpoint = {"name": "client", "cpu_user_ns": 3_000_000, "cpu_system_ns": 1_500_000, "peak_memory_bytes": 7_000_000}
-    (folder / "result.json").write_text(json.dumps({"endpoints": [endpoint | given]}))
+    (folder / "result.json").write_text(json.dumps(whole_result({"endpoints": [endpoint | given]})))
     return list(resource_lines(folder))
 
 

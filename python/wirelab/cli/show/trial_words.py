@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from wirelab.schema.campaign import RESULT, read_result
+from wirelab.schema.host import EndpointResult
 from wirelab.units import format_energy, with_bounds
 
 
@@ -30,8 +30,8 @@ def resource_lines(folder: Path) -> Iterator[str]:
     path = folder / RESULT
     if not path.exists():
         return
-    for endpoint in json.loads(path.read_text(encoding="utf-8")).get("endpoints", []):
-        yield f"{endpoint['name']} used {', '.join(_parts(endpoint))}"
+    for endpoint in read_result(path).endpoints:
+        yield f"{endpoint.name} used {', '.join(_parts(endpoint))}"
 
 
 def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, Any]]) -> str | None:
@@ -42,6 +42,7 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
     from wirelab.metrics.energy_names import MESSAGE, RADIO, TRIAL
     from wirelab.metrics.radio import ENERGY
     from wirelab.metrics.tables import read_table
+    from wirelab.schema.estimates import read_energy_model
     from wirelab.stats.energy import labelled
 
     path = campaign / ENERGY
@@ -55,27 +56,26 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
     joules = _joules(row, what)
     if joules is None:
         return None
-    document = json.loads(path.read_text(encoding="utf-8"))
+    model = read_energy_model(path)
     of = "" if what == RADIO else " of the whole trial"
-    words = f"radio energy{of} {joules} by {labelled(document['radio']['name'], document['radio'])}, tail included"
+    words = f"radio energy{of} {joules} by {labelled(model['radio']['name'], model['radio'])}, tail included"
     whole = _joules(row, MESSAGE)
-    if whole is None:
+    if whole is None or (device := model["device"]) is None:
         return words
-    return f"{words}; with the processor of {labelled(document['device']['name'], document['device'])} {whole}"
+    return f"{words}; with the processor of {labelled(device['name'], device)} {whole}"
 
 
-def _parts(endpoint: dict[str, Any]) -> Iterator[str]:
-    user, system = endpoint["cpu_user_ns"], endpoint["cpu_system_ns"]
-    idle = endpoint.get("cpu_ready_ns")
+def _parts(endpoint: EndpointResult) -> Iterator[str]:
+    user, system, idle = endpoint.cpu_user_ns, endpoint.cpu_system_ns, endpoint.cpu_ready_ns
     before = "" if idle is None else f", of which {idle / 1e6:.3g} before the first exchange"
     yield f"{(user + system) / 1e6:.3g} ms of CPU time ({user / 1e6:.3g} user, {system / 1e6:.3g} system{before})"
-    yield f"{endpoint['peak_memory_bytes'] / 1e6:.3g} MB at its peak"
-    if (shared := endpoint.get("proportional_memory_bytes")) is not None:
-        samples = endpoint["memory_samples"]
+    yield f"{endpoint.peak_memory_bytes / 1e6:.3g} MB at its peak"
+    if (shared := endpoint.proportional_memory_bytes) is not None:
+        samples = endpoint.memory_samples
         yield f"{shared / 1e6:.3g} MB with shared pages divided (PSS, {samples} sample{'s' * (samples != 1)})"
-    if (waited := endpoint.get("voluntary_switches")) is not None:
-        yield f"{waited} voluntary and {endpoint['involuntary_switches']} involuntary context switches"
-    if (instructions := endpoint.get("instructions")) is not None:
+    if (waited := endpoint.voluntary_switches) is not None:
+        yield f"{waited} voluntary and {endpoint.involuntary_switches} involuntary context switches"
+    if (instructions := endpoint.instructions) is not None:
         yield f"{instructions / 1e6:.3g} million instructions"
 
 
