@@ -28,7 +28,7 @@ def test_offsets_and_signal_levels_may_be_negative() -> None:
     assert units.level_dbm("-85 dBm") == -85
     with pytest.raises(UnitError, match="is too much"):
         units.offset_ns("-1e12 s")
-    with pytest.raises(UnitError, match="is no signal that a radio receives"):
+    with pytest.raises(UnitError, match="is not a signal that a radio receives"):
         units.level_dbm("85000 dBm")
 
 

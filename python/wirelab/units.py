@@ -91,7 +91,7 @@ def level_dbm(value: object) -> float:
     level = float(quantity(value, "a signal level", _LEVELS, "dBm", signed=True))
     if not -300 <= level <= 0:
         hint = f'did you mean "-{level:g} dBm"?' if 0 < level <= 300 else 'such as "-85 dBm"'
-        raise UnitError("is no signal that a radio receives", hint)
+        raise UnitError("is not a signal that a radio receives", hint)
     return level
 
 

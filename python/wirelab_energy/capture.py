@@ -84,7 +84,7 @@ def _address(client: str, where: Where) -> ipaddress.IPv4Address | ipaddress.IPv
     try:
         return ipaddress.ip_address(client)
     except ValueError:
-        raise WirelabError(f"'{client}' is no IP address of a client of {where}", "--client") from None
+        raise WirelabError(f"'{client}' is not an IP address of a client of {where}", "--client") from None
 
 
 def _parsed(address: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

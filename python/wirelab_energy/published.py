@@ -87,7 +87,7 @@ def _number_words(value: float, quantity: str) -> str:
 
 def _packet(table: object, where: Where) -> Packet:
     if not isinstance(table, dict) or len(table) != 2 or "at" not in table or not {"up", "down"} & set(table):
-        raise WirelabError(f"{table!r} is no packet", where, 'such as { at = "0 s", up = "30 B" }')
+        raise WirelabError(f"{table!r} is not a packet", where, 'such as { at = "0 s", up = "30 B" }')
     up = "up" in table
     return Packet(
         round(READERS["duration"](table["at"]) * 1e9), up, int(READERS["size"](table["up" if up else "down"]))

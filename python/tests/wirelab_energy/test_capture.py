@@ -48,7 +48,7 @@ def test_a_client_that_is_not_there_is_refused_with_the_addresses_that_are() -> 
 
 
 def test_what_is_no_address_and_what_has_no_packets_is_refused() -> None:
-    with pytest.raises(WirelabError, match="'phone' is no IP address"):
+    with pytest.raises(WirelabError, match="'phone' is not an IP address"):
         client_packets([row(1, "10.0.0.1", "10.0.0.2")], "phone", WHERE)
     with pytest.raises(WirelabError, match="has no IP packets"):
         client_packets([], "10.0.0.1", WHERE)

@@ -56,7 +56,7 @@ class Header:
 def write_page(folder: Path, out: Path | None = None) -> Path:
     """Write the page of a campaign directory. Raises `WirelabError` where that is not possible."""
     if not folder.is_dir():
-        raise WirelabError(f"'{folder}' is no campaign: not a directory", hint=f"{launched('run FILE')} makes one")
+        raise WirelabError(f"'{folder}' is not a campaign: not a directory", hint=f"{launched('run FILE')} makes one")
     path = out if out is not None else folder / "report.html"
     campaign = load(folder, path.parent)
     html = render(campaign)

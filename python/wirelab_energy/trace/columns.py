@@ -66,7 +66,7 @@ def csv_columns(header: str, where: Where) -> Columns:
         else:
             wanted[what] = place, _factor(what, unit, cell, where)
     if "time" not in wanted or not {"power", "current"} & wanted.keys():
-        raise WirelabError(f"is no trace of power: its first line is '{header.strip()[:60]}'", where, _HINT)
+        raise WirelabError(f"is not a trace of power: its first line is '{header.strip()[:60]}'", where, _HINT)
     return Columns(CSV, wanted, separator, len(names), 1, since_1970=since_1970)
 
 
@@ -116,7 +116,7 @@ def _instant(text: str, where: Where) -> float:
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        raise WirelabError(f"'{text}' is no time", where, "such as 2026-03-01T12:00:00.250") from None
+        raise WirelabError(f"'{text}' is not a time", where, "such as 2026-03-01T12:00:00.250") from None
     return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).timestamp()
 
 

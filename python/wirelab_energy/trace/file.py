@@ -69,7 +69,7 @@ def _table(path: Path, columns: Columns, where: Where) -> tuple[dict[str, Floats
             row = int(bad.arg_true()[0])
             said = texts[row]
             place_of = Where(where.source, int(frame["line"][row]), key=name)
-            raise WirelabError(f"is no number ('{said}')" if said else "is missing", place_of)
+            raise WirelabError(f"is not a number ('{said}')" if said else "is missing", place_of)
         read[name] = np.asarray(numbers.to_numpy(), dtype=np.float64) * factor
     return read, np.asarray(frame["line"].to_numpy(), dtype=np.int64)
 
@@ -84,7 +84,7 @@ def _csv(path: Path, columns: Columns, where: Where) -> pl.DataFrame:
             schema=dict.fromkeys(names, pl.String), truncate_ragged_lines=True, encoding="utf8-lossy",
         )  # fmt: skip
     except pl.exceptions.PolarsError as error:
-        raise WirelabError(f"is no table: {str(error).splitlines()[0]}", where) from None
+        raise WirelabError(f"is not a table: {str(error).splitlines()[0]}", where) from None
     return frame.with_row_index("line", columns.lines_before + 1)
 
 

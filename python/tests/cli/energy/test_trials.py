@@ -93,7 +93,7 @@ def test_a_trace_without_a_clock_needs_an_option_for_when_it_began(tmp_path: Pat
     assert err.startswith(f"{trace}: has no clock's times")
     begun = reported(trace, campaign, "--begins-at", "2023-11-14T22:13:28+00:00")
     assert begun["ratio"]["point"] == pytest.approx(0.5, rel=0.02)
-    assert run(*words, "--begins-at", "noon")[2].startswith("--begins-at: 'noon' is no time")
+    assert run(*words, "--begins-at", "noon")[2].startswith("--begins-at: 'noon' is not a time")
 
 
 def test_trials_outside_the_trace_are_left_out_and_that_is_said(tmp_path: Path, campaign: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_users_profile_names_files_next_to_it(tmp_path: Path, monkeypatch: pyt
             """hint: a list needs brackets: --set 'order=["rate", "delay"]'""",
         ),
         ("nb-iot", ["signal=-70dBm"], "--set: signal: signal needs a technology and a medium of kind wifi"),
-        ("wifi-n", ["signal=70dBm"], "--set: signal: is no signal that a radio receives"),
+        ("wifi-n", ["signal=70dBm"], "--set: signal: is not a signal that a radio receives"),
         ("clean", ["radio.buffer=1kB"], "--set: radio.sleeps: is missing"),
         ("clean", ["rrt=5ms"], "--set: rrt: unknown key (\"5ms\")\nhint: did you mean 'rtt'?"),
         ("nb-iot", ["uplink.loss=2"], "--set: uplink.loss: has no unit (2)"),

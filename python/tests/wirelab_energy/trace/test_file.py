@@ -84,17 +84,17 @@ def test_plain_columns_are_recognized_by_their_names_and_units(tmp_path: Path) -
         ("", "/power.csv: is empty"),
         ("time (s),power (W)\n", "/power.csv: has 0 samples"),
         ("time (s),power (W)\n1,2\n", "/power.csv: has 1 samples"),
-        ("a,b\n1,2\n", "/power.csv: is no trace of power: its first line is 'a,b'"),
+        ("a,b\n1,2\n", "/power.csv: is not a trace of power: its first line is 'a,b'"),
         ("time,power (W)\n1,2\n2,3\n", "/power.csv: column 'time' has no unit"),
         ("time (h),power (W)\n1,2\n2,3\n", "/power.csv: column 'time (h)' has unknown unit 'h'"),
         ("time (s),power (mA)\n1,2\n2,3\n", "/power.csv: column 'power (mA)' has unknown unit 'mA'"),
-        ("time (s),power (W)\n1,2\n2,x\n", "/power.csv:3: power: is no number ('x')"),
+        ("time (s),power (W)\n1,2\n2,x\n", "/power.csv:3: power: is not a number ('x')"),
         ("time (s),power (W)\n1,2\n2,\n3,1\n", "/power.csv:3: power: is missing"),
-        ("time (s),power (W)\n1,2\n2,nan\n", "/power.csv:3: power: is no number ('nan')"),
+        ("time (s),power (W)\n1,2\n2,nan\n", "/power.csv:3: power: is not a number ('nan')"),
         ("time (s),power (W)\n1,2\n3,2\n2,2\n", "/power.csv:4: time goes back from 3 s to 2 s"),
         ("time (s),power (W)\n1,2\n1,3\n", "/power.csv: all 2 samples are of one instant"),
         ("time (s),power (W)\n1,2\n2,-2e9\n", "/power.csv: has a power of 2e+09 W"),
-        ("time (UTC),power (W)\n1,2\n2,2\n", "/power.csv: '1' is no time"),
+        ("time (UTC),power (W)\n1,2\n2,2\n", "/power.csv: '1' is not a time"),
         ("protocol: 4\nschema: 1 radio rssi:int32\n\n", "/power.csv: has no schema with timestamp_s and power"),
         ("protocol: 4\nschema: 1\nschema:\n\n", "/power.csv: has no schema with timestamp_s and power"),
     ],
@@ -106,7 +106,7 @@ def test_what_is_no_trace_is_refused_where_it_is_wrong(tmp_path: Path, text: str
 def test_the_line_of_a_wrong_row_of_oml_is_its_own(tmp_path: Path) -> None:
     back = OML.replace("1379945918\t312317", "1379945917\t312317")
     assert refused(tmp_path, back).startswith("/power.csv:13: time goes back from 1379945918.")
-    assert refused(tmp_path, OML.replace("0.053232", "?")).startswith("/power.csv:12: power: is no number ('?')")
+    assert refused(tmp_path, OML.replace("0.053232", "?")).startswith("/power.csv:12: power: is not a number ('?')")
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

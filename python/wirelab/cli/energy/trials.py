@@ -81,7 +81,7 @@ def _on_the_clock(trace: Trace, begins_at: str | None, path: Path) -> Trace:
         try:
             begins = datetime.fromisoformat(begins_at)
         except ValueError:
-            raise WirelabError(f"'{begins_at}' is no time", "--begins-at", "2026-03-01T12:00:00.5Z") from None
+            raise WirelabError(f"'{begins_at}' is not a time", "--begins-at", "2026-03-01T12:00:00.5Z") from None
         begins = begins if begins.tzinfo is not None else begins.replace(tzinfo=UTC)
         return trace.shifted(begins.timestamp() - trace.start_s, since_1970=True)
     if not trace.since_1970:
