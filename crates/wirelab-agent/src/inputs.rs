@@ -1,4 +1,4 @@
-//! The agent's parsers of foreign bytes, without files, processes and namespaces. Any bytes are read or refused; none cause a panic.
+//! The agent's parsers of bytes from outside, without files, processes and namespaces. Any bytes are read or refused; none cause a panic.
 
 use anyhow::Result;
 use wirelab_net::link::Link;

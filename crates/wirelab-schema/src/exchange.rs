@@ -12,7 +12,7 @@ use crate::WorkloadSpec;
 /// error.
 ///
 /// Instants are nanoseconds of CLOCK_MONOTONIC. A phase that did not happen (no name lookup; TCP connect over QUIC or on a persistent connection) or
-/// was not seen (a foreign client that does not report it) is null, never 0.
+/// was not seen (a third-party client that does not report it) is null, never 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Exchange {
@@ -85,7 +85,7 @@ pub enum Extension {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RequestExtension {
-    /// curl's `time_starttransfer` for a foreign curl, as curl printed it, from `start_ns`.
+    /// curl's `time_starttransfer` for a third-party curl, as curl printed it, from `start_ns`.
     pub curl_starttransfer_ns: Option<u64>,
 }
 

@@ -81,7 +81,7 @@ METRICS = (
         "curl's time_starttransfer - time_namelookup for curl 7.75 to 7.88 with --data-binary. Over HTTP/1.1 this is "
         "the first byte of any response (the first byte of the body sent, if the body is longer than 64 KiB or waits "
         "for 100 Continue); over HTTP/2 and HTTP/3 an upload's first body byte sent, so it says nothing about the "
-        "server. A foreign curl's own printed value is used as it is. Null for protocols that curl does not speak.",
+        "server. A third-party curl's own printed value is used as it is. Null for protocols that curl does not speak.",
         when_completed(_CURL_START - ORIGIN),
     ),
     Metric(

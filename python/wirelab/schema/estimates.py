@@ -539,7 +539,7 @@ class LinkRecord(TypedDict):
 
 @document
 class LaneLateness(TypedDict):
-    """The emulator's timing error in one lane, over all packets."""
+    """The emulator's timing error in the trials of one job, over all packets."""
 
     lane: int
     """Number of the job, from 0."""

@@ -139,7 +139,7 @@ class HostAddress(Received):
 
 
 class LinkAddresses(Received):
-    """The hosts of a link with their addresses, the same in every lane."""
+    """The hosts of a link with their addresses, the same for every parallel trial."""
 
     name: str
     near: tuple[HostAddress, ...]

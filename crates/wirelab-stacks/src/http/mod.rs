@@ -44,7 +44,7 @@ pub fn notification_setting(push: bool) -> SettingDescription {
             "notification",
             &["server-sent-events", "long-poll", "push"],
             &format!(
-                "{about} `push`: a request whose answer has no end, and each message comes as a response pushed beside it (RFC 9113, section 8.4)."
+                "{about} `push`: a request whose answer has no end, and each message comes as a pushed response (RFC 9113, section 8.4)."
             ),
         ),
     }

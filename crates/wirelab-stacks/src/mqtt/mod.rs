@@ -79,10 +79,10 @@ impl Stack for Mqtt {
         }
         let about = "MQTT 3.1.1 and 5 (OASIS) with a broker for a server. `telemetry`: PUBLISH on `wirelab/deliver`, which ends with PUBACK (QoS 1) or \
              PUBCOMP (QoS 2). The built-in broker sends PUBACK or PUBREC when the application in its own process has checked the reading, so that \
-             they mean the same as another protocol's answer; a foreign broker's mean that the broker has it. With QoS 0 nobody answers: the exchange \
-             ends when the packet is with the transport. `pubsub` and `stream`: subscriptions to `wirelab/notify`, to which the publisher on the \
-             broker's host publishes. CONNECT and CONNACK belong to a new connection: they lie between the connection (or its TLS handshake) and \
-             `request_start_ns`. One connection carries any number of messages at once.";
+             they mean the same as another protocol's answer; a third-party broker's acknowledgements mean that the broker has it. With QoS 0 \
+             nobody answers: the exchange ends when the packet is with the transport. `pubsub` and `stream`: subscriptions to `wirelab/notify`, to \
+             which the publisher on the broker's host publishes. CONNECT and CONNACK belong to a new connection: they lie between the connection \
+             (or its TLS handshake) and `request_start_ns`. One connection carries any number of messages at once.";
         let (name, title, default_port) = match self.over {
             Over::Tcp => ("mqtt", "MQTT over TCP", 1883),
             Over::Tls => ("mqtts", "MQTT over TLS over TCP", 8883),

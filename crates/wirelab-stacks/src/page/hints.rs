@@ -25,7 +25,7 @@ pub fn setting(more: &[&str]) -> SettingDescription {
         about += " `early-hints`: the same fields in a 103 response before it (RFC 8297).";
     }
     if more.contains(&PUSH) {
-        about += " `push`: each other resource is pushed beside the document (RFC 9113, section 8.4).";
+        about += " `push`: each other resource is pushed together with the document (RFC 9113, section 8.4).";
     }
     let choices: Vec<&str> = [NONE, PRELOAD].into_iter().chain(more.iter().copied()).collect();
     settings::choice("hints", &choices, &about)

@@ -24,7 +24,7 @@ impl Stack for RawTcp {
             name: "raw-tcp".to_owned(),
             title: "Echo over TCP".to_owned(),
             about: "No application protocol: the server sends back every byte as it comes (RFC 862), so a response is as long as its request \
-                    whatever `download_bytes` says. The floor under every stack over TCP. An exchange of 0 bytes ends when connected."
+                    whatever `download_bytes` says. The reference for every protocol over TCP. An exchange of 0 bytes ends when connected."
                 .to_owned(),
             libraries: description::libraries(&["tokio"]),
             transport: "tcp".to_owned(),

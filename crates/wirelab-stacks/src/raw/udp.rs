@@ -34,7 +34,7 @@ impl Stack for RawUdp {
             title: "Echo over UDP".to_owned(),
             about: "No application protocol: the server sends back every datagram (RFC 862), so a response is as long as its request whatever \
                     `download_bytes` says. A message goes out in datagrams of at most 1200 bytes, 8 of them its header, at most ten at a time. \
-                    Nothing is retransmitted: an exchange that loses a datagram is timed out. The floor under every stack over UDP."
+                    Nothing is retransmitted: an exchange that loses a datagram is timed out. The reference for every protocol over UDP."
                 .to_owned(),
             libraries: description::libraries(&["tokio"]),
             transport: "udp".to_owned(),
