@@ -74,7 +74,9 @@ def test_a_program_that_is_absent_is_distinguished_from_one_that_fails() -> None
 )
 def test_a_server_is_to_end_by_itself_when_asked(ended: dict[str, int], wrong: str | None, tmp_path: Path) -> None:
     outcome = tmp_path / "result.json"
-    outcome.write_text(json.dumps(whole_result({"endpoints": [{"name": "server", **ended}, {"name": "client", "exit_code": 0}]})))
+    outcome.write_text(
+        json.dumps(whole_result({"endpoints": [{"name": "server", **ended}, {"name": "client", "exit_code": 0}]}))
+    )
     found = cell("done", None, "completed", outcome=outcome)
     assert (found.tried, found.server_end) == (True, wrong)
 
@@ -87,7 +89,7 @@ def test_a_server_without_a_result_is_said_to_have_none(tmp_path: Path) -> None:
 
 def test_a_damaged_result_is_one_error_with_its_key(tmp_path: Path) -> None:
     outcome = tmp_path / "result.json"
-    outcome.write_text(json.dumps(whole_result({"endpoints": "two"})))
+    outcome.write_text(json.dumps(whole_result({}) | {"endpoints": "two"}))
     with pytest.raises(WirelabError, match=r"result\.json was written by another build, or damaged: endpoints: "):
         cell("done", None, "completed", outcome=outcome)
 

@@ -60,6 +60,6 @@ def test_a_damaged_request_is_one_error_with_its_key(tmp_path: Path, monkeypatch
     folder = probed(tmp_path)
     (folder / "request.json").write_text(json.dumps({"link": {"uplink": 3, "downlink": []}}))
     monkeypatch.setattr(agent, "find_agent", lambda: Path("/agent"))
-    monkeypatch.setattr(agent, "ask", lambda *_words: json.dumps(PACKET))
+    monkeypatch.setattr(agent, "ask", lambda *_words, **_more: json.dumps(PACKET))
     with pytest.raises(WirelabError, match=r"request\.json was written by another build, or damaged: link\.uplink: "):
         measure_all_probes(tmp_path)

@@ -191,7 +191,9 @@ class Campaign:
 def load(folder: Path, page_folder: Path) -> Campaign:
     """Read a campaign. Raises `WirelabError` if it has no plan or no estimates."""
     if not (folder / PLAN).is_file():
-        raise WirelabError(f"'{folder}' is not a campaign: it has no plan.json", hint=f"{launched('run FILE')} makes one")
+        raise WirelabError(
+            f"'{folder}' is not a campaign: it has no plan.json", hint=f"{launched('run FILE')} makes one"
+        )
     plan = read_plan(folder)
     if not (folder / ESTIMATES).exists():
         raise WirelabError(f"'{folder}' has no {ESTIMATES}", hint=next_command(folder))

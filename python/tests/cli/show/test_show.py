@@ -95,7 +95,11 @@ def test_the_packet_table_of_a_netem_link_says_what_its_log_lacks(log: Path) -> 
 
 @pytest.mark.parametrize(
     ("header", "why"),
-    [(b"{", "it is not JSON"), (b'{"seed": 1}', "it has no link"), (b'{"link": {"uplink": 3}}', "link.uplink: ")],
+    [
+        (b"{", "it is not JSON"),
+        (b'{"seed": 1}', "it has no link"),
+        (b'{"link": {"uplink": 3, "downlink": []}}', "link.uplink: "),
+    ],
 )
 def test_a_damaged_header_of_a_packet_log_is_one_error(log: Path, header: bytes, why: str) -> None:
     log.write_bytes(b"WLPL" + len(header).to_bytes(4, "little") + header)

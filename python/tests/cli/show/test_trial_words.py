@@ -45,7 +45,9 @@ def test_bounds_that_read_the_same_are_no_range(tmp_path: Path) -> None:
 def test_an_exchange_whose_processor_is_known_has_it_too(tmp_path: Path) -> None:
     folder = written(tmp_path)
     reported = json.loads((folder / "energy.json").read_text())
-    (folder / "energy.json").write_text(json.dumps(whole_energy({"radio": reported["radio"], "device": {"name": "d", "validated": False}})))
+    (folder / "energy.json").write_text(
+        json.dumps(whole_energy({"radio": reported["radio"], "device": {"name": "d", "validated": False}}))
+    )
     one = row("radio_energy", 0.001, 0.002, 0.004) | row("message_energy", 0.002, 0.003, 0.005)
     assert energy_words(folder, "t", [one]) == (
         "radio energy 2 mJ [1 mJ, 4 mJ] by r, tail included; with the processor of d (unvalidated) 3 mJ [2 mJ, 5 mJ]"
