@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from wirelab.errors import WirelabError, WirelabError
+from wirelab.errors import WirelabError
 from wirelab.metrics import delivery, resources
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
