@@ -92,6 +92,7 @@ COLUMNS = {
     "ledger.parquet:payload": "Bytes of messages in `application`. Null if an exchange was not completed, or something "
     "could not be opened.",
     "ledger.parquet:connections": "Connections that the trial's exchanges opened.",
+    "settings.parquet:connections": "Connections whose settings were read.",
     "ledger.parquet:packets": "Packets that reached the link.",
     "ledger.parquet:total": "IP bytes that reached the link. The parts add up to it.",
     "end": "The end that announced the setting: `client` or `server`.",
