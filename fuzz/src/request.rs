@@ -24,7 +24,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         r#"{"id":1,"op":"open","lanes":2,"mtu":1500,"offloads":true}"#,
         r#"{"id":3,"op":"cancel","trial":"t"}"#,
         r#"{"op":"finish","at":{"slot":0,"link":0}}"#,
-        r#"{"schema_version":1,"protocol":"h2","role":"client","server":{"address":"10.77.0.2","port":443,"name":"server.test"},"settings":{"a":1,"b":"x"},"workload":{"kind":"request-response","upload_bytes":1,"download_bytes":100,"exchanges":10,"clients":1,"arrival":{"process":"closed"},"concurrency":1,"timeout_ns":1000000000,"connection":{"policy":"persistent"}},"certificates":null,"output":"/tmp/o","seed":4}"#,
+        r#"{"schema_version":1,"protocol":"h2","role":"client","server":{"address":"10.77.0.2","port":443,"name":"server.test"},"settings":{"a":1,"b":"x"},"workload":{"kind":"request-response","upload_bytes":1,"download_bytes":100,"exchanges":10,"clients":1,"arrival":{"process":"closed"},"concurrency":1,"timeout_ns":1000000000,"connection":{"policy":"persistent","connections":1}},"certificates":null,"output":"/tmp/o","seed":4}"#,
         r#"{"start_ns":1,"duration_ns":1000,"family":"ipv6","server_port":7,"flows":[{"uplink":true,"client_port":5000,"begin_ns":0,"bursts":3,"every_ns":1000,"spread_ns":10,"packets":2,"payload_bytes":16}]}"#,
     ];
     let mut seeds: Vec<String> = lines.map(str::to_owned).into();
