@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,32 @@ def test_a_server_that_is_never_ready_is_started_once_and_other_scenarios_run(fo
     [failed] = [entry for entry in last(folder).values() if entry.status is EntryStatus.FAILED]
     reasons = {entry.error for entry in last(folder).values() if entry.status is EntryStatus.NOT_RUN}
     assert reasons == {f"server mine did not become ready in trial {failed.trial}"}
+
+
+def killed_by(number: signal.Signals) -> Behaviour:
+    """The first trial's server is killed before it is ready; every other one becomes ready."""
+
+    first: list[str] = []
+
+    def behaviour(request: TrialRequest, _: int) -> TrialResult:
+        first.append(request.trial)
+        if request.trial != first[0]:
+            return is_ready(request)
+        failed = not_ready(request, f"server was killed by {number.name}")
+        server = failed.endpoints[0].model_copy(update={"exit_code": None, "signal": number.value})
+        return failed.model_copy(update={"endpoints": (server, failed.endpoints[1])})
+
+    return behaviour
+
+
+def test_a_server_that_somebody_kills_before_it_is_ready_fails_only_its_trial(folder: Path) -> None:
+    summary, host, _ = run(plan_of("mine"), folder, killed_by(signal.SIGKILL))
+    assert (len(host.started), summary.failed, summary.not_run) == (3, 1, 0)
+
+
+def test_a_server_that_crashes_before_it_is_ready_is_started_once(folder: Path) -> None:
+    summary, host, _ = run(plan_of("mine"), folder, killed_by(signal.SIGSEGV))
+    assert (len(host.started), summary.failed, summary.not_run) == (1, 1, 2)
 
 
 def test_a_run_of_nothing_else_ends(folder: Path) -> None:

@@ -6,6 +6,7 @@ Nothing here starts a process or writes a file.
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,8 @@ TAIL_BYTES = 4096
 LONGEST_LINE = 200
 OUTPUTS = ("stderr", "stdout")
 ROLES = {role.value: role for role in Role}
+FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
+"""Signals that a program does not raise by a fault of its own."""
 READY_EVENT = '{"event": "ready", "ports": {"main": PORT}}'
 
 
@@ -57,7 +60,7 @@ class Unready:
         if last is None:
             return None
         program = program_of(scenario, last)
-        if program not in self._was_ready:
+        if program not in self._was_ready and not _was_killed(result, last):
             self._reasons.setdefault(
                 program, f"{last.value} {program.implementation} did not become ready in trial {result.trial}"
             )
@@ -100,6 +103,11 @@ def _last_role(result: TrialResult) -> Role | None:
         return None
     name = re.split(r"[: ]", result.error, maxsplit=1)[0]
     return ROLES.get(name) if any(endpoint.name == name for endpoint in result.endpoints) else None
+
+
+def _was_killed(result: TrialResult, role: Role) -> bool:
+    """Whether somebody else ended the program, which says nothing of the next time that it is started."""
+    return any(endpoint.name == role.value and endpoint.signal in FROM_OUTSIDE for endpoint in result.endpoints)
 
 
 def _lacking(entry: ServerEntry) -> list[str]:
