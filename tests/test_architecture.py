@@ -35,7 +35,7 @@ TEMPLATES = PACKAGE / "data" / "templates"
 
 # Leaves that everybody may use: errors, units, users' TOML, the agent's place, how Wirelab was called, and the border's
 # types.
-LEAVES = {"errors", "units", "toml", "agent", "launcher", "schema", "synonyms"}
+LEAVES = {"errors", "units", "toml", "opened", "agent", "launcher", "schema", "synonyms"}
 PACKAGE_EDGES = {
     "cli": {
         "report",
@@ -65,6 +65,7 @@ PACKAGE_EDGES = {
     "errors": {"wirelab_energy"},
     "synonyms": {"wirelab_energy"},
     "units": {"wirelab_energy"},
+    "opened": {"wirelab_energy"},
     "toml": {"wirelab_energy"},
     "agent": set(),
     "launcher": set(),

@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any
 
-from wirelab_energy.toml import parse_toml, read_text
+from wirelab_energy.toml import check_depth, check_keys, parse_toml, read_text
 
-__all__ = ["inline", "parse_toml", "read_text"]
+__all__ = ["check_depth", "check_keys", "inline", "parse_toml", "read_text"]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 

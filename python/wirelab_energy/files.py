@@ -29,9 +29,13 @@ def read(name_or_path: str, folder: str, what: str, shape: Mapping[str, type]) -
     if is_file(name_or_path):
         path = Path(name_or_path)
         name, where = path.stem, Where(name_or_path)
-        if not path.exists():
-            raise WirelabError("no such file", where, f"shipped: {', '.join(names(folder))}")
-        document = parse_toml(read_text(path, where), where)
+        try:
+            text = read_text(path, where)
+        except WirelabError as error:
+            if error.hint is None:
+                error.hint = f"shipped: {', '.join(names(folder))}"
+            raise
+        document = parse_toml(text, where)
     elif name_or_path in names(folder):
         name, where = name_or_path, Where(f"{name_or_path}.toml")
         document = parse_toml(read_text(resources.files(_DATA).joinpath(folder, f"{name}.toml"), where), where)

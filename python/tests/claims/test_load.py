@@ -119,5 +119,5 @@ def test_all_errors_of_a_claims_file_are_reported_together(tmp_path: Path) -> No
 
 def test_a_missing_file_or_invalid_toml_is_refused(tmp_path: Path) -> None:
     assert "is not TOML" in _error(tmp_path, "paper = ")
-    with pytest.raises(WirelabError, match="cannot be read"):
+    with pytest.raises(WirelabError, match="no such file"):
         load(tmp_path / "none.toml")

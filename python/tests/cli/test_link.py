@@ -83,7 +83,7 @@ def test_a_capture_is_read_by_the_agent(tmp_path: Path, monkeypatch: pytest.Monk
     code, out, _ = run("link", "fit", str(path))
     assert code == 0
     assert tomllib.loads(out)["link"]["uplink"]["delay"] == "20 ms"
-    assert asked == [["capture", str(path)]]
+    assert asked == [["capture", "--", str(path)]]
 
 
 def test_a_capture_that_the_agent_cannot_read_is_an_input_error(

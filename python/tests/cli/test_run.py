@@ -41,7 +41,7 @@ if sys.argv[1] == "link-facts":
     os.execv("REAL", sys.argv)
 if sys.argv[1] == "--version":
     print("wirelab-agent 0.0.0")
-for log in sys.argv[3:] if sys.argv[1:3] == ["dissect", "--flows"] else []:
+for log in sys.argv[4:] if sys.argv[1:3] == ["dissect", "--flows"] else []:
     flow = {"log": log, "transport": "tcp", "client_port": 40000, "packets": [6, 4], "bytes": [300, 200],
             "dropped": [0, 0], "retransmissions": [0, 0]}
     print(json.dumps(flow))

@@ -198,6 +198,7 @@ WRONG = {
     "a signal of an unknown technology": changed(
         LINK, f'medium = {WIFI}\ntechnology = "802.11z"\nsignal = "-70 dBm"\n'
     ),
+    "a technology without a signal that nobody knows": changed(LINK, f'medium = {WIFI}\ntechnology = "802.11z"\n'),
     "a signal without a medium": changed(LINK, LINK + 'technology = "802.11g"\nsignal = "-70 dBm"\n'),
     "a profile's file that is not there": changed(LINK, 'profile = "./mine.toml"\n'),
     "an unknown profile as a level": factor('"link.profile" = ["geo-satelite"]'),
@@ -206,6 +207,13 @@ WRONG = {
     "link that is no table": changed("[links.wire]\n" + LINK, "[links]\nwire = 3\n"),
     "unknown protocol": changed('"h2"', '"http2"'),
     "protocol that is no name": changed('"h2"', "2"),
+    "a congestion control that Linux has not": 'congestion-control = "cubik"\n' + BASE,
+    "a level that is no congestion control": factor('congestion-control = ["cubic", "newreno"]'),
+    "a choice of protocols and no factor": changed('protocol = ["http1", "h2"]\n', "")
+    + '[choices]\nprotocol = ["http1"]\n',
+    "claims that are a folder": 'claims = "."\n' + BASE,
+    "claims of a long name": f'claims = "{"x" * 300}"\n' + BASE,
+    "a key of many parts": f"{'a.' * 2000}a = 1\n" + BASE,
     "no factor protocol": changed('protocol = ["http1", "h2"]\n', ""),
     "misspelt factors": changed("[factors]", "[factor]"),
     "text without an end": changed('"http1", "h2"]', '"http1", "h2]'),
@@ -337,7 +345,7 @@ def test_a_missing_file_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WirelabError, match="cannot be read: Is a directory"):
+    with pytest.raises(WirelabError, match="is a folder, not a file"):
         load_path(str(tmp_path))
 
 

@@ -133,3 +133,19 @@ def test_one_burst_without_a_beginning_or_an_end_gives_no_burst_model(text: str)
 def test_losing_everything_is_a_loss_of_100_percent() -> None:
     fitted = fit_losses(fates("xxxx"))
     assert (fitted.model, fitted.share.point) == ("independent", 1.0)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [(0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 1.0, 0.0), (1.0, 1.0, 1.0, 0.0), (0.5, 1e-300, 1.0, 0.0), (0.1, 0.2, 0.0, 0.0)],
+)
+def test_parameters_at_their_bounds_give_an_interval_around_the_share(parameters: tuple[float, ...]) -> None:
+    share = share_in_bursts(3, 10, parameters)
+    assert share.low is not None
+    assert share.high is not None
+    assert 0 <= share.low <= 0.3 <= share.high <= 1
+
+
+def test_a_state_that_never_changes_leaves_any_share_possible() -> None:
+    share = share_in_bursts(3, 10, (0.0, 0.0, 1.0, 0.0))
+    assert (share.low, share.high) == (0.0, 1.0)

@@ -53,7 +53,7 @@ def test_both_ends_follow_one_plan_and_the_server_starts_first(tmp_path: Path) -
     [request] = host.started
     assert request.link_seed == 5
     assert [each.command for each in request.endpoints] == [
-        ("/agent", "probes", str(tmp_path / "probe-plan.json"), "--end", end) for end in ("server", "client")
+        ("/agent", "probes", "--end", end, "--", str(tmp_path / "probe-plan.json")) for end in ("server", "client")
     ]
     plan = ProbePlan.model_validate(json.loads((tmp_path / "probe-plan.json").read_text()))
     assert plan.start_ns > 0

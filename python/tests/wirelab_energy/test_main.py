@@ -36,7 +36,7 @@ def test_what_is_not_a_trace_is_refused_with_its_place(tmp_path: Path, capsys: p
     path = tmp_path / "a.csv"
     assert main([str(path)]) == 2
     printed = capsys.readouterr()
-    assert (printed.out, printed.err) == ("", f"{path}: cannot be read: No such file or directory\n")
+    assert (printed.out, printed.err) == ("", f"{path}: no such file\n")
 
 
 def test_a_quantity_without_a_unit_is_refused_with_what_to_write(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.launcher import launched
+from wirelab.opened import open_file
 
 if TYPE_CHECKING:
     from wirelab.experiment.file.model import ExperimentFile
@@ -24,7 +26,7 @@ def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabE
         what = f'unknown metric ("{file.metric}")'
         yield WirelabError(what, source.where(("metric",)), did_you_mean(file.metric, names, launched("list metrics")))
     yield from _energy(source, file)
-    if file.claims is not None and (claims := source.folder / file.claims).is_file():
+    if file.claims is not None and _can_be_opened(claims := source.folder / file.claims):
         from wirelab.claims.load import load as load_claims
 
         try:
@@ -37,6 +39,15 @@ def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabE
                 what = f"the claims of {known.file.paper} are about its own pages, and are not judged on another"
                 other = launched("run page --site DIR")
                 yield WirelabError(what, Where("--set", key=path), f"another page, without claims: {other}")
+
+
+def _can_be_opened(claims: Path) -> bool:
+    """If it cannot, the experiment's own check says why."""
+    try:
+        open_file(claims, None).close()
+    except WirelabError:
+        return False
+    return True
 
 
 def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:

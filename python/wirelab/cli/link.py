@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import secrets
 import shlex
 import signal
 import sys
+import zlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,7 @@ import click
 from wirelab.cli.arguments import backend_option, with_backend
 from wirelab.errors import RunError, Where, WirelabError
 from wirelab.launcher import launched
+from wirelab.opened import open_file, read_bytes
 
 if TYPE_CHECKING:
     from wirelab.fit import FittedProfile, Observations
@@ -231,10 +234,11 @@ def fit(file: Path, out: Path | None, synchronised_clocks: bool) -> None:
 
     if out is not None and out.exists():
         raise WirelabError("exists already", Where(str(out)), hint="choose another name")
-    data = _read(file)
+    with open_file(file, Where(str(file)), None) as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
     try:
-        observations = _observe(file, data, synchronised_clocks)
-        profile = fit_profile(observations, Source(file.name, hashlib.sha256(data).hexdigest()))
+        observations = _observe(file, synchronised_clocks)
+        profile = fit_profile(observations, Source(file.name, digest))
     except WirelabError as error:
         if error.where is None:
             error.where = Where(str(file))
@@ -251,36 +255,41 @@ def fit(file: Path, out: Path | None, synchronised_clocks: bool) -> None:
     _say(profile, out)
 
 
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except FileNotFoundError:
-        raise WirelabError("no such file", Where(str(file))) from None
-    except OSError as error:
-        raise WirelabError(f"cannot be read: {error.strerror}", Where(str(file))) from None
-
-
 _CAPTURES = tuple(bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
+MOST_MEASURED_BYTES = 256 * 10**6
+"""Of a ping log or an irtt result, which are read at once: pings of a month, one a second."""
 _GZIP = b"\x1f\x8b"
 
 
-def _observe(file: Path, data: bytes, synchronised_clocks: bool) -> Observations:
+def _observe(file: Path, synchronised_clocks: bool) -> Observations:
     """Read a measurement; its first bytes give the format."""
     from wirelab.fit import observe_capture, observe_irtt, observe_ping
 
-    if data.startswith(_CAPTURES):
+    with open_file(file, None, None) as content:
+        first = content.read(max(map(len, _CAPTURES)))
+    if first.startswith(_CAPTURES):
         _only_irtt(synchronised_clocks)
         return observe_capture(json.loads(line) for line in _captured(file).splitlines())
+    data = read_bytes(file, None, MOST_MEASURED_BYTES)
     if data.startswith(_GZIP):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError) as error:
-            raise WirelabError(f"is truncated, or not gzip: {str(error).lower()}") from None
+        data = _unpacked(data)
     text = data.decode(errors="replace")
     if text.lstrip().startswith("{"):
         return observe_irtt(text, clocks_agree=synchronised_clocks)
     _only_irtt(synchronised_clocks)
     return observe_ping(text)
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What gzip packed, which may be a thousand times as large."""
+    try:
+        with gzip.open(io.BytesIO(data)) as file:
+            content = file.read(MOST_MEASURED_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise WirelabError(f"is truncated, or not gzip: {str(error).lower()}") from None
+    if len(content) > MOST_MEASURED_BYTES:
+        raise WirelabError(f"is larger than {MOST_MEASURED_BYTES // 10**6} MB unpacked", hint="take a part of it")
+    return content
 
 
 def _only_irtt(synchronised_clocks: bool) -> None:
@@ -293,7 +302,7 @@ def _captured(file: Path) -> str:
 
     agent = find_agent()
     try:
-        return ask(agent, ["capture", str(file)])
+        return ask(agent, ["capture", "--", str(file)])
     except RunError as error:
         raise WirelabError(error.what) from None
 

@@ -37,6 +37,7 @@ from wirelab.experiment.programs.implementations import RoleEntry, own_settings
 from wirelab.experiment.programs.own_protocols import own_protocols
 from wirelab.experiment.programs.players import one_for_each
 from wirelab.experiment.programs.settings import IMPLEMENTATION, PLAYED_BY, ROLES, HasSettings, having, setting_error
+from wirelab.opened import NO_FILE, open_file
 from wirelab.schema import Description, PageLoads, Role, canonical_json, registered
 from wirelab.schema.link_answer import AskLink
 from wirelab.site import Page, Site
@@ -137,7 +138,7 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
     found += check_energy(written, file.energy)
     more = list(check(source, file)) if check is not None else []
     misspelt = "factors" not in written.document and nearest("factors", written.document) is not None
-    if not misspelt and not any(factor.path == "protocol" for factor in factors):
+    if not misspelt and not any(factor.origin == ("factors", "protocol") for factor in factors):
         where = source.where(("factors",))
         found.append(WirelabError("no factor 'protocol'", where, hint='add to [factors]: protocol = ["http1", "h2"]'))
     if (size := grid_size(factors)) > MAX_POINTS:
@@ -332,12 +333,12 @@ def _check_endpoints(source: Source, file: ExperimentFile) -> list[WirelabError]
 
 
 def _check_claims(source: Source, file: ExperimentFile) -> list[WirelabError]:
-    if file.claims is None or (source.folder / file.claims).is_file():
+    if file.claims is None:
         return []
-    return [
-        WirelabError(
-            f"no such file ({shown(file.claims)})",
-            source.where(("claims",)),
-            "it is sought next to the experiment file",
-        )
-    ]
+    where = source.where(("claims",))
+    try:
+        open_file(source.folder / file.claims, where).close()
+    except WirelabError as error:
+        hint = "it is sought next to the experiment file" if error.what == NO_FILE else error.hint
+        return [WirelabError(f"{error.what} ({shown(file.claims)})", where, hint)]
+    return []

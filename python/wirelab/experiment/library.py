@@ -11,9 +11,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from wirelab.errors import Where, WirelabError, did_you_mean, nearest
+from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.programs.implementations import CATALOGUE, Implementation, parse
 from wirelab.launcher import launched
+from wirelab.opened import NO_FILE, nearest_file
 from wirelab.toml import parse_toml, read_text
 
 BUILTIN = "builtin"
@@ -95,10 +96,13 @@ def find_profile(name: str, folder: Path) -> Profile:
 def profile_file(path: Path) -> Profile:
     """A user's own profile: a file with a table `link`, and what else shipped ones have as far as it is there."""
     where = Where(str(path))
-    if not path.exists():
-        near = nearest(path.name, [each.name for each in path.parent.glob("*.toml")])
-        raise WirelabError("no such file", where, None if near is None else f"did you mean '{near}'?")
-    table = parse_toml(read_text(path, where), where)
+    try:
+        text = read_text(path, where)
+    except WirelabError as error:
+        if error.what == NO_FILE and (near := nearest_file(path, ".toml")) is not None:
+            error.hint = f"did you mean '{near}'?"
+        raise
+    table = parse_toml(text, where)
     shape = {"title": str, "about": str, "link": dict, "sources": dict}
     for key, value in table.items():
         if key not in shape:
@@ -126,7 +130,7 @@ def who_plays(
 def implementations(folder: Path | None = None) -> Mapping[str, Implementation]:
     """The catalogue of third-party programs by name, with those of a folder's own file; `builtin` is not in it."""
     own = None if folder is None else folder / CATALOGUE
-    return _shipped_implementations() | (parse(own, str(own), {}) if own is not None and own.is_file() else {})
+    return _shipped_implementations() | (parse(own, str(own), {}) if own is not None and own.exists() else {})
 
 
 @cache

@@ -98,13 +98,18 @@ def _transitions(lost: Lost, *, of: bool) -> Estimate:
 def share_in_bursts(hits: int, n: int, parameters: Sequence[float]) -> Estimate:
     """The share of losses of a Gilbert-Elliott model (p, r, loss in the bad and in the good state), n large.
 
-    Clopper-Pearson on so many packets as the correlated ones are worth.
+    Clopper-Pearson on so many packets as the correlated ones are worth: never more than there were, and none if the
+    state never changes, so that any share is possible.
     """
     p, r, bad_loss, good_loss = parameters
+    point = hits / n
+    if p + r == 0:
+        return Estimate(point, 0.0, 1.0, LEVEL, n, "Clopper-Pearson of the model")
     bad = p / (p + r)
     share = bad * bad_loss + (1 - bad) * good_loss
     hidden = (bad_loss - good_loss) ** 2 * bad * (1 - bad)
-    worth = n / (1 + 2 * hidden / (share * (1 - share)) * (1 - p - r) / (p + r))
-    point = hits / n
+    variance = share * (1 - share)
+    together = 2 * hidden / variance * (1 - p - r) / (p + r) if variance > 0 else 0.0
+    worth = n / max(1.0, 1 + together)
     low, high = clopper_pearson(point * worth, worth, LEVEL)
     return Estimate(point, min(low, point), max(high, point), LEVEL, n, "Clopper-Pearson of the model")

@@ -64,11 +64,11 @@ class Probes:
 def measure_probes(folder: Path) -> None:
     """Turn the log of a folder of `wirelab.runner.probes` into a table and a report of its replay, next to it."""
     found, log = agent.find_agent(), str(folder / PACKET_LOG)
-    lines = agent.ask(found, ["dissect", log], timeout_s=PATIENCE_S)
+    lines = agent.ask(found, ["dissect", "--", log], timeout_s=PATIENCE_S)
     packets = pl.read_ndjson(lines.encode(), schema=PACKET_TYPES) if lines else pl.DataFrame(schema=PACKET_TYPES)
     write_table(packets, folder / PACKETS)
     if not is_netem(_probed_link(folder)):
-        replayed = agent.ask(found, ["replay", log], frozenset({0, 1}), PATIENCE_S)
+        replayed = agent.ask(found, ["replay", "--", log], frozenset({0, 1}), PATIENCE_S)
         (folder / REPLAY).write_text(replayed, encoding="utf-8")
 
 

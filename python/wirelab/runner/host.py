@@ -75,7 +75,7 @@ class AgentHost:
         end.
         """
         self._log = tempfile.TemporaryFile() if log is None else log.open("ab+")  # noqa: SIM115 (closed by `close`)
-        command = [str(agent), "host", *([] if scratch is None else ["--scratch", str(scratch)])]
+        command = [str(agent), "host", *([] if scratch is None else [f"--scratch={scratch}"])]
         # Its own process group: Ctrl-C reaches only the runner, which then ends trials in order.
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, process_group=0

@@ -19,7 +19,7 @@ def load(folder: Path | None) -> dict[str, Implementation]:
     """The shipped implementations, with those of an experiment's folder, which win."""
     shipped, python = resources.files("wirelab.data"), {"python": sys.executable}
     found = parse(shipped.joinpath(CATALOGUE), CATALOGUE, python | {"scripts": str(shipped.joinpath("clients"))})
-    if folder is not None and (own := folder / CATALOGUE).is_file():
+    if folder is not None and (own := folder / CATALOGUE).exists():
         found |= parse(own, str(own), python | {"beside": str(folder.resolve())})
     return found
 

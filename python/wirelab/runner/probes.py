@@ -178,7 +178,7 @@ def _end(agent: Path, folder: Path, name: str, on: str, ready: UdpBoundReady | N
     return EndpointProcess(
         name=name,
         host=on,
-        command=(str(agent), "probes", str(folder / PROBE_PLAN), "--end", name),
+        command=(str(agent), "probes", "--end", name, "--", str(folder / PROBE_PLAN)),
         directory=folder,
         stdout=folder / f"{name}.txt",
         stderr=folder / f"{name}.err",

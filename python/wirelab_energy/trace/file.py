@@ -7,6 +7,7 @@ FIT IoT-LAB keeps it (`schema: 1 control_node_measures_consumption timestamp_s:u
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirelab_energy.errors import Where, WirelabError
+from wirelab_energy.opened import open_file
 from wirelab_energy.trace.columns import OML, Columns, counts_from_1970, csv_columns, oml_columns
 from wirelab_energy.trace.trace import Floats, Trace
 
@@ -32,7 +34,7 @@ def read_trace(path: Path, voltage_v: float | None = None) -> Trace:
     """
     where = Where(str(path))
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
+        with io.TextIOWrapper(open_file(path, where, None), encoding="utf-8-sig", errors="replace") as file:
             first = file.readline()
             if not first:
                 raise WirelabError("is empty", where)
@@ -56,7 +58,7 @@ def _table(path: Path, columns: Columns, where: Where) -> tuple[dict[str, Floats
     """Each column that is wanted, numbers as such; and the line of each row."""
     import polars as pl
 
-    frame = _oml(path, columns) if columns.kind == OML else _csv(path, columns, where)
+    frame = _oml(path, columns, where) if columns.kind == OML else _csv(path, columns, where)
     read: dict[str, Floats | list[str]] = {}
     for name, (place, factor) in columns.wanted.items():
         texts = frame[_named(place)].str.strip_chars()
@@ -88,12 +90,12 @@ def _csv(path: Path, columns: Columns, where: Where) -> pl.DataFrame:
     return frame.with_row_index("line", columns.lines_before + 1)
 
 
-def _oml(path: Path, columns: Columns) -> pl.DataFrame:
+def _oml(path: Path, columns: Columns, where: Where) -> pl.DataFrame:
     """Rows of metadata are between those of the measurement: each names its schema in its second field."""
     import polars as pl
 
     found: dict[str, list[int | str | None]] = {"line": [], **{_named(place): [] for place in range(columns.width)}}
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with io.TextIOWrapper(open_file(path, where, None), encoding="utf-8", errors="replace") as file:
         for line, text in enumerate(file, 1):
             cells = text.split(columns.separator)
             if line <= columns.lines_before or cells[1:2] != [columns.schema]:

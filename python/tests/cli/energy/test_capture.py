@@ -33,9 +33,9 @@ def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     agent = tmp_path / "agent"
     agent.write_text(
         "#!/usr/bin/env python3\nimport sys\nassert sys.argv[1] == 'capture'\n"
-        "if sys.argv[2].endswith('.txt'):\n    sys.exit('is neither pcap nor pcapng')\n"
+        "if sys.argv[3].endswith('.txt'):\n    sys.exit('is neither pcap nor pcapng')\n"
         "sys.stderr.write('captured in part: 1\\n')\n"
-        f"if sys.argv[2].endswith('short.pcap'):\n    sys.stderr.write('{SHORT}\\n')\n    sys.exit()\n"
+        f"if sys.argv[3].endswith('short.pcap'):\n    sys.stderr.write('{SHORT}\\n')\n    sys.exit()\n"
         f"print({chr(10).join(json.dumps(row) for row in ROWS)!r})\n"
     )
     agent.chmod(agent.stat().st_mode | stat.S_IXUSR)

@@ -66,7 +66,8 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_log(path)
     said = "\n".join(json.dumps(row) for row in rows)
     agent.write_text(
-        f"#!/usr/bin/env python3\nimport sys\nassert sys.argv[1:] == ['dissect', {str(path)!r}]\nprint({said!r})\n"
+        "#!/usr/bin/env python3\nimport sys\n"
+        f"assert sys.argv[1:] == ['dissect', '--', {str(path)!r}]\nprint({said!r})\n"
     )
     agent.chmod(0o755)
     monkeypatch.setenv("WIRELAB_AGENT", str(agent))

@@ -131,9 +131,9 @@ def test_a_path_that_is_not_a_file_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as large:
         large.truncate(16 * 10**6 + 1)
     for name, says in {
-        "folder": "is not a file",
-        "pipe": "is not a file",
-        "/dev/zero": "is not a file",
+        "folder": "is a folder, not a file",
+        "pipe": "is not a regular file",
+        "/dev/zero": "is not a regular file",
         "latin": "is not UTF-8",
         "large": "is larger than 16 MB",
         "a\0b": "is not the name of a file",

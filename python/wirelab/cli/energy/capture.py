@@ -12,6 +12,7 @@ import click
 from wirelab.cli.text import columns
 from wirelab.errors import RunError, Where, WirelabError
 from wirelab.launcher import launched
+from wirelab.opened import open_file
 from wirelab.units import format_duration, format_energy, format_size, with_bounds
 
 if TYPE_CHECKING:
@@ -58,9 +59,10 @@ def _read(capture: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """The capture's packets, and what is missing from it."""
     from wirelab.agent import NAME, ask, find_agent
 
+    open_file(capture, Where(str(capture)), None).close()
     heard: list[str] = []
     try:
-        lines = ask(find_agent(), ["capture", str(capture)], heard=heard.append).splitlines()
+        lines = ask(find_agent(), ["capture", "--", str(capture)], heard=heard.append).splitlines()
     except RunError as error:
         said = error.what.removeprefix(f"{NAME} capture: ")
         if said == error.what:

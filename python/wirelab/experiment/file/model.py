@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from wirelab.experiment.file.congestion import read_congestion_control
 from wirelab.experiment.file.energy import EnergyTable
 from wirelab.experiment.file.quantities import CpuShare, PositiveDuration, Table
 from wirelab.experiment.file.topology import ProxyTable, TopologyTable, TrafficTable
@@ -116,7 +117,9 @@ class ExperimentFile(Table):
     doi: str | None = Field(default=None, description="The paper that this experiment repeats.")
     claims: str | None = Field(default=None, description="File of claims to judge, in the folder of this file.")
     seed: int = Field(default=1, ge=0, le=MAX_SEED, description="Seed of everything random.")
-    congestion_control: str = Field(default="cubic", min_length=1, description="Congestion control of TCP.")
+    congestion_control: Annotated[str, AfterValidator(read_congestion_control)] = Field(
+        default="cubic", description="Congestion control of TCP, by Linux's name.", examples=["cubic", "reno", "bbr"]
+    )
     capture: bool = Field(
         default=False,
         description="Keep every packet of both ends, the TLS secrets and qlog (docs/guide/captures.md). "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wirelab.errors import Where, WirelabError, did_you_mean, nearest
+from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment import library
 from wirelab.experiment.file.pages import Pages
 from wirelab.experiment.file.positions import Path as KeyPath
@@ -18,6 +18,8 @@ from wirelab.experiment.file.problems import shown
 from wirelab.experiment.link.files import Files
 from wirelab.experiment.programs.implementations import Implementation
 from wirelab.launcher import launched
+from wirelab.opened import NO_FILE, nearest_file
+from wirelab.toml import check_depth, check_keys, read_text
 
 _OPEN_TEXT = "Illegal character '\\n'"
 """What the parser says of a text that is still open at the end of its line."""
@@ -49,20 +51,19 @@ class Source:
     def profile(self, name: str) -> library.Profile:
         """A shipped link by its name, or one of the user's own by its file, which is read once."""
         if name not in self._profiles:
-            path = self.folder / name
             if not library.is_profile_file(name) and name not in library.profiles():
                 raise WirelabError(
                     f"unknown profile ({shown(name)})",
                     hint=did_you_mean(name, library.profiles(), launched("list links")),
                 )
-            if library.is_profile_file(name) and not path.exists():
-                near = nearest(path.name, _neighbours(path))
-                hint = "it is sought next to the experiment file" if near is None else f"did you mean '{near}'?"
-                raise WirelabError(f"no such file ({shown(name)})", hint=hint)
             try:
                 self._profiles[name] = library.find_profile(name, self.folder)
-            except (ValueError, RecursionError):
-                raise WirelabError(f"is not a profile ({shown(name)})") from None
+            except WirelabError as error:
+                if error.what != NO_FILE:
+                    raise
+                near = nearest_file(self.folder / name)
+                hint = "it is sought next to the experiment file" if near is None else f"did you mean '{near}'?"
+                raise WirelabError(f"{NO_FILE} ({shown(name)})", hint=hint) from None
         return self._profiles[name]
 
     def where(self, path: KeyPath) -> Where:
@@ -104,28 +105,19 @@ def read_source(name: str) -> Source:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        near = nearest(path.name, _neighbours(path))
-        shipped = f"{launched('list experiments')} names those that ship; {launched(f'new {path.name}')} writes one"
-        hint = shipped if near is None else f"did you mean '{near}'?"
-        raise WirelabError("no such file", Where(str(path)), hint) from None
-    except UnicodeDecodeError as error:
-        raise WirelabError(f"is not UTF-8 (byte {error.start})", Where(str(path))) from None
-    except OSError as error:
-        raise WirelabError(f"cannot be read: {error.strerror}", Where(str(path))) from None
-
-
-def _neighbours(path: Path) -> Sequence[str]:
-    try:
-        return [entry.name for entry in path.parent.iterdir() if entry.suffix == ".toml"]
-    except (OSError, ValueError):
-        return []
+        return read_text(path, Where(str(path)))
+    except WirelabError as error:
+        if error.what == NO_FILE:
+            near = nearest_file(path, ".toml")
+            shipped = f"{launched('list experiments')} names those that ship; {launched(f'new {path.name}')} writes one"
+            error.hint = shipped if near is None else f"did you mean '{near}'?"
+        raise
 
 
 def source_of_text(text: str, name: str, folder: Path, shown: str | None = None) -> Source:
     """Parse a text; `shown` is its name in errors, `folder` what relative paths in it start from."""
     shown = shown or name
+    check_keys(text, Where(shown))
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -141,5 +133,6 @@ def source_of_text(text: str, name: str, folder: Path, shown: str | None = None)
                 "a text does not end in its line", where, hint="close it with a quotation mark"
             ) from None
         raise WirelabError(f"is not TOML: {what[:1].lower()}{what[1:]}", where) from None
+    check_depth(document, Where(shown))
     programs = library.implementations(folder)
     return Source(name, shown, text, folder, document, positions(text), {}, programs, Files(folder), Pages(folder))

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.experiment.file.congestion import congestion_controls
 from wirelab.experiment.file.model import EndpointTable, ExperimentFile
 from wirelab.experiment.file.pages import PageParts
 from wirelab.experiment.file.positions import Path
@@ -181,25 +182,27 @@ class _LevelCheck:
                 raise WirelabError("cannot be varied", self.source.where(self.factor.origin), hint)
         return wrong
 
-    def _words(self, what: str) -> list[str] | None:
-        """The names that a factor of names may have; none if the machine alone knows."""
-        return {
+    def _words(self, what: str) -> Sequence[str]:
+        """The names that a factor of names may have."""
+        names: dict[str, Sequence[str]] = {
             "protocol": [protocol.name for protocol in self.known.protocols],
             "link": [*self.file.links, *profiles()],
             "workload": [*self.file.workloads],
-        }.get(what)
+            "congestion-control": congestion_controls(),
+        }
+        return names[what]
 
     def _programs(self, roles: Sequence[str], protocols: Sequence[str]) -> list[WirelabError]:
         """Of roles of these protocols."""
         known = "; ".join(who_plays(self.source.programs, role, protocols, self.file.kinds) for role in roles)
         return self._names([BUILTIN, *self.source.programs], "implementation", known if protocols else None)
 
-    def _names(self, words: list[str] | None, what: str, hint: str | None = None) -> list[WirelabError]:
+    def _names(self, words: Sequence[str], what: str, hint: str | None = None) -> list[WirelabError]:
         wrong = []
         for index, level in enumerate(self.factor.levels):
             if not isinstance(level, str):
                 wrong.append(WirelabError(f"should be the name of a {what} ({shown(level)})", self._where(index)))
-            elif words is not None and level not in words:
+            elif level not in words:
                 listing = launched(f"list {what}s") if what in _LISTED else None
                 known = hint or did_you_mean(level, words, listing)
                 if what == "link" and listing is not None and listing in known:

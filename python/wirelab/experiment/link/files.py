@@ -15,15 +15,16 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationInfo
 
-from wirelab.errors import did_you_mean, nearest
+from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.opened import NO_FILE, nearest_file
 from wirelab.schema import SchedulePoint
+from wirelab.toml import read_text
 from wirelab.units import UnitError, offset_ns
 
 MAX_ENTRIES = 500_000
 """Delivery opportunities, delays or packets of one file."""
 MAX_POINTS = 50_000
 """Points of one schedule."""
-MAX_BYTES = 16 * 10**6
 MOST_MS = 2**32 - 1
 MOST = 2**63 - 1
 
@@ -70,30 +71,13 @@ class Files:
     def _text(self, name: str) -> str:
         path = self._folder / name
         try:
-            if path.exists() and not path.is_file():
-                raise UnitError("is not a file")
-            if path.stat().st_size > MAX_BYTES:
-                raise UnitError(f"is larger than {MAX_BYTES // 10**6} MB", hint="cut it, or take a part of it")
-            return path.read_text(encoding="utf-8-sig")
-        except FileNotFoundError:
-            near = nearest(path.name, self._neighbours(path))
-            hint = "it is sought next to the experiment file" if near is None else f"did you mean '{near}'?"
-            raise UnitError("no such file", hint) from None
-        except OSError as error:
-            raise UnitError(f"cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError as error:
-            raise UnitError(f"is not UTF-8 (byte {error.start})") from None
-        except UnitError:
-            raise
-        except ValueError:
-            raise UnitError("is not the name of a file") from None
-
-    @staticmethod
-    def _neighbours(path: Path) -> list[str]:
-        try:
-            return [entry.name for entry in path.parent.iterdir() if entry.is_file()]
-        except (OSError, ValueError):
-            return []
+            return read_text(path, Where(name))
+        except WirelabError as error:
+            hint = error.hint
+            if error.what == NO_FILE:
+                near = nearest_file(path)
+                hint = "it is sought next to the experiment file" if near is None else f"did you mean '{near}'?"
+            raise UnitError(error.what, hint) from None
 
 
 def opportunities(text: str) -> tuple[int, ...]:

@@ -62,13 +62,17 @@ def signal_maps() -> Mapping[str, SignalMap]:
     }
 
 
+def read_technology(name: str) -> str:
+    """The name of a technology that has a map."""
+    if name not in (maps := signal_maps()):
+        raise UnitError("unknown technology", hint=did_you_mean(name, maps))
+    return name
+
+
 def resolve(technology: str, dbm: float) -> Mapping[str, str]:
     """`rate`, `ack` and `frame-error` of a medium at a signal level, as a link file writes them: the highest rate whose
     sensitivity the signal reaches."""
-    maps = signal_maps()
-    if technology not in maps:
-        raise UnitError(f"unknown technology '{technology}'", hint=did_you_mean(technology, maps))
-    known = maps[technology]
+    known = signal_maps()[read_technology(technology)]
     reached = [step for step in known.steps if step.sensitivity_dbm <= dbm]
     if not reached:
         least = min(step.sensitivity_dbm for step in known.steps)

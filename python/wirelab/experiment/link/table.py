@@ -31,6 +31,7 @@ from wirelab.experiment.link.loss import (
 from wirelab.experiment.link.plain import kind_of, plain_keys
 from wirelab.experiment.link.rate import OutageTable, Queue, ScheduleTable, Trace
 from wirelab.experiment.link.shared import Medium, NatTable, RadioTable
+from wirelab.experiment.link.signal import read_technology
 from wirelab.schema import ImpairmentSpec
 from wirelab.schema.link_spec import SLOTS
 from wirelab.units import UnitError
@@ -198,7 +199,7 @@ class LinkTable(DirectionTable):
         description="Received signal level. With `technology` it sets rate, ACK and frame error of the Wi-Fi medium "
         "(docs/guide/links.md).",
     )
-    technology: str | None = Field(
+    technology: Annotated[str, AfterValidator(read_technology)] | None = Field(
         default=None,
         description="Technology whose map from signal to rate applies. Needs a Wi-Fi medium.",
         examples=["802.11n"],

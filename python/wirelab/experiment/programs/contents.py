@@ -65,7 +65,7 @@ def _entries(folder: Path) -> dict[str, tuple[Any, Mapping[str, Path]]]:
         (shipped / CATALOGUE, {SCRIPTS: shipped / "clients"}),
         (folder / CATALOGUE, {BESIDE: folder}),
     ):
-        if file.is_file():
+        if file.exists():
             where = Where(str(file))
             found |= {name: (entry, places) for name, entry in parse_toml(read_text(file, where), where).items()}
     return found

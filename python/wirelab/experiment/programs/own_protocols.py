@@ -50,7 +50,7 @@ class ProtocolTable(Table):
 def own_protocols(folder: Path) -> tuple[ProtocolDescription, ...]:
     """The protocols that a folder's own file adds; everything wrong with them is raised at once."""
     path = folder / CATALOGUE
-    if not path.is_file():
+    if not path.exists():
         return ()
     where = Where(str(path))
     tables = parse_toml(read_text(path, where), where).get(PROTOCOLS_TABLE, {})
