@@ -142,6 +142,25 @@ def test_a_killed_host_ends_the_run_and_the_next_one_continues(bench: Bench) -> 
 
 
 @pytest.mark.namespaces
+def test_a_killed_link_process_is_replaced_and_its_block_runs_again(bench: Bench) -> None:
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=2))
+    process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--jobs", "1", "--no-probes")
+
+    def links() -> list[int]:
+        return [pid for pid, line in bench.processes().items() if " link --slots " in line]
+
+    until(lambda: finished(bench) >= 1, "a finished trial")
+    os.kill(links()[0], signal.SIGKILL)
+    words = words_of(process)
+    assert process.returncode == 0, words
+    assert re.search(r"the link process ended: it is replaced, and block \d is run again", words), words
+    assert set(bench.statuses().values()) == {"done"}
+    assert len(bench.statuses()) == 4 * 2
+    until(lambda: not bench.processes(), "the end of every process")
+    bench.assert_nothing_left()
+
+
+@pytest.mark.namespaces
 @pytest.mark.parametrize("role", ["client", "server"])
 def test_a_killed_endpoint_fails_only_its_trial(bench: Bench, role: str) -> None:
     experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=1))

@@ -107,11 +107,16 @@ class FakeHost:
         self.started: list[TrialRequest] = []
         self.most_at_once = 0
         self.closed = False
+        self.replaced = 0
         self._waiting: deque[TrialRequest] = deque()
         self._attempts: dict[str, int] = {}
 
     def open(self, lanes: OpenLanes) -> HostFacts:
         raise AssertionError("these tests open no lanes")
+
+    def replace(self) -> None:
+        self.replaced += 1
+        self._waiting.clear()
 
     def start(self, request: TrialRequest) -> None:
         assert request.lane not in {other.lane for other in self._waiting}, "a lane takes one trial at a time"

@@ -207,6 +207,48 @@ def test_an_invalid_trial_that_succeeds_the_second_time_is_done(folder: Path) ->
     ]
 
 
+ENDED = "the link process ended"
+
+
+def test_a_link_process_that_ends_is_replaced_and_its_block_runs_again(folder: Path) -> None:
+    def behave(request: TrialRequest, attempt: int) -> TrialResult | RefusedError:
+        dies = request.trial == "t1-0001" and attempt == 1
+        return RefusedError(request.trial, ENDED) if dies else result(request.trial)
+
+    summary, host, ears = run(make_plan(2, 3), folder, behave, jobs=1)
+    started = [request.trial for request in host.started]
+    assert (host.replaced, sorted(started[4:6])) == (1, ["t0-0001", "t1-0001"])
+    assert (len(started), summary.run, summary.failed, summary.discarded) == (8, 6, 0, 2)
+    assert set(last(folder).values()) == {EntryStatus.DONE}
+    assert [(entry.trial, entry.status, entry.error) for entry in entries(folder)[3:5]] == [
+        ("t0-0001", EntryStatus.DISCARDED, ENDED),
+        ("t1-0001", EntryStatus.DISCARDED, ENDED),
+    ]
+    assert ears.said == [f"{ENDED}: it is replaced, and block 1 is run again"]
+
+
+def test_of_parallel_trials_those_of_a_link_process_that_ended_all_run_again(folder: Path) -> None:
+    def behave(request: TrialRequest, _: int) -> TrialResult | RefusedError:
+        dies = len(host_of) == 0
+        host_of.append(request.trial)
+        return RefusedError(request.trial, ENDED) if dies else result(request.trial)
+
+    host_of: list[str] = []
+    summary, host, _ = run(make_plan(4, 1), folder, behave, jobs=4)
+    assert (host.replaced, len(host.started), summary.run, summary.discarded) == (1, 8, 4, 4)
+    assert set(last(folder).values()) == {EntryStatus.DONE}
+
+
+def test_a_link_process_that_ends_again_and_again_ends_the_run_with_finished_trials_kept(folder: Path) -> None:
+    def behave(request: TrialRequest, _: int) -> TrialResult | RefusedError:
+        return result(request.trial) if request.trial == "t0-0000" else RefusedError(request.trial, ENDED)
+
+    with pytest.raises(RunError, match="the link process ended, 3 times in this run") as error:
+        run(make_plan(1, 3), folder, behave, jobs=1)
+    assert error.value.exit_code == 1
+    assert last(folder) == {"t0-0000": EntryStatus.DONE, "t0-0001": EntryStatus.DISCARDED}
+
+
 def test_a_late_block_is_discarded_as_a_whole_and_its_records_are_archived(folder: Path) -> None:
     late = link_report(late=50)
 

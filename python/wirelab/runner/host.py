@@ -32,8 +32,15 @@ _CLOSE_TIMEOUT_S = 10.0
 _WORDS_BYTES = 4096
 
 
+Replies = queue.SimpleQueue[Opened | TrialDone | Cancelled | HostError | None]
+
+
 class HostGoneError(RunError):
     """The host ended while it was needed."""
+
+
+LINK_ENDED = ("the link process ended", "the link process gave no answer")
+"""How the host's message begins if it has no link process any more: it carries out no further trial."""
 
 
 class RefusedError(Exception):
@@ -44,12 +51,20 @@ class RefusedError(Exception):
         self.trial = trial
         self.message = message
 
+    @property
+    def link_ended(self) -> bool:
+        """Whether the host must be replaced before the next trial."""
+        return self.message.startswith(LINK_ENDED)
+
 
 class Host(Protocol):
     """Runs trials in parallel, one in each lane. Its owner closes it."""
 
     def open(self, lanes: OpenLanes) -> HostFacts:
         """Make the lanes; once, first."""
+
+    def replace(self) -> None:
+        """Have another host with the same lanes; of the trials that run, `wait` returns none."""
 
     def start(self, request: TrialRequest) -> None:
         """Begin a trial in a free lane; `wait` returns how it went."""
@@ -75,16 +90,20 @@ class AgentHost:
         end.
         """
         self._log = tempfile.TemporaryFile() if log is None else log.open("ab+")  # noqa: SIM115 (closed by `close`)
-        command = [str(agent), "host", *([] if scratch is None else [f"--scratch={scratch}"])]
+        self._command = [str(agent), "host", *([] if scratch is None else [f"--scratch={scratch}"])]
+        self._lanes: OpenLanes | None = None
+        self._last_id = 0
+        self._spawn()
+
+    def _spawn(self) -> None:
         # Its own process group: Ctrl-C reaches only the runner, which then ends trials in order.
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, process_group=0
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, process_group=0
         )
-        # One that a signal's handler cannot leave locked.
-        self._replies: queue.SimpleQueue[Opened | TrialDone | Cancelled | HostError | None] = queue.SimpleQueue()
         self._running: dict[int, str] = {}
-        self._last_id = 0
-        threading.Thread(target=self._read, name="host-replies", daemon=True).start()
+        # One that a signal's handler cannot leave locked.
+        self._replies: Replies = queue.SimpleQueue()
+        threading.Thread(target=_read, args=(self._process, self._replies), name="host-replies", daemon=True).start()
 
     @property
     def pid(self) -> int:
@@ -93,6 +112,7 @@ class AgentHost:
 
     def open(self, lanes: OpenLanes) -> HostFacts:
         """Make the lanes."""
+        self._lanes = lanes
         self._send(OpenRequest(id=self._next_id(), **lanes.model_dump()))
         match self._reply(_OPEN_TIMEOUT_S):
             case Opened() as facts:
@@ -103,6 +123,13 @@ class AgentHost:
                 raise RunError(
                     f"the host process made no networks within {_OPEN_TIMEOUT_S:.0f} s", hint=launched("doctor")
                 )
+
+    def replace(self) -> None:
+        """End the process and start another with the same lanes."""
+        assert self._lanes is not None
+        self._end()
+        self._spawn()
+        self.open(self._lanes)
 
     def start(self, request: TrialRequest) -> None:
         """Begin a trial."""
@@ -127,10 +154,13 @@ class AgentHost:
 
     def close(self) -> None:
         """End the host: its stdin closes, everything inside it dies."""
+        self._log.close()
+        self._end()
+
+    def _end(self) -> None:
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
-        self._log.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_CLOSE_TIMEOUT_S)
             return
@@ -149,16 +179,6 @@ class AgentHost:
             self._replies.put(None)
             raise self._gone()
         return reply
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as replies:
-            for line in replies:
-                try:
-                    self._replies.put(parse_reply(line))
-                except ValueError:
-                    break
-        self._replies.put(None)
 
     def _send(self, request: OpenRequest | RunTrial | Cancel) -> None:
         assert self._process.stdin is not None
@@ -188,3 +208,15 @@ class AgentHost:
             f"wirelab-agent host ended with {code}{said}",
             hint="finished trials are kept: the same command continues where this one stopped",
         )
+
+
+def _read(process: subprocess.Popen[bytes], heard: Replies) -> None:
+    """Each reply of a host, and None at its end."""
+    assert process.stdout is not None
+    with process.stdout as replies:
+        for line in replies:
+            try:
+                heard.put(parse_reply(line))
+            except ValueError:
+                break
+    heard.put(None)

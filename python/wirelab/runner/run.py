@@ -26,6 +26,8 @@ from wirelab.schema.plan import Scenario
 from wirelab.schema.records import sync_records
 
 MAX_TRIAL_ATTEMPTS = 3
+MOST_REPLACED_HOSTS = 2
+"""Of one run: a link process that ends a third time ends the run."""
 _POLL_S = 1.0
 _CANCEL_S = 5.0
 
@@ -70,7 +72,7 @@ class Runner:
         """Trials that an earlier run finished."""
         self._reused = len(earlier)
         self._status = {trial: entry.status for trial, entry in earlier.items()}
-        self._discarded = self._flagged = self._run = 0
+        self._discarded = self._flagged = self._run = self._replaced = 0
         self._reported: set[str] = set()
 
     @property
@@ -138,6 +140,9 @@ class Runner:
         running = self._running.pop(over.trial)
         assignment = running.assignment
         scenario = self._scenarios[assignment.trial.scenario]
+        if isinstance(over, RefusedError) and over.link_ended:
+            self._replace_host(running, over.message)
+            return
         if isinstance(over, RefusedError):
             self._record(running, EntryStatus.FAILED, over.message)
             self._judged(self._schedule.over(assignment, None))
@@ -165,6 +170,36 @@ class Runner:
         late = None if unready is not None else late_packets(over.link, scenario.link)
         self._judged(self._schedule.over(assignment, late))
 
+    def _replace_host(self, running: _Running, why: str) -> None:
+        """Have another link process, and the blocks of the trials that it carried run again.
+
+        Raises `RunError` if it has ended so often that it would end again.
+        """
+        self._replaced += 1
+        cut_short = [running, *self._running.values()]
+        self._running.clear()
+        ended = {trial.trial for trial in self._schedule.take_back(each.assignment for each in cut_short)}
+        entries = [entry for entry in self._campaign.finished().values() if entry.trial in ended]
+        self._take_back(entries, why)
+        self._campaign.discard([self._entry(each, EntryStatus.DISCARDED, why) for each in cut_short], why)
+        self._discarded += len(cut_short)
+        if self._replaced > MOST_REPLACED_HOSTS:
+            raise RunError(
+                f"{why}, {self._replaced} times in this run",
+                hint="the machine may lack memory; finished trials are kept, and the same command continues",
+            )
+        self._host.replace()
+        blocks = sorted({each.assignment.block for each in cut_short})
+        self._observer.say(f"{why}: it is replaced, and block {', '.join(map(str, blocks))} is run again")
+
+    def _take_back(self, entries: list[JournalEntry], why: str) -> None:
+        """Discard trials that this run has recorded."""
+        self._campaign.discard(entries, why)
+        self._discarded += len(entries)
+        self._run -= len(entries)
+        for entry in entries:
+            del self._status[entry.trial]
+
     def _record(
         self, running: _Running, status: EntryStatus, error: str | None, records: dict[str, str] | None = None
     ) -> None:
@@ -190,11 +225,7 @@ class Runner:
             )
             self._observer.say(f"block {end.block}: kept although {why}")
             return
-        self._campaign.discard(entries, why)
-        self._discarded += len(entries)
-        self._run -= len(entries)
-        for entry in entries:
-            del self._status[entry.trial]
+        self._take_back(entries, why)
         self._observer.say(f"block {end.block}: {why}; repeated with {jobs_words(self._schedule.jobs)}")
 
     def _cancel(self) -> None:

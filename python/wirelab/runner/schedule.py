@@ -13,7 +13,7 @@ disturbance does not slow the rest of a long campaign.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -146,6 +146,19 @@ class Schedule:
     def repeat(self, assignment: Assignment) -> None:
         """Record that a trial was invalid and must be repeated."""
         self._release(assignment).pending.insert(0, assignment.trial)
+
+    def take_back(self, assignments: Iterable[Assignment]) -> list[Trial]:
+        """Have trials that run, and all others of their blocks, run again. Gives those that had ended."""
+        ended: list[Trial] = []
+        assignments = list(assignments)
+        for assignment in assignments:
+            self.repeat(assignment)
+        for index in sorted({assignment.block for assignment in assignments}):
+            block = self._blocks[index]
+            trials = [trial for trial, _ in block.ran.values()]
+            block.pending, block.ran = [*trials, *block.pending], {}
+            ended += trials
+        return ended
 
     @property
     def idle(self) -> bool:
