@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.part import Levels
 from wirelab.stats.estimate.bootstrap import Draws
 
@@ -17,6 +18,10 @@ class Fake:
         self.df = df
         self.touched: dict[str, int] = {}
         self.absent: dict[str, str] = {}
+        self.time_outs: dict[str, TimeOuts] = {}
+        self.unusable: dict[str, str] = {}
+        self.waited: dict[str, float] = {}
+        self.without: str | None = None
         self.means = {frozenset(levels): value for levels, value in means.items()}
         self.error = error
         self.unknown = self.bound = self.why = ""
@@ -24,6 +29,9 @@ class Fake:
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
         return self.ended.get(frozenset(levels.values()))
+
+    def name_of(self, scenario: str) -> str:
+        return scenario
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         key = frozenset(levels.values())

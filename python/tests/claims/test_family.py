@@ -9,6 +9,7 @@ from scipy.stats import binom
 from tests.repeats import repeats
 from wirelab.claims.family import Rules, judge, judge_family
 from wirelab.claims.forms import NotMeasured, Order
+from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Levels
 from wirelab.stats.estimate.bootstrap import Draws
@@ -24,11 +25,20 @@ class Noise:
     def __init__(self, rng: np.random.Generator, effects: dict[str, float] | None = None) -> None:
         self.touched: dict[str, int] = {}
         self.absent: dict[str, str] = {}
+        self.time_outs: dict[str, TimeOuts] = {}
+        self.unusable: dict[str, str] = {}
+        self.waited: dict[str, float] = {}
+        self.without: str | None = None
         self.gone: frozenset[str] | None = None
+        self.bad: dict[str, str] = {}
+        self.waits: dict[str, float] = {}
         self.why = ""
         self.rng = rng
         self.effects = effects or {}
         self.drawn: dict[frozenset[str], Draws] = {}
+
+    def name_of(self, scenario: str) -> str:
+        return scenario
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         key = frozenset(levels.values())
@@ -38,6 +48,10 @@ class Noise:
         if key not in self.drawn:
             point = 1 + sum(self.effects.get(level, 0) for level in key) + self.rng.normal(0, 0.01)
             self.drawn[key] = Draws(point, point + self.rng.normal(0, 0.01, 4000), 1e6, 100)
+        self.unusable |= {level: why for level, why in self.bad.items() if level in key}
+        self.waited |= {level: wait for level, wait in self.waits.items() if level in key}
+        if self.without in key:
+            return self.drawn[key].less(self.waits[self.without])
         return self.drawn[key]
 
 
@@ -160,3 +174,59 @@ def test_a_claim_decided_by_one_part_has_that_parts_reason() -> None:
     judged = judge(claim, Noise(np.random.default_rng(1), {"b": 1.0}), 0.05, RULES)
     assert (judged.verdict, judged.why) == ("inconclusive", "not measured: nobody looked")
     assert [part.verdict for part in judged.parts] == ["inconclusive", "confirmed"]
+
+
+def test_claims_that_no_data_can_decide_take_nothing_of_the_error_rate() -> None:
+    source = Noise(np.random.default_rng(0), {"c-a": 0.033})
+    [alone] = judge_family([_claim("c")], source, RULES)
+    nobody = [
+        Claim.model_construct(
+            id=f"n{number}", text="n", note=None, parts=[NotMeasured(form="not-measured", reason="nobody looked")]
+        )
+        for number in range(20)
+    ]
+    among, *others = judge_family([_claim("c"), *nobody], source, RULES)
+    assert (among.verdict, among.judged) == (alone.verdict, alone.judged) == ("contradicted", alone.judged)
+    assert not any(other.decidable for other in others)
+
+
+def test_a_claim_on_a_scenario_of_unusable_quality_is_inconclusive() -> None:
+    source = Noise(np.random.default_rng(0), {"c-b": 1.0})
+    assert judge(_claim("c"), source, 0.05, RULES).verdict == "confirmed"
+    source.bad = {"c-b": "the clock stepped"}
+    judged = judge(_claim("c"), source, 0.05, RULES)
+    assert (judged.verdict, judged.decidable) == ("inconclusive", False)
+    assert judged.why.endswith("it would be confirmed, but the quality of c-b is unusable: the clock stepped")
+    source.effects = {"c-a": 5.0}
+    source.drawn.clear()
+    assert "it would be contradicted" in judge(_claim("c"), source, 0.05, RULES).why
+
+
+@pytest.mark.parametrize(("wait_s", "verdict"), [(0.2, "confirmed"), (0.99, "inconclusive"), (1.5, "inconclusive")])
+def test_a_verdict_must_survive_without_the_cpu_waiting_of_each_scenario(wait_s: float, verdict: str) -> None:
+    source = Noise(np.random.default_rng(0), {"c-b": 1.0})
+    source.waits = {"c-b": wait_s}
+    judged = judge(_claim("c"), source, 0.05, RULES)
+    assert judged.verdict == verdict
+    assert ("of CPU waiting of c-b" in judged.why) == (verdict == "inconclusive")
+    assert source.without is None
+
+
+def test_a_set_up_without_the_cause_cannot_contradict_or_confirm() -> None:
+    source = Noise(np.random.default_rng(0), {"c-b": 1.0, "d-a": 1.0})
+    for name, key, verdict in (("c", "cannot_confirm", "confirmed"), ("d", "cannot_contradict", "contradicted")):
+        [part] = _claim(name).parts
+        assert judge(_claim(name), source, 0.05, RULES).verdict == verdict
+        cannot = part.model_copy(update={key: "this link loses nothing"})
+        judged = judge(Claim.model_construct(id=name, text=name, note=None, parts=[cannot]), source, 0.05, RULES)
+        assert (judged.verdict, judged.decidable) == ("inconclusive", True)
+        assert judged.why.endswith("this link loses nothing")
+
+
+def test_a_claim_on_standard_deviations_says_that_they_are_descriptive() -> None:
+    [part] = _claim("c").parts
+    sd = Claim.model_construct(id="c", text="c", note=None, parts=[part.model_copy(update={"statistic": "sd"})])
+    judged = judge(sd, Noise(np.random.default_rng(0), {"c-b": 1.0}), 0.05, RULES)
+    assert judged.rests_on_sd
+    assert "descriptive" in judged.why
+    assert not judge(_claim("c"), Noise(np.random.default_rng(0)), 0.05, RULES).rests_on_sd

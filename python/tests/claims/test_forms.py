@@ -197,10 +197,10 @@ def test_a_common_cause_must_add_the_same_in_both_cases(h2: float, h3: float, ve
 
 
 def test_agreement_without_evidence_of_the_cause_is_inconclusive() -> None:
-    judged = _judge(_additions(1, 1), **CONTRAST, cannot_hold="there is one stream")
+    judged = _judge(_additions(1, 1), **CONTRAST, cannot_confirm="there is one stream")
     assert judged.verdict == "inconclusive"
     assert "there is one stream" in judged.why
-    assert _judge(_additions(2, 1), **CONTRAST, cannot_hold="there is one stream").verdict == "contradicted"
+    assert _judge(_additions(2, 1), **CONTRAST, cannot_confirm="there is one stream").verdict == "contradicted"
 
 
 def test_a_rival_explanation_is_judged_separately_and_does_not_decide() -> None:
@@ -344,3 +344,15 @@ def test_the_same_order_is_contradicted_at_a_level_for_each_pair_of_cells() -> N
     judged = _judge(Fake(means), form="same-order", of=[H2, H3], across={"size": ["a", "b", "c"]})
     assert judged.verdict == "contradicted"
     assert {round(ratio.level, 4) for _, ratio in judged.judged} == {round(1 - 0.05 / 3, 4)}
+
+
+@pytest.mark.parametrize(("ratio", "tolerance"), [(2.0, "1.0"), (3.0, "1.5"), (1.2, "1.6")])
+def test_a_ratio_names_the_smallest_tolerance_that_confirms_it(ratio: float, tolerance: str) -> None:
+    part = {
+        "form": "ratio", "metric": "delay", "upper": {"protocol": "h2"}, "lower": {"protocol": "h3"},
+        "published": 2.0, "printed": [2.0, 2.0],
+    }  # fmt: skip
+    judged = _judge(Fake({("h2",): ratio, ("h3",): 1.0}, 0.001), **part)
+    assert f"smallest tolerance that confirms the magnitude: {tolerance}" in judged.why
+    assert judged.tolerance is not None
+    assert judged.verdict == ("confirmed" if judged.tolerance <= 1.25 else "contradicted")

@@ -10,6 +10,7 @@ import pytest
 import wirelab.data
 from tests.asked import load_experiment
 from wirelab.claims.family import Rules, judge
+from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.load import Claims, load
 from wirelab.claims.part import Levels
 from wirelab.claims.source import same_level
@@ -27,7 +28,14 @@ class Asked:
     def __init__(self) -> None:
         self.touched: dict[str, int] = {}
         self.absent: dict[str, str] = {}
+        self.time_outs: dict[str, TimeOuts] = {}
+        self.unusable: dict[str, str] = {}
+        self.waited: dict[str, float] = {}
+        self.without: str | None = None
         self.levels: list[Levels] = []
+
+    def name_of(self, scenario: str) -> str:
+        return scenario
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         del metric, statistic

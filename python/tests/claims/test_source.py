@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -32,19 +31,22 @@ def test_a_median_counts_timed_out_exchanges_as_above_the_time_out(tmp_path: Pat
     assert draws.interval(0.95) == (None, None)
 
 
-def test_a_mean_is_of_completed_exchanges(tmp_path: Path) -> None:
-    source = _source(tmp_path, 0.0)
+def test_a_mean_counts_a_single_time_out_at_the_time_out(tmp_path: Path) -> None:
+    _source(tmp_path, 0.0)
     exchanges = pl.read_parquet(tmp_path / "exchanges.parquet").with_row_index("row")
     late = pl.col("row") == 0
     exchanges.with_columns(
         outcome=pl.when(late).then(pl.lit("timed-out")).otherwise("outcome"),
         end_to_end_delay_ns=pl.when(~late).then("end_to_end_delay_ns"),
     ).drop("row").write_parquet(tmp_path / "exchanges.parquet")
-    source = replace(source, samples=Samples(Dataset.read(tmp_path), frozenset(LEVELS), medians=True))
+    source = _with_time_out(tmp_path, 180)
     draws = source.draws("delay", "mean", LEVELS)
     assert draws is not None
-    assert draws.point == pytest.approx(0.081, abs=0.001)
-    assert draws.n == 119
+    assert draws.point == pytest.approx((119 * 0.081 + 180) / 120, abs=0.001)
+    assert draws.n == 120
+    [time_outs] = source.time_outs.values()
+    assert time_outs.horizon_s == 180
+    assert time_outs.in_mean == pytest.approx(180 / 120 / draws.point, abs=0.001)
     assert list(source.touched.values()) == [draws.n]
 
 
@@ -94,14 +96,14 @@ def _with_time_out(folder: Path, seconds: float) -> Measured:
     return Measured(samples, {"link.rtt": "20 ms"}, {"delay": "end-to-end-delay"}, False, 200)
 
 
-def test_a_mean_with_many_timeouts_is_a_lower_bound(tmp_path: Path) -> None:
+def test_a_mean_with_many_timeouts_counts_them_at_the_time_out(tmp_path: Path) -> None:
     _source(tmp_path, 0.5)
     source = _with_time_out(tmp_path, 10)
     draws = source.draws("delay", "mean", LEVELS)
     assert draws is not None
     share = source.samples.of(next(iter(source.touched)))["end-to-end-delay"].censored_share
     assert draws.point == pytest.approx(10 * share + 0.081 * (1 - share), abs=0.01)
-    assert (draws.n, draws.tells) == (120, (True, False))
+    assert (draws.n, draws.tells) == (120, (True, True))
     assert source.draws("delay", "sd", LEVELS) is None
 
 

@@ -41,7 +41,10 @@ def test_a_ratio_with_an_interval_around_1_is_not_significant(tmp_path: Path) ->
     ratio = {"point": 1.01, "low": 0.97, "high": 1.05, "level": 0.95, "n": 80, "method": "made up"}
     estimates["comparisons"][0]["ratio_of_medians"] = ratio
     store(folder, "estimates.json", estimates)
-    assert "h2 is not significantly different: the ratio is 1.01 [0.97, 1.05]." in sentences(folder)
+    said = sentences(folder)
+    assert "h2 is not significantly different: the ratio is 1.01 [0.97, 1.05]." in said
+    assert "clean: no difference shown between http1 and h2.\nhttp1 has a median of 40.0 ms" in said
+    assert "smallest" not in said
 
 
 def with_own_protocol(tmp_path: Path) -> Path:
@@ -104,7 +107,9 @@ def test_in_a_large_grid_only_scenarios_with_a_known_smallest_median_count(tmp_p
         comparison["ratio_of_medians"] |= {"low": 0.5, "high": 3.0}
     store(folder, "estimates.json", estimates)
     assert f"{leads} 5 of 8 conditions.\nIn 3 there is no clear winner." in sentences(folder)
-    none = "No protocol clearly has the smallest median of end-to-end delay in any of 8 conditions."
+    none = (
+        "No difference shown: no protocol clearly has the smallest median of end-to-end delay in any of 8 conditions."
+    )
     assert none in with_ratio(folder, 0.5, 60.0)
 
 

@@ -33,17 +33,34 @@ def _scenario(estimates: dict[str, Any], protocol: str, link: str) -> dict[str, 
     )
 
 
-def test_points_are_over_completed_exchanges(campaign: Path, estimates: dict[str, Any]) -> None:
+def test_a_mean_counts_time_outs_at_the_time_out_and_a_deviation_leaves_them_out(
+    campaign: Path, estimates: dict[str, Any]
+) -> None:
     scenario = _scenario(estimates, "h2", "random")
     rows = pl.read_parquet(campaign / "exchanges.parquet").filter(pl.col("scenario") == scenario["key"])
     delays = rows["end_to_end_delay_ns"].drop_nulls().to_numpy() / 1e9
     found = scenario["metrics"]["end-to-end-delay"]
     assert found["unit"] == "s"
-    assert found["mean"]["point"] == pytest.approx(delays.mean())
+    horizon = found["horizon_s"]
+    time_outs = len(rows) - len(delays)
+    assert time_outs
+    whole = delays.sum() + time_outs * horizon
+    assert found["mean"]["point"] == pytest.approx(whole / len(rows))
+    assert found["mean"]["method"].endswith(f"time-outs counted at {horizon:g} s")
+    assert found["time_outs_in_mean"] == pytest.approx(time_outs * horizon / whole)
+    assert found["late_share"]["point"] == pytest.approx(((delays > 1).sum() + time_outs) / len(rows))
+    assert found["sd"]["method"].startswith("descriptive")
     assert found["sd"]["point"] == pytest.approx(delays.std(ddof=1))
     late = np.concatenate([np.sort(delays), np.full(len(rows) - len(delays), np.inf)])
     assert found["median"]["point"] == pytest.approx(float(late[59] + late[60]) / 2)
     assert found["n"] == 120
+
+
+def test_a_note_warns_where_time_outs_make_more_than_five_percent_of_a_mean(estimates: dict[str, Any]) -> None:
+    [note] = [note for note in estimates["notes"] if "the horizon decides" in note]
+    shares = [s["metrics"]["end-to-end-delay"]["time_outs_in_mean"] for s in estimates["scenarios"]]
+    assert f"in {sum(share > 0.05 for share in shares)} of {len(shares)} scenarios" in note
+    assert f"{max(shares):.0%}" in note
 
 
 def test_completed_and_attempted_count_every_outcome(estimates: dict[str, Any]) -> None:

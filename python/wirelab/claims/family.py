@@ -1,7 +1,8 @@
 """Judging a family of claims: Holm's step-down over claims, so that the rate of any wrong decision is controlled.
 
 Verdicts come from intervals, not from p values. A claim's p is the smallest of the family's levels (error rate over 1
-to m) at which its intervals decide it; Holm then lets the k-th most certain claim use the error rate over m - k + 1.
+to m, the claims that data of this campaign can decide) at which its intervals decide it; Holm then lets the k-th most
+certain claim use the error rate over m - k + 1.
 """
 
 from __future__ import annotations
@@ -9,15 +10,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Context, Judgement, Source, all_of, leaving_out
+from wirelab.claims.judgement import (
+    CONFIRMED,
+    CONTRADICTED,
+    INCONCLUSIVE,
+    Context,
+    Judgement,
+    Source,
+    all_of,
+    counting,
+    leaving_out,
+)
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Form, Part
 from wirelab.stats.estimate.bootstrap import UNKNOWN
+from wirelab.units import format_duration
 
 METHOD = (
-    "Holm's step-down over the claims; within a claim all parts must be confirmed (no correction needed) and one "
-    "contradicted part contradicts it (Bonferroni over the parts that decide)"
+    "Holm's step-down over the claims that data can decide; within a claim all parts must be confirmed (no correction "
+    "needed) and one contradicted part contradicts it (Bonferroni over the parts that decide)"
 )
+
+
+DESCRIPTIVE = "standard deviations are descriptive: their intervals cover too rarely"
 
 
 @dataclass(frozen=True)
@@ -31,15 +46,22 @@ class Rules:
 
 def judge_family(claims: Sequence[Claim], source: Source, rules: Rules) -> list[Judgement]:
     """A judgement for each claim, at its level in the family."""
-    divisors = [_divisor(claim, len(claims), source, rules) for claim in claims]
+    alone = [judge(claim, source, rules.error_rate, rules) for claim in claims]
+    size = needed = sum(judgement.decidable for judgement in alone)
+    divisors = [
+        _divisor(claim, size, source, rules) if judgement.decidable else 0
+        for claim, judgement in zip(claims, alone, strict=True)
+    ]
     judged: dict[int, Judgement] = {}
-    needed = len(claims)
     for index in sorted(range(len(claims)), key=lambda index: -divisors[index]):
+        if not alone[index].decidable:
+            judged[index] = alone[index]
+            continue
         judgement = judge(claims[index], source, rules.error_rate / needed, rules)
         if divisors[index] >= needed:
             needed -= 1
         elif divisors[index] > 0:
-            judgement = replace(judgement, why=f"{judgement.why}; decided alone, but not among {len(claims)} claims")
+            judgement = replace(judgement, why=f"{judgement.why}; decided alone, but not among {size} claims")
         judged[index] = judgement
     return [judged[index] for index in range(len(claims))]
 
@@ -78,6 +100,8 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
         tuple(judged),
         objection=next((part.objection for part in deciding if part.objection), None),
         missing=verdict == INCONCLUSIVE and any(part.missing for part in deciding),
+        decidable=any(part.decidable for part in deciding),
+        rests_on_sd=any(part.rests_on_sd for part in deciding),
     )
     if contradicted or len(deciding) == 1:
         return judgement
@@ -88,14 +112,64 @@ def judge_part(part: Form, context: Context) -> Judgement:
     """Judge one part by its form."""
     context.source.touched.clear()
     context.source.absent.clear()
-    judgement = part.judge(context)
+    context.source.time_outs.clear()
+    context.source.unusable.clear()
+    context.source.waited.clear()
+    judgement = _by_quality(part, context, _by_design(part, part.judge(context)))
     if isinstance(part, Part) and part.beside:
         judgement = replace(judgement, text=f"{part.beside} ({judgement.text})")
     if judgement.ours is not None and UNKNOWN in judgement.ours.method:
         judgement = replace(judgement, why=f"{judgement.why}; {UNKNOWN}")
+    if isinstance(part, Form) and "sd" in part.statistic_names():
+        judgement = replace(judgement, why=f"{judgement.why}; {DESCRIPTIVE}", rests_on_sd=True)
+    judgement = counting(judgement, context.source.time_outs.values())
     missing = judgement.verdict == INCONCLUSIVE and bool(context.source.absent)
     judgement = leaving_out(judgement, filter(None, context.source.absent.values()))
     return replace(judgement, scenarios=dict(context.source.touched), decides=part.decides, missing=missing)
+
+
+def _by_design(part: Form, judgement: Judgement) -> Judgement:
+    """Inconclusive if the set-up cannot show what the interval says."""
+    if not isinstance(part, Part):
+        return judgement
+    cannot = {CONFIRMED: part.cannot_confirm, CONTRADICTED: part.cannot_contradict}
+    verdict = INCONCLUSIVE if cannot.get(judgement.verdict) else judgement.verdict
+    if judgement.verdict == INCONCLUSIVE:
+        reasons = list(filter(None, cannot.values()))
+    else:
+        reasons = list(filter(None, [cannot.get(judgement.verdict)]))
+    return replace(
+        judgement,
+        verdict=verdict,
+        why="; ".join([judgement.why, *reasons]),
+        objection=part.cannot_confirm or judgement.objection,
+        decidable=judgement.decidable and not all(cannot.values()),
+    )
+
+
+def _by_quality(part: Form, context: Context, judgement: Judgement) -> Judgement:
+    """Inconclusive if it rests on a scenario of unusable quality, or if it does not survive taking away the CPU
+    waiting of one scenario.
+    """
+    source = context.source
+    if source.unusable:
+        judgement = replace(judgement, decidable=False)
+    if judgement.verdict == INCONCLUSIVE:
+        return judgement
+    would = f"{judgement.why}; it would be {judgement.verdict}, but"
+    if source.unusable:
+        scenario, why = next(iter(source.unusable.items()))
+        more = f", and of {len(source.unusable) - 1} more" if len(source.unusable) > 1 else ""
+        words = f"{would} the quality of {source.name_of(scenario)} is unusable: {why}{more}"
+        return replace(judgement, verdict=INCONCLUSIVE, why=words)
+    for scenario, wait_s in list(source.waited.items()):
+        source.without = scenario
+        verdict = _by_design(part, part.judge(context)).verdict
+        source.without = None
+        if verdict != judgement.verdict:
+            wait = f"{format_duration(round(wait_s * 1e9))} of CPU waiting of {source.name_of(scenario)}"
+            return replace(judgement, verdict=INCONCLUSIVE, why=f"{would} not without the {wait}")
+    return judgement
 
 
 def _divisor(claim: Claim, most: int, source: Source, rules: Rules) -> int:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from wirelab.metrics.registry import DELAYS, UNTIMED
 from wirelab.schema.estimates import ComparisonRecord, Estimates, Grade, LinkRecord
 from wirelab.schema.verdicts import VerdictQuality
 from wirelab.stats.compare.link_error import link_rows, scenario_reasons, waits_in
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link.grade import GRADES
 from wirelab.stats.machine.endpoint_waits import Wait, waits_by_scenario
+
+MACHINE = "the machine"
+"""The cause of a quality that CPU waiting made."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +31,43 @@ class Grades:
         rows = link_rows(dataset, estimates["links"])
         return cls(tuple(estimates["comparisons"]), rows, waits_by_scenario(estimates["scenarios"]))
 
-    def worst(self, scenarios: Collection[str], metrics: Collection[str]) -> VerdictQuality | None:
+    def unusable(self, scenario: str, metric: str, statistic: str) -> str | None:
+        """Why no verdict may rest on a statistic of the scenario; None if one may. CPU waiting that can be taken away
+        from delays is not a reason: the verdict must survive that.
+        """
+        waits = waits_in([metric], self.waits)
+        wait = waits.get(scenario)
+        if wait is not None and self.wait_s(scenario, metric, statistic) is not None:
+            waits = {}
+        for flag, _, why in scenario_reasons([scenario], self.rows, waits):
+            if flag == GRADES[-1]:
+                return why
+        return None
+
+    def wait_s(self, scenario: str, metric: str, statistic: str) -> float | None:
+        """CPU waiting in a statistic of delays that is not of good quality for it; None if there is none."""
+        wait = self.waits.get(scenario)
+        if wait is None or wait.flag == GRADES[0] or metric not in DELAYS - UNTIMED:
+            return None
+        return wait.of(statistic)
+
+    def worst(
+        self, scenarios: Collection[str], metrics: Collection[str], *, decided: bool = False
+    ) -> VerdictQuality | None:
         """The worst flag of what a verdict on these metrics rests on, and why: of the comparisons between its
-        scenarios, and of the links and endpoints of scenarios that none compares. None if nothing was graded.
+        scenarios, and of the links and endpoints of scenarios that none compares. None if nothing was graded. A
+        verdict that is decided survived without the CPU waiting in its delays, so that this does not count.
         """
         waits = waits_in(metrics, self.waits)
+        if decided and DELAYS.issuperset(metrics):
+            waits = {key: wait for key, wait in waits.items() if wait.of("mean") is None}
         mine = [
             each
             for each in self.comparisons
             if each["metric"] in metrics and each["a"] in scenarios and each["b"] in scenarios
         ]
+        if decided:
+            mine = [each for each in mine if MACHINE not in each["link"]["causes"]]
         compared = {side for each in mine for side in (each["a"], each["b"])}
         alone = [scenario_reasons([key], self.rows, waits) for key in scenarios if key not in compared]
         found = [

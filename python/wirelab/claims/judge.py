@@ -12,7 +12,7 @@ import numpy as np
 
 from wirelab.claims.family import METHOD, Rules, judge, judge_family
 from wirelab.claims.grade import Grades
-from wirelab.claims.judgement import CONTRADICTED, Judgement, plain_part
+from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Judgement, plain_part
 from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim
 from wirelab.claims.source import Measured, Published, Samples, same_level
@@ -79,6 +79,7 @@ def verdicts_on(
         "family": {
             "error_rate": file.error_rate,
             "claims": len(claims.claims),
+            "decidable": sum(each.decidable for each in judged),
             "method": METHOD,
             "published_level": file.published_level,
         },
@@ -129,13 +130,13 @@ class _ClaimsJudge:
     ) -> list[Judgement]:
         """All claims under one choice and one meaning of the metrics."""
         metrics = {name: _meant(meant, meaning) for name, meant in self.claims.file.metrics.items()}
-        source = Measured(self.samples, choice, metrics, filtered, resamples)
+        source = Measured(self.samples, choice, metrics, filtered, resamples, grades=self.grades)
         return judge_family(self.claims.claims, source, self.rules)
 
     def at_published_level(self, choice: Mapping[str, Level]) -> list[Judgement]:
         """Each claim separately, as the publication judged: it has no correction for a family."""
         metrics = {name: _meant(meant, 0) for name, meant in self.claims.file.metrics.items()}
-        source = Measured(self.samples, choice, metrics, filtered=False, resamples=RESAMPLES)
+        source = Measured(self.samples, choice, metrics, filtered=False, resamples=RESAMPLES, grades=self.grades)
         level = self.claims.file.published_level or 0.0
         return [judge(claim, source, 1 - level, self.rules) for claim in self.claims.claims]
 
@@ -143,7 +144,7 @@ class _ClaimsJudge:
         """The quality of a judgement on the claim, or on a part of it."""
         metrics = self.claims.file.metrics
         names = {_meant(metrics.get(name, [name]), meaning) for name in _metrics(claim)}
-        return self.grades.worst(judged.scenarios, names)
+        return self.grades.worst(judged.scenarios, names, decided=judged.verdict != INCONCLUSIVE)
 
     def table(
         self, choice: dict[str, Level], judged: list[Judgement] | None, progress: Progress
@@ -197,7 +198,7 @@ class _ClaimsJudge:
                 for number, (part, paper) in enumerate(zip(judged.parts, printed.parts, strict=False), 1)
             ]
         by_rule, at_level = by_publication.by_rule, by_publication.at_level
-        return {
+        record: ClaimRecord = {
             "id": claim.id,
             "form": whole["form"],
             "text": whole["text"],
@@ -213,8 +214,12 @@ class _ClaimsJudge:
             "under_published_rule": by_rule.verdict if by_rule else None,
             "at_published_level": at_level.verdict if at_level else None,
             "choices": choices,
+            "rests_on_sd": judged.rests_on_sd,
             "link": self.link(claim, judged),
         }
+        if judged.tolerance is not None:
+            record["tolerance"] = judged.tolerance
+        return record
 
 
 def _samples(claims: Claims, dataset: Dataset) -> Samples:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from wirelab.schema.verdicts import PartRecord, Verdict
+from wirelab.stats.estimate.horizon import MOST_OF_A_MEAN, counted_at
 from wirelab.stats.estimate.model import LEVEL, Estimate
 
 if TYPE_CHECKING:
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 CONFIRMED: Verdict = "confirmed"
 CONTRADICTED: Verdict = "contradicted"
 INCONCLUSIVE: Verdict = "inconclusive"
+
+
+@dataclass(frozen=True)
+class TimeOuts:
+    """Where time-outs count in a scenario's mean, and the fraction of the mean that they make."""
+
+    horizon_s: float
+    in_mean: float
 
 
 class Source(Protocol):
@@ -29,6 +38,18 @@ class Source(Protocol):
     """Scenarios that were needed but are missing (empty text) or must not be used (the reason), since it was last
     emptied.
     """
+    time_outs: dict[str, TimeOuts]
+    """Scenarios whose mean was used since it was last emptied, if exchanges of them timed out."""
+
+    unusable: dict[str, str]
+    """Scenarios of unusable quality that were used since it was last emptied, each with the reason."""
+    waited: dict[str, float]
+    """Scenarios that were used since it was last emptied with CPU waiting in their delays, in seconds."""
+    without: str | None
+    """The scenario whose CPU waiting is taken away from its delays."""
+
+    def name_of(self, scenario: str) -> str:
+        """The scenario's name for people."""
 
     def draws(self, metric: str, statistic: str, levels: dict[str, str]) -> Draws | None: ...
 
@@ -43,6 +64,8 @@ class Judgement:
     `decides` is False for a part outside the verdict. `objection` says why no data could confirm the part.
     `scenarios` are those that it is based on, with their number of values. `missing`: it is inconclusive because a
     scenario is missing. `left_out` names, for scenarios that were run, the setting that was not in force.
+    `decidable` is False if no data of this campaign could decide it. `tolerance` is the smallest factor around a
+    published ratio at which it would be confirmed. `rests_on_sd`: standard deviations decide it, which are descriptive.
     `ours` is at the usual level. `judged` are the estimates whose intervals decided, each with a name if it is not
     `ours`.
     """
@@ -58,6 +81,9 @@ class Judgement:
     decides: bool = True
     objection: str | None = None
     missing: bool = False
+    decidable: bool = True
+    tolerance: float | None = None
+    rests_on_sd: bool = False
     left_out: tuple[str, ...] = ()
     judged: tuple[tuple[str, Estimate], ...] = ()
 
@@ -88,7 +114,7 @@ class Context:
 
     def missing(self, form: str, text: str, what: str) -> Judgement:
         """Inconclusive, because a number is missing."""
-        return Judgement(form, text, INCONCLUSIVE, f"{what} is not {self.source.words}")
+        return Judgement(form, text, INCONCLUSIVE, f"{what} is not {self.source.words}", decidable=False)
 
 
 def leaving_out(judgement: Judgement, reasons: Iterable[str]) -> Judgement:
@@ -100,6 +126,17 @@ def leaving_out(judgement: Judgement, reasons: Iterable[str]) -> Judgement:
     return replace(
         judgement, why=f"{judgement.why}; a setting was not in force: {left_out[0]}{more}", left_out=left_out
     )
+
+
+def counting(judgement: Judgement, time_outs: Collection[TimeOuts]) -> Judgement:
+    """The judgement with the horizon of its means in its words, and a warning if the horizon decides them."""
+    if not time_outs:
+        return judgement
+    words = ", ".join(dict.fromkeys(counted_at(each.horizon_s) for each in time_outs))
+    most = max(each.in_mean for each in time_outs)
+    if most > MOST_OF_A_MEAN:
+        words += f", which make up to {most:.0%} of a mean"
+    return replace(judgement, why=f"{judgement.why}; mean, {words}")
 
 
 def within(context: Context, draws: Draws, low: float | None, high: float | None, *, strict: bool = False) -> Verdict:
@@ -118,6 +155,21 @@ def within(context: Context, draws: Draws, low: float | None, high: float | None
     if (tells_low and first is not None and first > upper) or (tells_high and last is not None and last < lower):
         return CONTRADICTED
     return INCONCLUSIVE
+
+
+def smallest_tolerance(context: Context, draws: Draws, low: float, high: float) -> float | None:
+    """The factor around a published magnitude at which the interval would confirm it; None if none would."""
+    first, last = draws.interval(context.confirm)
+    if draws.n == 0 or not all(draws.tells) or first is None or last is None or first <= 0:
+        return None
+    return max(1.0, low / first, last / high)
+
+
+def tolerance_words(tolerance: float | None) -> str:
+    """For the end of a reason; rounded up, so that the printed factor is enough."""
+    if tolerance is None:
+        return ""
+    return f"; smallest tolerance that confirms the magnitude: {math.ceil(tolerance * 100 - 1e-9) / 100:.2f}"
 
 
 def all_of(verdicts: Sequence[Verdict]) -> Verdict:
@@ -160,7 +212,7 @@ def written(estimate: Estimate) -> str:
 
 def plain_part(judgement: Judgement) -> PartRecord:
     """A judgement as `verdicts.json` has it, with those of its parts."""
-    return {
+    record: PartRecord = {
         "form": judgement.form,
         "text": judgement.text,
         "verdict": judgement.verdict,
@@ -171,3 +223,6 @@ def plain_part(judgement: Judgement) -> PartRecord:
         "n": judgement.n,
         "parts": [plain_part(part) for part in judgement.parts],
     }
+    if judgement.tolerance is not None:
+        record["tolerance"] = judgement.tolerance
+    return record

@@ -57,7 +57,8 @@ class Form(Table):
 
 class Part(Form):
     """A part on one metric. `over` repeats it in each cell of a grid. `beside` is the title of a part that is shown
-    outside the verdict and does not decide it.
+    outside the verdict and does not decide it. `cannot_confirm` says why agreement would not show the claim, and
+    `cannot_contradict` why disagreement would not contradict it, as where the set-up lacks the claimed cause.
     """
 
     metric: str
@@ -65,6 +66,8 @@ class Part(Form):
     where: Levels = {}
     over: Grid = {}
     beside: str | None = None
+    cannot_confirm: str | None = None
+    cannot_contradict: str | None = None
 
     @property
     def decides(self) -> bool:

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from wirelab.claims.grade import Grades
+from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.load import Claims
 from wirelab.claims.part import Levels
 from wirelab.experiment.grid.scenario import path_in_version_1
@@ -15,12 +17,13 @@ from wirelab.schema.plan import Level
 from wirelab.stats.dataset import Dataset, points
 from wirelab.stats.estimate import bootstrap, published_rule
 from wirelab.stats.estimate.bootstrap import RESAMPLES, Draws
+from wirelab.stats.estimate.descriptive import time_outs_in_mean
 from wirelab.stats.estimate.sample import Floats, Sample
 from wirelab.stats.settings_in_force import not_in_force, settings_in_force
 
 MOST_TIMED_OUT = 0.01
-"""Of more, a mean over what completed says little: time-outs then count as the time-out, which makes it a bound. A
-metric of which a time-out tells nothing, such as a phase, then decides nothing.
+"""With more, a standard deviation of what completed decides nothing, and neither does a metric of which a time-out
+says nothing, such as a phase.
 """
 
 Point = Mapping[str, Level]
@@ -34,6 +37,10 @@ class Published:
     words: str = "printed"
     touched: dict[str, int] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    time_outs: dict[str, TimeOuts] = field(default_factory=dict)
+    unusable: dict[str, str] = field(default_factory=dict)
+    waited: dict[str, float] = field(default_factory=dict)
+    without: str | None = None
     _drawn: dict[tuple[Sequence[str], ...], dict[str, Draws]] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
@@ -56,6 +63,9 @@ class Published:
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:  # noqa: ARG002 (nobody printed outcomes yet)
         return None
 
+    def name_of(self, scenario: str) -> str:
+        return scenario
+
 
 @dataclass
 class Measured:
@@ -74,7 +84,14 @@ class Measured:
     words: str = "measured"
     touched: dict[str, int] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    time_outs: dict[str, TimeOuts] = field(default_factory=dict)
+    grades: Grades | None = None
+    unusable: dict[str, str] = field(default_factory=dict)
+    waited: dict[str, float] = field(default_factory=dict)
+    without: str | None = None
+    _shorter: dict[tuple[str, str, str], Draws] = field(default_factory=dict)
     _drawn: dict[tuple[str, str, str], Draws | None] = field(default_factory=dict)
+    _time_outs: dict[tuple[str, str], TimeOuts] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         scenario = self._scenario(levels)
@@ -86,6 +103,11 @@ class Measured:
         draws = self._drawn[scenario, name, statistic]
         if draws is not None:
             self.touched[scenario] = max(draws.n, self.touched.get(scenario, 0))
+            self._quality(scenario, name, statistic)
+            if self.without == scenario and scenario in self.waited:
+                draws = self._less(scenario, name, statistic, draws)
+            if statistic == "mean" and (scenario, name) in self._time_outs:
+                self.time_outs[scenario] = self._time_outs[scenario, name]
         return draws
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
@@ -94,7 +116,29 @@ class Measured:
         if scenario is None or not trials:
             return None
         self.touched[scenario] = sum(exchanges for _, exchanges in trials)
+        self._quality(scenario, "end-to-end-delay", "unanswered")
         return trials
+
+    def name_of(self, scenario: str) -> str:
+        return self.samples.dataset.plan.scenario(scenario).name
+
+    def _quality(self, scenario: str, metric: str, statistic: str) -> None:
+        """Notes what the scenario's quality means for this statistic."""
+        if self.grades is None:
+            return
+        if (why := self.grades.unusable(scenario, metric, statistic)) is not None:
+            self.unusable[scenario] = why
+        if (wait_s := self.grades.wait_s(scenario, metric, statistic)) is not None:
+            self.waited[scenario] = max(wait_s, self.waited.get(scenario, 0.0))
+
+    def _less(self, scenario: str, metric: str, statistic: str, draws: Draws) -> Draws:
+        key = scenario, metric, statistic
+        wait_s = self.grades.wait_s(*key) if self.grades is not None else None
+        if wait_s is None:
+            return draws
+        if key not in self._shorter:
+            self._shorter[key] = draws.less(wait_s)
+        return self._shorter[key]
 
     def _scenario(self, levels: Levels) -> str | None:
         found = self.samples.scenario({**self.choice, **levels})
@@ -108,28 +152,29 @@ class Measured:
         sample = self.samples.of(scenario).get(metric)
         if sample is not None and self.filtered:
             sample = published_rule.filtered(sample)
-        trials = sample.completed() if sample is not None else ()
-        time_out_s = self.samples.time_out_s(scenario)
-        bound = False
-        if sample is not None and sample.censored_share > MOST_TIMED_OUT:
-            bound = True
-            trials = tuple(trial for trial in sample.with_censored(time_out_s) if len(trial))
-        if sum(map(len, trials)) < 2:
+        if sample is None or sample.n < 2:
             for statistic in ("mean", "sd", "median"):
                 self._drawn[scenario, metric, statistic] = None
             return
-        rng = self.samples.dataset.rng(scenario, "claims")
-        mean, sd = bootstrap.moments(trials, self.resamples, rng)
-        every = sample.with_censored() if sample is not None else ()
-        drawn = {
-            "mean": replace(mean, tells=(True, not bound)),
-            "sd": None if bound else sd,
-            "median": bootstrap.medians(every, self.resamples, rng) if self.samples.medians else None,
-        }
-        unknown = sample is not None and sample.unknown_share > MOST_TIMED_OUT
+        drawn = self._statistics(scenario, metric, sample)
+        unknown = sample.unknown_share > MOST_TIMED_OUT
         for statistic, draws in drawn.items():
             judged = replace(draws, tells=(False, False)) if draws is not None and unknown else draws
             self._drawn[scenario, metric, statistic] = judged
+
+    def _statistics(self, scenario: str, metric: str, sample: Sample) -> dict[str, Draws | None]:
+        """A mean counts time-outs at the horizon, but says nothing if hardly anything else is in it."""
+        rng = self.samples.dataset.rng(scenario, "claims")
+        completed = sample.completed()
+        mean = sd = None
+        if sum(map(len, completed)) >= 2:
+            mean, sd = bootstrap.moments(completed, self.resamples, rng)
+            if any(sample.censored):
+                horizon_s = self.samples.dataset.horizon_s(scenario)
+                mean, _ = bootstrap.moments(sample.restricted(horizon_s), self.resamples, rng)
+                self._time_outs[scenario, metric] = TimeOuts(horizon_s, time_outs_in_mean(sample, horizon_s))
+        median = bootstrap.medians(sample.with_censored(), self.resamples, rng) if self.samples.medians else None
+        return {"mean": mean, "sd": None if sample.censored_share > MOST_TIMED_OUT else sd, "median": median}
 
 
 @dataclass
@@ -159,10 +204,6 @@ class Samples:
         rows = settings_in_force(self.dataset)
         whys = ((one, not_in_force(rows.get(one.key, ()))) for one in self.dataset.scenarios)
         return {one.key: f"{one.name}: {why}" for one, why in whys if why}
-
-    def time_out_s(self, scenario: str) -> float:
-        """After which an exchange of the scenario times out."""
-        return self.dataset.plan.scenario(scenario).workload.timeout_ns * 1e-9
 
     def of(self, scenario: str) -> dict[str, Sample]:
         """The scenario's samples by metric."""

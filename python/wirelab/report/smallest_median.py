@@ -71,6 +71,11 @@ def _in_condition(campaign: Campaign, group: Group, condition: Condition, rankin
     more += [Statement(f"The median of {listed(late)} is above the timeout.", href="#glance")] if late else []
     size = with_unit(median, first.unit(campaign.metric))
     text = f"{label}: {first.series.label} has the smallest median{beyond_reference}, {size}."
+    alike = unclear(campaign, first, others)
+    if alike:
+        text = f"{label}: no difference shown between {listed([each.series.label for each in (first, *alike)])}."
+        smallest = ", the smallest with these" * (len(alike) < len(others))
+        more = [Statement(f"{first.series.label} has a median of {size}{smallest}."), *more]
     if _alone(condition):
         text = f"{label}: the median of {first.series.label} is {size}."
         more = [Statement("No other application protocol was measured, so there is no comparison."), *more]
@@ -92,7 +97,7 @@ def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement
     known, of = sum(wins.values()), f"{len(conditions)} condition{'s' * (len(conditions) > 1)}"
     what = f"the smallest median of {metric_words(campaign.metric)}"
     if not known:
-        yield Statement(f"No protocol clearly has {what} in any of {of}.", href="#glance")
+        yield Statement(f"No difference shown: no protocol clearly has {what} in any of {of}.", href="#glance")
         return
     (best, count), *rest = sorted(wins.items(), key=lambda pair: -pair[1])
     more = [Statement(f"{label} has it in {times}.") for label, times in rest]

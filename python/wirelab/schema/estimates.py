@@ -86,9 +86,9 @@ class MetricRecord(TypedDict):
     n: int
     """Number of values. Of delays it counts those that timed out, as above the time-out."""
     mean: EstimateRecord
-    """Mean."""
+    """Mean; of delays with time-outs counted at `horizon_s`, else over completed exchanges."""
     sd: EstimateRecord
-    """Standard deviation."""
+    """Standard deviation of completed exchanges."""
     median: EstimateRecord
     """Median."""
     quantiles: dict[str, EstimateRecord | None]
@@ -97,6 +97,14 @@ class MetricRecord(TypedDict):
     """
     modes: list[ModeRecord]
     """Modes of the distribution."""
+    horizon_s: NotRequired[float]
+    """Seconds at which time-outs count in the mean. Only of delays that a time-out bounds."""
+    time_outs_in_mean: NotRequired[float]
+    """Fraction of the mean that time-outs make. Above 0.05 the horizon decides the mean. Only with `horizon_s`."""
+    late_share: NotRequired[EstimateRecord | None]
+    """Fraction of completed and timed-out exchanges with a delay above 1 s; null if the time-out is shorter and some
+    timed out. Only with `horizon_s`.
+    """
     published_rule: PublishedRuleRecord | None
     """The same after the outlier rule of the papers; null for what is not a time."""
 
@@ -183,8 +191,12 @@ class EndpointWaits(TypedDict):
 
     wait_s: float | None
     """Seconds for each exchange that both endpoints were ready to run and had no CPU; null if not counted."""
+    median_wait_s: NotRequired[float | None]
+    """The same in the median trial."""
+    most_wait_s: NotRequired[float | None]
+    """The same in the trial with the most."""
     share: float | None
-    """The same as a fraction of the exchange."""
+    """The wait as a fraction of the exchange."""
     steal: float | None
     """CPUs that a hypervisor gave to others, on average."""
     flag: Grade
@@ -466,7 +478,9 @@ class ComparisonRecord(TypedDict):
     family: Family
     """The comparisons whose error rate is controlled together."""
     link: Quality
-    """Quality of the comparison."""
+    """Quality of the comparison of medians, and of what is not a delay."""
+    link_of_means: NotRequired[Quality]
+    """Quality of the ratio of means. Only of delays."""
 
 
 @document

@@ -26,6 +26,8 @@ class ClaimFamily(TypedDict):
     """Error rate that is controlled over all these claims."""
     claims: int
     """Number of claims."""
+    decidable: NotRequired[int]
+    """Claims that data of this campaign can decide. Only they share the error rate."""
     method: str
     """How it is controlled."""
     published_level: float | None
@@ -84,6 +86,10 @@ class PartRecord(TypedDict):
     """
     n: int
     """Number of values."""
+    tolerance: NotRequired[float]
+    """The smallest factor around the published magnitude at which the interval would confirm it. Only of ratios,
+    quotients and equivalences with an interval.
+    """
     parts: list[PartRecord]
     """Parts of this part."""
     published: NotRequired[PublishedVerdict]
@@ -138,6 +144,10 @@ class ClaimRecord(TypedDict):
     """The same judgement on the paper's own printed numbers."""
     contradiction: str | None
     """A sentence if the paper's own numbers contradict it; else null."""
+    tolerance: NotRequired[float]
+    """The smallest factor around the published magnitude at which the interval would confirm it."""
+    rests_on_sd: NotRequired[bool]
+    """Whether standard deviations decide it. They are descriptive: their intervals cover too rarely."""
     under_published_rule: Verdict | None
     """The verdict after the paper's outlier removal; null if the claims name no `outlier_rule`."""
     at_published_level: Verdict | None

@@ -32,6 +32,7 @@ from wirelab.stats.compare import scenarios as compare
 from wirelab.stats.dataset import Dataset, Measured
 from wirelab.stats.energy import modelled, radio_energies
 from wirelab.stats.estimate import descriptive, published_rule
+from wirelab.stats.estimate.horizon import MOST_OF_A_MEAN, counted_at
 from wirelab.stats.estimate.model import LEVEL, Comparison
 from wirelab.stats.estimate.modes import modes
 from wirelab.stats.ledger import ledgers
@@ -81,7 +82,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
         for one in measured:
             if one.metric.name in compared:
                 rng = dataset.rng(scenario.key, one.metric.name, "side")
-                sides[one.metric.name, scenario.key] = compare.Side.of(scenario.key, one.sample, rng)
+                sides[one.metric.name, scenario.key] = compare.Side.of(scenario.key, one.sample, rng, one.horizon_s)
     certificates = link_certificates(dataset)
     rows = with_certificates(links(dataset), certificates)
     errors, link_rows = link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows)
@@ -93,7 +94,16 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
         "metric": metric,
         "seed": dataset.plan.seed,
         "scenarios": scenarios,
-        "comparisons": [link_error.comparison_record(each, errors, link_rows, waits) for each in comparisons],
+        "comparisons": [
+            link_error.comparison_record(
+                each,
+                errors,
+                link_rows,
+                waits,
+                compare.without_waits(sides[each.metric, each.a], sides[each.metric, each.b], waits),
+            )
+            for each in comparisons
+        ],
         "links": rows,
         "link_lateness": lateness_by_lane(dataset),
         "replay": replay(dataset),
@@ -158,13 +168,13 @@ def _scenario(dataset: Dataset, scenario: Scenario, measured: list[Measured], us
 
 def _metric(dataset: Dataset, scenario: str, measured: Measured) -> MetricRecord:
     sample, name = measured.sample, measured.metric.name
-    mean, sd = descriptive.mean_and_sd(sample, dataset.rng(scenario, name, "moments"))
+    mean, sd = descriptive.mean_and_sd(sample, dataset.rng(scenario, name, "moments"), horizon_s=measured.horizon_s)
     quantiles = {str(q): descriptive.quantile(sample, q) for q in descriptive.QUANTILES}
     is_time = measured.unit == "s" and measured.metric.of == "exchange"
     rule = (
         published_rule.apply(sample, measured.hit, dataset.rng(scenario, name, "published rule")) if is_time else None
     )
-    return {
+    record: MetricRecord = {
         "unit": measured.unit,
         "n": sample.n,
         "mean": mean.record(),
@@ -174,6 +184,12 @@ def _metric(dataset: Dataset, scenario: str, measured: Measured) -> MetricRecord
         "modes": [mode.record() for mode in modes(sample)] if is_time else [],
         "published_rule": rule.record() if rule is not None else None,
     }
+    if measured.horizon_s is not None:
+        late = descriptive.late_share(sample, measured.horizon_s)
+        record["horizon_s"] = measured.horizon_s
+        record["time_outs_in_mean"] = descriptive.time_outs_in_mean(sample, measured.horizon_s)
+        record["late_share"] = late.record() if late is not None else None
+    return record
 
 
 def _comparisons(dataset: Dataset, metric: str, sides: dict[tuple[str, str], compare.Side]) -> list[Comparison]:
@@ -202,8 +218,9 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
         total = sum(s["denominators"]["timed-out"] for s in timed_out)
         yield (
             f"{_counted(total, 'exchange')} timed out in {_scenarios(timed_out)}: quantiles count them as above the "
-            "time-out, means and standard deviations are over completed exchanges alone."
+            "time-out, means of delays count them at the time-out, and all else is over completed exchanges."
         )
+    yield from _horizons(dataset.plan.experiment.metric, scenarios)
     uncounted = sum(s["endpoints"] is not None and s["endpoints"]["wait_s"] is None for s in scenarios)
     if uncounted:
         yield f"What endpoints waited for a CPU was not counted in {uncounted} of {_scenarios(scenarios)}."
@@ -240,6 +257,20 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
     if starved:
         name, worst = max(starved, key=lambda each: (GRADES.index(each[1]["flag"]), each[1]["share"] or 0.0))
         yield (f"{len(starved)} of {_scenarios(scenarios)} ran short of CPU; {name}: {worst['why']}; {worst['cure']}.")
+
+
+def _horizons(metric: str, scenarios: list[AnalysedScenario]) -> Iterator[str]:
+    """Where the horizon decides the mean of the headline metric."""
+    shares = [(s["metrics"][metric].get("time_outs_in_mean", 0.0), s) for s in scenarios if metric in s["metrics"]]
+    heavy = [(share, s) for share, s in shares if share > MOST_OF_A_MEAN]
+    if heavy:
+        share, worst = max(heavy, key=lambda each: each[0])
+        yield (
+            f"Time-outs make more than {MOST_OF_A_MEAN:.0%} of the mean {metric} in {len(heavy)} of "
+            f"{_scenarios(scenarios)}: the horizon decides it there, so read P(delay > 1 s) and p95 next to it; "
+            f"{worst['name']}: {share:.0%}, "
+            f"{counted_at(worst['metrics'][metric]['horizon_s'])}."
+        )
 
 
 def _scenarios(scenarios: list[AnalysedScenario]) -> str:

@@ -53,6 +53,8 @@ class Measured:
     unit: str
     sample: Sample
     hit: tuple[NDArray[np.bool_], ...] | None
+    horizon_s: float | None = None
+    """Where time-outs count in its mean; None if a time-out says nothing about its value."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,10 @@ class Dataset:
         sizes = rows["download_bytes"].unique().sort()
         return {"largest": _ends(rows, sizes[-1]), "smallest": _ends(rows, sizes[0])}
 
+    def horizon_s(self, scenario: str) -> float:
+        """Where time-outs count in means of delays: the time-out of the scenario's workload."""
+        return self.plan.scenario(scenario).workload.timeout_ns / 1e9
+
     def measured(self, scenario: str) -> Iterator[Measured]:
         """Every exchange metric that has a value in this scenario, or of which time-outs are all that is known; then
         what endpoints used in each trial.
@@ -222,7 +228,8 @@ class Dataset:
             hit = None
             if touched is not None:
                 hit = tuple(t[mask] for t, mask in zip(np.split(touched, starts[1:]), masks, strict=True))
-            yield Measured(metric, unit, Sample(tuple(parts), censored, unknown), hit)
+            horizon_s = self.horizon_s(scenario) if metric.name in has_time_outs else None
+            yield Measured(metric, unit, Sample(tuple(parts), censored, unknown), hit, horizon_s)
 
 
 def _ends(rows: pl.DataFrame, size_bytes: int) -> SizeOutcomes:

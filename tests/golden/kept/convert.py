@@ -12,6 +12,7 @@ from tests.asked import facts_of_plan
 from wirelab.link_facts import asking
 
 KEPT = Path(__file__).parent
+RESULTS = ("estimates.json", "verdicts.json")
 
 
 def unpack(name: str, folder: Path) -> Path:
@@ -23,8 +24,26 @@ def unpack(name: str, folder: Path) -> Path:
     path.write_text(json.dumps(converted(json.loads(path.read_text(encoding="utf-8")))), encoding="utf-8")
     for claims in campaign.glob("*.claims.toml"):
         text = re.sub(r"\bstack(?=s?\b)", "protocol", claims.read_text(encoding="utf-8"))
-        claims.write_text(text, encoding="utf-8")
+        claims.write_text(text.replace("cannot_hold", "cannot_confirm"), encoding="utf-8")
     return campaign
+
+
+def kept_results(name: str) -> dict[str, Any]:
+    """The kept estimates and verdicts of that campaign, by file name."""
+    with tarfile.open(KEPT / f"{name}.results.tar.xz") as archive:
+        files = {member.name: archive.extractfile(member) for member in archive}
+        return {file: json.load(stream) for file, stream in files.items() if stream is not None}
+
+
+def keep_results(name: str, campaign: Path) -> None:
+    """Keep the campaign's estimates and verdicts instead; the same text gives the same bytes."""
+    with tarfile.open(KEPT / f"{name}.results.tar.xz", "w:xz", preset=9) as archive:
+        for path in (campaign / file for file in RESULTS):
+            if path.exists():
+                member = tarfile.TarInfo(path.name)
+                member.size = path.stat().st_size
+                with path.open("rb") as stream:
+                    archive.addfile(member, stream)
 
 
 def converted(plan: dict[str, Any]) -> dict[str, Any]:

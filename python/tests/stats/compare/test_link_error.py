@@ -132,3 +132,20 @@ def test_every_scenario_of_a_campaign_has_its_links_error(tmp_path: Any) -> None
     assert all(0 < error < 1e-3 for error in errors.values())
     rows = link_rows(dataset, [whole_link({**GOOD, "link_name": "burst"})])  # type: ignore[list-item]
     assert {len(rows[each.key]) for each in dataset.scenarios if each.link_name == "burst"} == {1}
+
+
+@pytest.mark.parametrize(
+    ("without", "flag"), [((1.1, 1.2), "good"), ((0.9, 1.1), "unusable"), ((0.7, 0.8), "unusable")]
+)
+def test_cpu_waiting_matters_where_the_difference_does_not_survive_without_it(
+    without: tuple[float, float], flag: str
+) -> None:
+    ratio = Estimate(1.3, 1.2, 1.4, 0.95, 9, "made up")
+    shift = Estimate(0.02, 0.019, 0.021, 0.95, 9, "made up")
+    family: Family = {"name": "all", "size": 1, "method": "none", "error_rate": 0.05}
+    comparison = Comparison("end-to-end-delay", "one", "two", ratio, ratio, shift, shift, 0.5, 0.5, family)
+    waits = {"two": Wait("h2", 0.5, None, "unusable", "endpoints waited", 0.01)}
+    other = {"mean": [("10 ms of CPU waiting of h2", Estimate(sum(without) / 2, *without, 0.95, 9, "made up"))]}
+    found = comparison_record(comparison, {"one": 1e-6, "two": 1e-6}, {}, waits, other)
+    assert found["link"]["flag"] == "good"
+    assert found["link_of_means"]["flag"] == flag

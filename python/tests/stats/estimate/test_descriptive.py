@@ -76,3 +76,37 @@ def test_no_values_give_no_estimates() -> None:
     assert mean.point is None
     assert sd.point is None
     assert descriptive.median(empty).point is None
+
+
+def test_a_restricted_mean_counts_time_outs_at_the_horizon_and_cuts_longer_delays() -> None:
+    sample = Sample.of([[1.0, 3.0], [1.0, 12.0]], [1, 0])
+    mean, sd = descriptive.mean_and_sd(sample, np.random.default_rng(0), horizon_s=10)
+    assert (mean.point, mean.n) == ((1 + 3 + 1 + 10 + 10) / 5, 5)
+    assert mean.method == "hierarchical bootstrap; time-outs counted at 10 s"
+    assert sd.n == 4
+    assert descriptive.time_outs_in_mean(sample, 10) == 10 / 25
+
+
+def test_the_restricted_mean_of_rare_time_outs_is_far_above_that_of_what_completed() -> None:
+    """0.22 % timed out at 180 s: less than 1 % of the exchanges, and most of the mean."""
+    sample = Sample.of([[0.6] * 499 for _ in range(10)], [1, 1, 1, 1, 1, 1, 1, 1, 1, 2])
+    mean, _ = descriptive.mean_and_sd(sample, np.random.default_rng(0), horizon_s=180)
+    assert mean.point == pytest.approx(0.6 * 4990 / 5001 + 180 * 11 / 5001)
+    assert descriptive.time_outs_in_mean(sample, 180) > 0.05
+
+
+def test_the_share_of_late_exchanges_counts_time_outs() -> None:
+    late = descriptive.late_share(Sample.of([[0.5, 2.0], [0.5, 0.5]], [1, 0]), 10)
+    assert late is not None
+    assert (late.point, late.n) == (2 / 5, 5)
+
+
+def test_time_outs_below_a_second_leave_the_share_of_late_exchanges_unknown() -> None:
+    assert descriptive.late_share(Sample.of([[0.1, 0.2]], [1]), 0.5) is None
+    assert descriptive.late_share(Sample.of([[0.1, 0.2]]), 0.5) is not None
+
+
+def test_a_mean_of_hardly_anything_but_time_outs_is_not_the_horizon() -> None:
+    mean, _ = descriptive.mean_and_sd(Sample.of([[0.1], []], [4, 5]), np.random.default_rng(0), horizon_s=10)
+    assert (mean.point, mean.low, mean.high) == (None, None, None)
+    assert mean.method == "no mean: fewer than two exchanges completed"

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from wirelab.claims.judgement import (
-    CONFIRMED,
-    INCONCLUSIVE,
     Context,
     Judgement,
     all_of,
@@ -32,8 +30,7 @@ class CausalContrast(Part):
 
     `expect` says what the claimed cause predicts of the ratio of the two additions: `equal` (the cause acts alike in
     both; within `margin`), or `above` (it acts in `upper` alone). `per` divides each addition by the sum of these
-    metrics' means under control. `cannot_hold` says why agreement would not show the cause. A `rival` explanation
-    is shown outside the verdict and does not decide it.
+    metrics' means under control. A `rival` explanation is shown outside the verdict and does not decide it.
     """
 
     form: Literal["causal-contrast"]
@@ -44,7 +41,6 @@ class CausalContrast(Part):
     expect: Literal["equal", "above"]
     margin: float = Field(default=1.25, ge=1)
     per: list[str] = Field(default_factory=list)
-    cannot_hold: str | None = None
     rival: str | None = None
 
     @property
@@ -79,12 +75,7 @@ class CausalContrast(Part):
         ratio = a.over(b)
         shown = number(ratio) if ratio.interval(context.confirm)[0] is not None else None
         why = f"{treated} adds {_added(a)} to {upper} and {_added(b)} to {lower}{share}; the cause predicts {expected}"
-        if verdict == CONFIRMED and self.cannot_hold:
-            verdict = INCONCLUSIVE
-        if verdict == INCONCLUSIVE and self.cannot_hold:
-            why = f"{why}; {self.cannot_hold}"
-        objection = self.cannot_hold
-        return Judgement("causal-contrast", text, verdict, why, ours=shown, objection=objection, judged=judged)
+        return Judgement("causal-contrast", text, verdict, why, ours=shown, judged=judged)
 
 
 def _between(context: Context, surplus: Draws, deficit: Draws) -> Verdict:

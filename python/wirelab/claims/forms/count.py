@@ -68,7 +68,7 @@ class Count(Form):
         wins = _wins(found)
         if wins.df < LEAST_DF:
             why = f"a count needs {LEAST_DF + 1} trials of each scenario"
-            return Judgement("count", text, INCONCLUSIVE, why, self.published, number(wins))
+            return Judgement("count", text, INCONCLUSIVE, why, self.published, number(wins), decidable=False)
         verdicts = [within(context, wins, self.published / context.factor, self.published * context.factor)]
         words = f"{written(number(wins))} of {len(cells)}"
         if self.majority:

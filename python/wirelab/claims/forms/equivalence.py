@@ -6,7 +6,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import Context, Judgement, decided_by, number, within, written
+from wirelab.claims.judgement import (
+    Context,
+    Judgement,
+    decided_by,
+    number,
+    smallest_tolerance,
+    tolerance_words,
+    within,
+    written,
+)
 from wirelab.claims.part import Levels, Part
 from wirelab.claims.quantities import quantity, ratio_of
 
@@ -28,4 +37,8 @@ class Equivalence(Part):
         verdict = within(context, ratio, 1 / self.margin, self.margin)
         why = f"the ratio is {written(number(ratio))}; the margin is {1 / self.margin:.3g} to {self.margin:.3g}"
         judged = decided_by(context, verdict, ratio)
-        return Judgement("equivalence", text, verdict, why, f"within {self.margin:g}", number(ratio), judged=judged)
+        tolerance = smallest_tolerance(context, ratio, 1.0, 1.0)
+        return Judgement(
+            "equivalence", text, verdict, why + tolerance_words(tolerance), f"within {self.margin:g}", number(ratio),
+            judged=judged, tolerance=tolerance,
+        )  # fmt: skip

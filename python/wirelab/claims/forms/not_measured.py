@@ -15,4 +15,5 @@ class NotMeasured(Form):
     reason: str
 
     def judge(self, context: Context) -> Judgement:
-        return Judgement("not-measured", "not measured", INCONCLUSIVE, f"not {context.source.words}: {self.reason}")
+        why = f"not {context.source.words}: {self.reason}"
+        return Judgement("not-measured", "not measured", INCONCLUSIVE, why, decidable=False)

@@ -6,7 +6,16 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from wirelab.claims.judgement import Context, Judgement, decided_by, number, within, written
+from wirelab.claims.judgement import (
+    Context,
+    Judgement,
+    decided_by,
+    number,
+    smallest_tolerance,
+    tolerance_words,
+    within,
+    written,
+)
 from wirelab.claims.part import Levels, Part
 from wirelab.claims.quantities import quantity
 
@@ -46,11 +55,22 @@ class Quotient(Part):
             found.append(draws)
         quotient = found[0].over(found[1])
         why = f"it is {written(number(quotient))}"
+        tolerance = None
         if self.printed is None:
             verdict = within(context, quotient, self.above, None, strict=True)
         else:
             low, high = self.printed[0] / context.factor, self.printed[1] * context.factor
             verdict = within(context, quotient, low, high)
-            why = f"{why}; the published one allows {low:.3g} to {high:.3g}"
+            tolerance = smallest_tolerance(context, quotient, *self.printed)
+            why = f"{why}; the published one allows {low:.3g} to {high:.3g}{tolerance_words(tolerance)}"
         judged = decided_by(context, verdict, quotient)
-        return Judgement("quotient", text, verdict, why, self.published or claimed, number(quotient), judged=judged)
+        return Judgement(
+            "quotient",
+            text,
+            verdict,
+            why,
+            self.published or claimed,
+            number(quotient),
+            judged=judged,
+            tolerance=tolerance,
+        )

@@ -6,7 +6,18 @@ from typing import Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import CONFIRMED, Context, Judgement, all_of, decided_by, number, within, written
+from wirelab.claims.judgement import (
+    CONFIRMED,
+    Context,
+    Judgement,
+    all_of,
+    decided_by,
+    number,
+    smallest_tolerance,
+    tolerance_words,
+    within,
+    written,
+)
 from wirelab.claims.part import Levels, Part
 from wirelab.claims.quantities import quantity, ratio_of
 
@@ -31,6 +42,10 @@ class Ratio(Part):
         sides = [1.0, None] if self.published > 1 else [None, 1.0]
         side = within(context, ratio, *sides, strict=True) if self.published != 1 else CONFIRMED
         why = f"the ratio is {written(number(ratio))}; direction {side}, magnitude ({low:.3g} to {high:.3g}) {size}"
+        tolerance = smallest_tolerance(context, ratio, *self.printed)
         verdict = all_of([side, size])
         judged = decided_by(context, verdict, ratio)
-        return Judgement("ratio", text, verdict, why, self.published, number(ratio), judged=judged)
+        return Judgement(
+            "ratio", text, verdict, why + tolerance_words(tolerance), self.published, number(ratio), judged=judged,
+            tolerance=tolerance,
+        )  # fmt: skip

@@ -8,7 +8,7 @@ from wirelab.report.figures.intervals import Mark, intervals
 from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
-from wirelab.report.numbers import plain, share, with_unit
+from wirelab.report.numbers import PERCENT, Estimate, plain, share, with_unit
 from wirelab.report.published import Published, published_numbers
 from wirelab.report.sections.common import (
     SCENARIO_COLUMNS,
@@ -18,6 +18,7 @@ from wirelab.report.sections.common import (
     metric_words,
     scenario_cells,
 )
+from wirelab.stats.estimate.horizon import LATE_S, counted_at
 
 
 def section(campaign: Campaign) -> Section:
@@ -58,7 +59,9 @@ def _blocks(
     )
     if svg is None:
         return [table]
-    caption = [f"{statistic.capitalize()} of {words} of completed exchanges with its interval; no outlier is removed."]
+    counted = mean_words(group, campaign.metric).removeprefix("mean") or " of completed exchanges"
+    how = counted if statistic == "mean" else " of completed exchanges"
+    caption = [f"{statistic.capitalize()} of {words}{how} with its interval; no outlier is removed."]
     if statistic == "mean":
         caption.append("The upright strokes are the publication's means. Medians are in the table.")
     if any(mark.above for mark in marks):
@@ -79,14 +82,17 @@ def _table(campaign: Campaign, group: Choices, published: dict[tuple[str, str], 
     metric = campaign.metric
     columns = [
         *SCENARIO_COLUMNS,
-        *(Column(f"{name} [interval]", campaign.unit.symbol) for name in ("median", "mean", "p95", "p99")),
-        Column("completed"),
+        *(Column(f"{name} [interval]", campaign.unit.symbol) for name in ("median", mean_words(group, metric))),
+        *(Column(f"{name} [interval]", campaign.unit.symbol) for name in ("p95", "p99")),
+        *([Column(f"delay > {LATE_S:g} s [interval]", "%")] if _has_late(group, metric) else []),
+        Column("completed / attempted"),
     ]
     if published:
         columns.append(Column("published mean", "ms"))
     rows = []
     for condition, scenario in group.pairs:
-        row = [*scenario_cells(condition, scenario), *_values(scenario, metric), _completed(scenario)]
+        late = [_late(scenario, metric)] if _has_late(group, metric) else []
+        row = [*scenario_cells(condition, scenario), *_values(scenario, metric), *late, _completed(scenario)]
         if published:
             paper = published.get((scenario.key, metric))
             row.append(
@@ -112,6 +118,24 @@ def _values(scenario: Scenario, metric: str) -> list[Cell]:
             estimate(value, scenario.unit(metric), few.get(name, reason) if scenario.metric(metric) else reason)
         )
     return cells
+
+
+def mean_words(group: Choices, metric: str) -> str:
+    """`mean, time-outs counted at 10 s` if delays of any scenario timed out, else `mean`."""
+    found = [record for scenario in group.scenarios if (record := scenario.metric(metric)) is not None]
+    horizons = dict.fromkeys(each["horizon_s"] for each in found if each.get("time_outs_in_mean"))
+    return ", ".join(["mean", *(counted_at(each) for each in horizons)])
+
+
+def _has_late(group: Choices, metric: str) -> bool:
+    return any("late_share" in (scenario.metric(metric) or {}) for scenario in group.scenarios)
+
+
+def _late(scenario: Scenario, metric: str) -> Cell:
+    record = scenario.metric(metric)
+    if record is None:
+        return dash(NO_TRIAL)
+    return estimate(Estimate.of(record.get("late_share")), PERCENT, "the timeout is shorter")
 
 
 def _completed(scenario: Scenario) -> Cell:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from wirelab.metrics.link import mean_lateness_ns
 from wirelab.metrics.registry import CPU_TIMES, DELAYS, UNTIMED
 from wirelab.schema import is_netem
-from wirelab.schema.estimates import ComparisonRecord, Grade, LinkRecord
+from wirelab.schema.estimates import ComparisonRecord, Grade, LinkRecord, Quality
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.model import Comparison, Estimate
 from wirelab.stats.link.grade import GRADES
@@ -54,15 +54,21 @@ def comparison_record(
     errors: Mapping[str, float],
     rows: Mapping[str, list[LinkRecord]],
     waits: Mapping[str, Wait],
+    without: Mapping[str, list[tuple[str, Estimate]]] | None = None,
 ) -> ComparisonRecord:
     """A comparison as `estimates.json` has it, with what its link is good for.
 
     That is the worst of the link's own grade, of what its endpoints waited for a CPU, as far as that is in the metric,
-    and of the effect, if that is a delay.
+    and of the effect, if that is a delay. `without` are the ratios of a delay with CPU waiting taken away: waiting
+    matters only where the result does not survive that.
     """
     sides = (comparison.a, comparison.b)
     error = max((errors[side] for side in sides if side in errors), default=None)
-    reasons = scenario_reasons(sides, rows, waits_in([comparison.metric], waits))
+    is_delay = comparison.metric in DELAYS and comparison.metric not in UNTIMED
+    counted = waits_in([comparison.metric], waits)
+    if is_delay and without is not None:
+        counted = {key: wait for key, wait in counted.items() if key in sides and wait.of("mean") is None}
+    reasons = scenario_reasons(sides, rows, counted)
     if comparison.metric in UNTIMED:
         reasons.append(("good", "the effect", "neither counts nor CPU times depend on how late the link was"))
     elif comparison.metric in DELAYS:
@@ -70,16 +76,41 @@ def comparison_record(
     else:
         words = "of what is no delay, what the link's timing error adds is in the link's own grade"
         reasons.append(("good", "the effect", words))
-    flag = max((grade for grade, *_ in reasons), key=GRADES.index)
-    why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))
-    causes = list(dict.fromkeys(cause for grade, cause, _ in reasons if grade == flag != GRADES[0]))
-    return {
+    without = without or {}
+    means = [*reasons, *_against_waits(comparison.ratio_of_means, without.get("mean", []))]
+    medians = [*reasons, *_against_waits(comparison.ratio_of_medians, without.get("median", []))]
+    record: ComparisonRecord = {
         "metric": comparison.metric, "a": comparison.a, "b": comparison.b,
         "ratio_of_means": comparison.ratio_of_means.record(), "ratio_of_medians": comparison.ratio_of_medians.record(),
         "shift": comparison.shift.record(), "cliffs_delta": comparison.cliffs_delta.record(),
         "p": comparison.p, "p_adjusted": comparison.p_adjusted, "family": comparison.family,
-        "link": {"flag": flag, "why": why, "causes": causes, "error_s": error},
+        "link": _quality(medians, error),
     }  # fmt: skip
+    if is_delay:
+        record["link_of_means"] = _quality(means, error)
+    return record
+
+
+def _quality(reasons: Sequence[Reason], error: float | None) -> Quality:
+    flag = max((grade for grade, *_ in reasons), key=GRADES.index)
+    why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))
+    causes = list(dict.fromkeys(cause for grade, cause, _ in reasons if grade == flag != GRADES[0]))
+    return {"flag": flag, "why": why, "causes": causes, "error_s": error}
+
+
+def _against_waits(ratio: Estimate, without: Sequence[tuple[str, Estimate]]) -> Iterator[Reason]:
+    """Whether the side of 1 on which the ratio lies is the same without each side's CPU waiting."""
+    side = _side(ratio)
+    for words, other in without:
+        if side and _side(other) != side:
+            yield "unusable", "the machine", f"the difference does not survive taking away {words}"
+
+
+def _side(ratio: Estimate) -> int:
+    """1 if the interval lies above 1, -1 if below, 0 if neither is known."""
+    if ratio.low is not None and ratio.low > 1:
+        return 1
+    return -1 if ratio.high is not None and ratio.high < 1 else 0
 
 
 def waits_in(metrics: Collection[str], waits: Mapping[str, Wait]) -> Mapping[str, Wait]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,13 @@ from wirelab.stats.compare import shift
 from wirelab.stats.dataset import points
 from wirelab.stats.estimate import bootstrap
 from wirelab.stats.estimate.bootstrap import Draws
-from wirelab.stats.estimate.descriptive import method_name
+from wirelab.stats.estimate.descriptive import bootstrap_name
+from wirelab.stats.estimate.horizon import counted_at
 from wirelab.stats.estimate.model import LEVEL, Comparison, Estimate
 from wirelab.stats.estimate.sample import Sample
+from wirelab.stats.link.grade import GRADES
+from wirelab.stats.machine.endpoint_waits import Wait
+from wirelab.units import format_duration
 
 ERROR_RATE = 0.05
 
@@ -33,14 +37,17 @@ class Side:
     sample: Sample
     mean: Draws | None
     median: Draws | None
+    horizon_s: float | None = None
 
     @classmethod
-    def of(cls, key: str, sample: Sample, rng: np.random.Generator) -> Side:
+    def of(cls, key: str, sample: Sample, rng: np.random.Generator, horizon_s: float | None = None) -> Side:
+        """Time-outs count at the horizon in the mean, and above everything in the median."""
         completed, every = sample.completed(), sample.with_censored()
         if sum(len(trial) for trial in completed) < 2:
-            return cls(key, sample, None, None)
-        mean, _ = bootstrap.moments(completed, bootstrap.RESAMPLES, rng)
-        return cls(key, sample, mean, bootstrap.medians(every, bootstrap.RESAMPLES, rng))
+            return cls(key, sample, None, None, horizon_s)
+        counted = completed if horizon_s is None else sample.restricted(horizon_s)
+        mean, _ = bootstrap.moments(counted, bootstrap.RESAMPLES, rng)
+        return cls(key, sample, mean, bootstrap.medians(every, bootstrap.RESAMPLES, rng), horizon_s)
 
 
 def compare(metric: str, a: Side, b: Side, rng: np.random.Generator, level: float = LEVEL) -> Comparison:
@@ -49,7 +56,7 @@ def compare(metric: str, a: Side, b: Side, rng: np.random.Generator, level: floa
     p = shift.permutation_p(pair, rng)
     return Comparison(
         metric, a.key, b.key,
-        _ratio(a.mean, b.mean, a.sample, b.sample, level), _ratio(a.median, b.median, a.sample, b.sample, level),
+        _ratio("mean", a, b, level, _counted(a, b)), _ratio("median", a, b, level),
         shift.hodges_lehmann(pair, level), shift.cliffs_delta(pair, level), p, p, _family(metric, 0),
     )  # fmt: skip
 
@@ -127,8 +134,40 @@ def _text(*parts: object) -> str:
     return json.dumps(parts, sort_keys=True)
 
 
-def _ratio(a: Draws | None, b: Draws | None, left: Sample, right: Sample, level: float) -> Estimate:
+def without_waits(
+    a: Side, b: Side, waits: Mapping[str, Wait], level: float = LEVEL
+) -> dict[str, list[tuple[str, Estimate]]]:
+    """The ratios of means and of medians of delays with the CPU waiting of one side taken away, each with the name
+    and the time; only of sides that waited too long.
+    """
+    found: dict[str, list[tuple[str, Estimate]]] = {}
+    for statistic in ("mean", "median"):
+        ours, theirs = (a.mean, b.mean) if statistic == "mean" else (a.median, b.median)
+        if ours is None or theirs is None:
+            continue
+        for side in (a, b):
+            wait = waits.get(side.key)
+            seconds = wait.of(statistic) if wait is not None and wait.flag != GRADES[0] else None
+            if wait is None or seconds is None:
+                continue
+            ratio = ours.less(seconds).over(theirs) if side is a else ours.over(theirs.less(seconds))
+            words = f"{format_duration(round(seconds * 1e9))} of CPU waiting of {wait.name}"
+            found.setdefault(statistic, []).append((words, ratio.estimate(level)))
+    return found
+
+
+def _ratio(of: Literal["mean", "median"], left: Side, right: Side, level: float, also: str = "") -> Estimate:
+    a, b = (left.mean, right.mean) if of == "mean" else (left.median, right.median)
+    samples = (left.sample, right.sample)
     if a is None or b is None:
-        return Estimate(None, None, None, level, left.n + right.n, "no ratio: fewer than two values on a side")
-    fewer = min((left, right), key=lambda sample: len(sample.completed()))
-    return a.over(b).estimate(level, method_name(fewer))
+        n = sum(sample.n for sample in samples)
+        return Estimate(None, None, None, level, n, "no ratio: fewer than two values on a side")
+    fewer = min(samples, key=lambda sample: len(sample.completed()))
+    return a.over(b).estimate(level, "; ".join(filter(None, [bootstrap_name(fewer), also])))
+
+
+def _counted(*sides: Side) -> str:
+    """How time-outs count in means of these sides; empty if none timed out."""
+    horizons = dict.fromkeys(side.horizon_s for side in sides if sum(side.sample.censored))
+    words = [counted_at(each) if each is not None else "completed exchanges only" for each in horizons]
+    return ", ".join(words) or "completed exchanges only" * any(side.sample.unknown for side in sides)

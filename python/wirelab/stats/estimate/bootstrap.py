@@ -16,7 +16,7 @@ upper ends were up to 1e11 times the truth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -103,6 +103,11 @@ class Draws:
     def times(self, scale: float) -> Draws:
         """The statistic in other units."""
         return self._once(f"times {scale}", None, lambda: self._scaled(scale))
+
+    def less(self, seconds: float) -> Draws:
+        """The statistic of delays without so much of each; none is below 0."""
+        values = np.maximum(self.values - seconds, 0.0)
+        return replace(self, point=max(self.point - seconds, 0.0), values=values)
 
     def minus(self, other: Draws) -> Draws:
         """The difference of two independent statistics."""

@@ -72,6 +72,12 @@ class Sample:
         )
         return tuple(trial for trial in joined if len(trial))
 
+    def restricted(self, horizon_s: float) -> tuple[Floats, ...]:
+        """Trials with time-outs, and everything longer, counted at the horizon; trials without values are left
+        out.
+        """
+        return tuple(np.minimum(trial, horizon_s) for trial in self.with_censored(horizon_s))
+
     def completed(self) -> tuple[Floats, ...]:
         """Trials that completed anything."""
         return tuple(trial for trial in self.trials if len(trial))

@@ -49,16 +49,30 @@ class Wait:
     steal: float | None
     flag: Grade
     why: str
+    wait_s: float | None = None
+    median_wait_s: float | None = None
+    most_wait_s: float | None = None
+
+    def of(self, statistic: str) -> float | None:
+        """Seconds of CPU waiting in a statistic of delays: on average in a mean, in the median trial in a median, and
+        in the worst trial in any other quantile; None if it cannot be taken away.
+        """
+        if self.wait_s is None or statistic == "sd" or (self.steal or 0.0) > LIMITED_SHARE:
+            return None
+        typical = self.wait_s if self.median_wait_s is None else self.median_wait_s
+        most = self.wait_s if self.most_wait_s is None else self.most_wait_s
+        return {"mean": self.wait_s, "median": typical}.get(statistic, most)
 
 
 def waits_by_scenario(scenarios: Iterable[AnalysedScenario]) -> dict[str, Wait]:
     """Those of `estimates.json`, by the scenario's key."""
     known = ((each, each["endpoints"]) for each in scenarios)
-    return {
-        each["key"]: Wait(each["name"], waits["share"], waits["steal"], waits["flag"], waits["why"])
-        for each, waits in known
-        if waits is not None
-    }
+    return {each["key"]: _wait(each["name"], waits) for each, waits in known if waits is not None}
+
+
+def _wait(name: str, waits: EndpointWaits) -> Wait:
+    seconds = (waits["wait_s"], waits.get("median_wait_s"), waits.get("most_wait_s"))
+    return Wait(name, waits["share"], waits["steal"], waits["flag"], waits["why"], *seconds)
 
 
 def stolen(waits: Mapping[str, Wait]) -> dict[str, Wait]:
@@ -86,7 +100,7 @@ def _busy_ns() -> pl.Expr:
 
 def _judged(trials: pl.DataFrame, jobs: int) -> EndpointWaits:
     counted = trials.filter(_was_counted())
-    wait_s = share = None
+    wait_s = share = median_s = most_s = None
     reasons: list[tuple[Grade, str]] = []
     if counted.is_empty() or not counted["busy_ns"].sum():
         reasons.append(("good", "how long endpoints waited for a CPU was not counted"))
@@ -94,6 +108,10 @@ def _judged(trials: pl.DataFrame, jobs: int) -> EndpointWaits:
         waited = sum(int(counted[name].sum()) for name in WAITS)
         wait_s = waited / int(counted["exchanges"].sum()) / 1e9
         share = waited / int(counted["busy_ns"].sum())
+        each = (
+            sum((counted[name].fill_null(0) for name in WAITS), start=counted["exchanges"] * 0) / counted["exchanges"]
+        )
+        median_s, most_s = float(each.median()) / 1e9, float(each.max()) / 1e9  # type: ignore[arg-type]
         reasons.append(_waited(wait_s, share))
     steal = _steal(trials)
     reasons += _stolen(steal)
@@ -102,7 +120,10 @@ def _judged(trials: pl.DataFrame, jobs: int) -> EndpointWaits:
     cure = None
     if flag != GRADES[0]:
         cure = _cure(jobs) if reasons[0][0] == flag else "run it when the machine is quieter"
-    return {"wait_s": wait_s, "share": share, "steal": steal, "flag": flag, "why": why, "cure": cure}
+    return {
+        "wait_s": wait_s, "median_wait_s": median_s, "most_wait_s": most_s, "share": share, "steal": steal,
+        "flag": flag, "why": why, "cure": cure,
+    }  # fmt: skip
 
 
 def _cure(jobs: int) -> str:
