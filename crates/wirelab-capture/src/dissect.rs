@@ -6,7 +6,7 @@
 mod coap;
 pub mod quic;
 pub mod radio;
-mod ranges;
+pub(crate) mod ranges;
 pub mod rows;
 mod tcp;
 

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod capture;
+pub mod confirm;
 pub mod dissect;
 pub mod flow;
 mod fragments;

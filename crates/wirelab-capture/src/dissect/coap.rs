@@ -1,6 +1,7 @@
 //! CoAP messages in a packet log. Options and payloads are not read.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use wirelab_link::Direction;
 
@@ -10,6 +11,8 @@ pub(super) const PORT: u16 = 5683;
 /// What the link can tell of a CoAP message over UDP (RFC 7252 section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
+    /// Alike for messages whose logged bytes are alike, such as a message and its retransmission.
+    pub identity: u64,
     /// A confirmable message that the link had seen before from this side.
     pub retransmission: bool,
     /// A retransmission, and the link delivered one before it: the sender was impatient, or its acknowledgement was lost.
@@ -45,8 +48,9 @@ impl Association {
         if first >> 6 != VERSION || token_bytes > 8 || !matches!(code >> 5, 0 | 2 | 4 | 5) {
             return None;
         }
+        let identity = BuildHasherDefault::<DefaultHasher>::default().hash_one(datagram);
         if first >> 4 & 3 != CONFIRMABLE {
-            return Some(Message { retransmission: false, spurious: false });
+            return Some(Message { identity, retransmission: false, spurious: false });
         }
         let id = u16::from_be_bytes([high, low]);
         let sent = &mut self.sides[direction.index()];
@@ -54,7 +58,7 @@ impl Association {
         let (seen, arrived) = known.map_or((false, false), |sent| (true, sent.delivered));
         sent.insert(id, Sent { message: datagram.to_vec(), delivered: arrived || delivered });
         let retransmission = seen && !copy;
-        Some(Message { retransmission, spurious: retransmission && arrived })
+        Some(Message { identity, retransmission, spurious: retransmission && arrived })
     }
 }
 

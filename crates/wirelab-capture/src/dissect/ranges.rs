@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 /// A set of integers as disjoint half-open ranges.
 #[derive(Debug, Default)]
-pub(super) struct Ranges(BTreeMap<i64, i64>);
+pub(crate) struct Ranges(BTreeMap<i64, i64>);
 
 impl Ranges {
     /// Add `start..end`; nothing if it is empty.
-    pub(super) fn insert(&mut self, mut start: i64, mut end: i64) {
+    pub(crate) fn insert(&mut self, mut start: i64, mut end: i64) {
         if start >= end {
             return;
         }
@@ -23,7 +23,7 @@ impl Ranges {
     }
 
     /// How many integers of `start..end` are in the set.
-    pub(super) fn count(&self, start: i64, end: i64) -> i64 {
+    pub(crate) fn count(&self, start: i64, end: i64) -> i64 {
         let overlapping = self.0.range(..end).rev().take_while(|(_, until)| **until > start);
         overlapping.map(|(from, until)| (*until).min(end) - (*from).max(start)).sum()
     }

@@ -7,7 +7,7 @@ use super::{Dissection, Dissector};
 use crate::log_file::{self, Log};
 use crate::packet_log::{Outcome, Record};
 
-pub(super) fn dissections(log: &Log) -> impl Iterator<Item = (&Record, Dissection)> {
+pub(crate) fn dissections(log: &Log) -> impl Iterator<Item = (&Record, Dissection)> {
     let mut dissector = Dissector::default();
     log.records.iter().map(move |(record, packet)| (record, dissector.dissect(record, packet)))
 }

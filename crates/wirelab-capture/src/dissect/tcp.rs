@@ -11,6 +11,8 @@ pub struct Segment {
     pub flags: String,
     /// Sequence number relative to the first of this side.
     pub sequence: u32,
+    /// Where its payload begins in the stream, in sequence numbers from the first of this side without wrapping.
+    pub payload_from: i64,
     /// Acknowledgement number relative to the first sequence number of the other side, if ACK is set and that side has been seen.
     pub acknowledgement: Option<u32>,
     /// The link had seen some of its sequence numbers (its bytes, SYN or FIN) before.
@@ -99,7 +101,8 @@ impl Connection {
         }
         let acknowledgement =
             other.filter(|_| header.flags & ACK != 0).map(|first| header.acknowledgement.wrapping_sub(first));
-        Segment { flags: flags(header.flags), sequence, acknowledgement, retransmission, spurious }
+        let payload_from = start + i64::from(header.flags & SYN != 0);
+        Segment { flags: flags(header.flags), sequence, payload_from, acknowledgement, retransmission, spurious }
     }
 }
 

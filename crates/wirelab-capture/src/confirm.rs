@@ -1,0 +1,284 @@
+//! Whether a link delivered what a client says that it exchanged: bytes that cover each message, in time for the instants that it claims.
+//!
+//! It opens no file and reads no payload: it counts bytes and compares instants. So it finds an exchange that no packets carried, and cannot find one
+//! whose packets carried something else of the same size.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+use std::time::Duration;
+
+use wirelab_link::{Direction, Instant};
+
+use crate::dissect::Transport;
+use crate::dissect::ranges::Ranges;
+use crate::dissect::rows::dissections;
+use crate::log_file::Log;
+use crate::packet_log::Outcome;
+
+/// How far two clocks' readings of one instant may lie apart: kernel stamps are CLOCK_REALTIME, mapped to the clock of the endpoints.
+pub const TOLERANCE: Duration = Duration::from_micros(200);
+
+/// An exchange that its client says is complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Which of the trial's clients or subscribers.
+    pub client: u32,
+    /// Its position among those of its client.
+    pub index: u32,
+    /// When it started: no byte of it left the client before.
+    pub start: Instant,
+    /// When its last byte had come.
+    pub end: Instant,
+    /// How far these instants can be trusted.
+    pub stamps: Stamps,
+    /// The client's port; none if the record does not say it or several connections were used.
+    pub local_port: Option<u16>,
+    /// Bytes of its message to the server and of the one from it: the least that had to cross the link.
+    pub bytes: [u64; 2],
+    /// The server answers a message only when it has it all.
+    pub answered: bool,
+}
+
+/// How far the instants of a client can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stamps {
+    /// They are readings of CLOCK_MONOTONIC, at most this far off beside [`TOLERANCE`].
+    Within(Duration),
+    /// Both may lie earlier than they say, by the same time: the client's clock began when its process had started. It had ended by this instant.
+    Shifted(Instant),
+}
+
+/// A packet that reached the other side of the link uncorrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Which way.
+    pub direction: Direction,
+    /// The port of the client's side.
+    pub client_port: Option<u16>,
+    /// When it entered the link.
+    pub arrival: Instant,
+    /// When it left the link, as computed: its receiver cannot have had it before.
+    pub departure: Instant,
+    /// Payload bytes that no earlier packet had delivered. Of UDP whose packets do not say whether they were sent before, all of the payload.
+    pub new_bytes: u32,
+}
+
+/// Why the packets do not confirm an exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// By its end too few bytes of a direction had been delivered, or none that another exchange had not claimed.
+    Bytes {
+        /// Which way.
+        direction: Direction,
+        /// The message's.
+        needed: u64,
+        /// Those delivered that no other exchange claims.
+        delivered: u64,
+    },
+    /// No packet from the server came after the whole message was there and before the exchange's end.
+    Answer,
+    /// Its packets took longer than the exchange is said to have taken.
+    Duration {
+        /// As the client says.
+        claimed: Duration,
+        /// From the first packet of its connection to the last that it needed.
+        packets: Duration,
+    },
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Lack::Bytes { direction, needed, delivered } => {
+                let to = if *direction == Direction::Uplink { "server" } else { "client" };
+                write!(formatter, "the link delivered {delivered} of the {needed} bytes to the {to} by its end")
+            }
+            Lack::Answer => write!(formatter, "no answer crossed the link between its message and its end"),
+            Lack::Duration { claimed, packets } => {
+                let [claimed, packets] = [claimed, packets].map(|time| time.as_secs_f64() * 1e3);
+                write!(formatter, "it is said to have taken {claimed:.3} ms, and its packets took {packets:.3} ms")
+            }
+        }
+    }
+}
+
+/// What a log's link delivered, in order of departure.
+pub fn deliveries(log: &Log) -> Vec<Delivery> {
+    let mut packets: Vec<_> = dissections(log)
+        .filter(|(record, _)| record.outcome == Outcome::Delivered && record.corrupted_bit.is_none())
+        .collect();
+    packets.sort_by_key(|(record, _)| record.departure);
+    let mut ranges: HashMap<(usize, Direction), Ranges> = HashMap::new();
+    let mut messages: HashSet<(usize, Direction, u64)> = HashSet::new();
+    let delivery = |(record, packet): (&crate::packet_log::Record, crate::dissect::Dissection)| {
+        let direction = record.port.direction();
+        let new_bytes = if let Some(segment) = &packet.tcp {
+            let delivered = ranges.entry((packet.flow, direction)).or_default();
+            let (start, end) = (segment.payload_from, segment.payload_from + i64::from(packet.payload_bytes));
+            let before = delivered.count(start, end);
+            delivered.insert(start, end);
+            (end - start - before) as u32
+        } else if let Some(message) = packet.coap {
+            let is_new = messages.insert((packet.flow, direction, message.identity));
+            if is_new { packet.payload_bytes } else { 0 }
+        } else if packet.transport == Transport::Udp && !record.copy {
+            packet.payload_bytes
+        } else {
+            0
+        };
+        Delivery {
+            direction,
+            client_port: packet.ports.map(|ports| ports.client),
+            arrival: record.arrival,
+            departure: record.departure,
+            new_bytes,
+        }
+    };
+    packets.into_iter().map(delivery).collect()
+}
+
+/// The claims that the deliveries do not confirm, with the reason, in order of their ends. `deliveries` are in order of departure.
+///
+/// Claims that name a port are held against the packets of that port, the others against all packets. What one claim needs another cannot use: in
+/// order of their ends, claims take bytes away, and one that finds too few takes none.
+pub fn unconfirmed<'a>(claims: &'a [Claim], deliveries: &[Delivery]) -> Vec<(&'a Claim, Lack)> {
+    let mut groups: BTreeMap<Option<u16>, Vec<&Claim>> = BTreeMap::new();
+    for claim in claims {
+        groups.entry(claim.local_port).or_default().push(claim);
+    }
+    if let Some(without_port) = groups.get_mut(&None) {
+        without_port.extend(claims.iter().filter(|claim| claim.local_port.is_some()));
+    }
+    let mut found = Vec::new();
+    for (port, mut group) in groups {
+        group.sort_by_key(|claim| claim.latest());
+        let carried = Carried::of(deliveries.iter().filter(|each| port.is_none() || each.client_port == port));
+        let mut used = [0; 2];
+        for claim in group {
+            match carried.lack(claim, used) {
+                Some(lack) if claim.local_port == port => found.push((claim, lack)),
+                Some(_) => {}
+                None => used = [0, 1].map(|side| used[side] + claim.bytes[side]),
+            }
+        }
+    }
+    found.sort_by_key(|(claim, _)| claim.end);
+    found
+}
+
+impl Claim {
+    /// The latest instant at which its last packet may have come.
+    fn latest(&self) -> Instant {
+        match self.stamps {
+            Stamps::Within(tolerance) => self.end + tolerance + TOLERANCE,
+            Stamps::Shifted(ended) => self.end.max(ended) + TOLERANCE,
+        }
+    }
+
+    /// The earliest instant at which its first packet may have left.
+    fn earliest(&self) -> Instant {
+        match self.stamps {
+            Stamps::Within(tolerance) => self.start - tolerance - TOLERANCE,
+            Stamps::Shifted(_) => self.start - TOLERANCE,
+        }
+    }
+}
+
+/// The deliveries of some ports, by direction.
+struct Carried {
+    sides: [Side; 2],
+    /// Arrivals of all packets to the server, in order of departure.
+    arrivals: Vec<Instant>,
+}
+
+/// Deliveries of one direction that carried new bytes, in order of departure.
+#[derive(Default)]
+struct Side {
+    departures: Vec<Instant>,
+    arrivals: Vec<Instant>,
+    /// All bytes up to each packet, this one included.
+    bytes: Vec<u64>,
+}
+
+impl Carried {
+    fn of<'a>(deliveries: impl Iterator<Item = &'a Delivery>) -> Self {
+        let mut carried = Self { sides: Default::default(), arrivals: Vec::new() };
+        for delivery in deliveries {
+            if delivery.direction == Direction::Uplink {
+                carried.arrivals.push(delivery.arrival);
+            }
+            let side = &mut carried.sides[delivery.direction.index()];
+            if delivery.new_bytes > 0 {
+                let before = side.bytes.last().copied().unwrap_or_default();
+                side.departures.push(delivery.departure);
+                side.arrivals.push(delivery.arrival);
+                side.bytes.push(before + u64::from(delivery.new_bytes));
+            }
+        }
+        carried
+    }
+
+    /// Why a claim is not confirmed if others have used these bytes.
+    fn lack(&self, claim: &Claim, used: [u64; 2]) -> Option<Lack> {
+        let (earliest, latest) = (claim.earliest(), claim.latest());
+        for direction in [Direction::Uplink, Direction::Downlink] {
+            let (side, needed) = (&self.sides[direction.index()], claim.bytes[direction.index()]);
+            let by_end = side.by(latest);
+            let delivered = by_end.saturating_sub(side.before(earliest)).min(by_end.saturating_sub(used[direction.index()]));
+            if delivered < needed {
+                return Some(Lack::Bytes { direction, needed, delivered });
+            }
+        }
+        let done = match self.done(claim, earliest) {
+            Some(done) if done <= latest => done,
+            _ => return Some(Lack::Answer),
+        };
+        // Without its port, packets of an exchange before it may be taken for its first.
+        let (Stamps::Shifted(_), Some(_)) = (claim.stamps, claim.local_port) else { return None };
+        let first = self.arrivals.iter().copied().filter(|arrival| *arrival >= earliest).min()?;
+        let (claimed, packets) = (claim.end.saturating_since(claim.start), done.saturating_since(first));
+        (claimed + TOLERANCE + TOLERANCE < packets).then_some(Lack::Duration { claimed, packets })
+    }
+
+    /// The earliest instant at which the packets could have completed a claim that began at `earliest`.
+    fn done(&self, claim: &Claim, earliest: Instant) -> Option<Instant> {
+        let [uplink, downlink] = &self.sides;
+        if !claim.answered {
+            let [sent, received] = [uplink.reaches(claim.bytes[0], earliest), downlink.reaches(claim.bytes[1], earliest)];
+            return Some(sent?.max(received?));
+        }
+        let sent = uplink.reaches(claim.bytes[0].max(1), earliest)?;
+        let answer = (0..downlink.departures.len())
+            .skip(downlink.departures.partition_point(|departure| *departure < sent))
+            .find(|place| downlink.arrivals[*place] + TOLERANCE >= sent)?;
+        Some(downlink.departures[answer].max(downlink.reaches(claim.bytes[1], earliest)?))
+    }
+}
+
+impl Side {
+    /// Bytes delivered by `instant`.
+    fn by(&self, instant: Instant) -> u64 {
+        self.up_to(self.departures.partition_point(|departure| *departure <= instant))
+    }
+
+    /// Bytes delivered before `instant`.
+    fn before(&self, instant: Instant) -> u64 {
+        self.up_to(self.departures.partition_point(|departure| *departure < instant))
+    }
+
+    fn up_to(&self, packets: usize) -> u64 {
+        packets.checked_sub(1).map_or(0, |last| self.bytes[last])
+    }
+
+    /// When so many bytes have been delivered from `earliest` on; none if they never are. Of no bytes, `earliest`.
+    fn reaches(&self, bytes: u64, earliest: Instant) -> Option<Instant> {
+        if bytes == 0 {
+            return Some(earliest);
+        }
+        let needed = self.before(earliest) + bytes;
+        self.departures.get(self.bytes.partition_point(|delivered| *delivered < needed)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests;
