@@ -90,14 +90,16 @@ impl Client for RawTcpClient {
         let (mut writer, mut reader) = (connection.clone(), connection.clone());
         let send = async {
             let mut left = &self.message[..];
+            if !left.is_empty() {
+                stamp(&|exchange, now_ns| {
+                    exchange.request_start_ns = now_ns;
+                    exchange.first_body_sent_ns = now_ns;
+                });
+            }
             while !left.is_empty() {
                 let length = writer.write(left).await?;
                 left = &left[length..];
-                stamp(&|exchange, now_ns| {
-                    exchange.request_start_ns = exchange.request_start_ns.or(now_ns);
-                    exchange.first_body_sent_ns = exchange.request_start_ns;
-                    exchange.body_sent_bytes += length as u64;
-                });
+                stamp(&|exchange, _| exchange.body_sent_bytes += length as u64);
             }
             Ok(())
         };
@@ -138,4 +140,48 @@ async fn echo(stream: Box<dyn Stream>) {
     // A connection that breaks is the client's to report.
     let _ = tokio::io::copy(&mut reader, &mut writer).await;
     let _ = writer.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use serde_json::json;
+    use tokio::net::TcpStream;
+    use wirelab_schema::WorkloadSpec;
+
+    use super::super::testing::Watching;
+    use super::*;
+    use crate::SystemClock;
+    use crate::recorder::NoRecorder;
+    use crate::workload::virtual_time::context;
+
+    #[tokio::test]
+    async fn a_request_starts_before_its_first_byte_is_sent() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a server");
+        let address = listener.local_addr().expect("an address");
+        let mut attempt = Attempt::start(Arc::new(SystemClock), 0, None);
+        let mut connection = Socket::connect(address, false, &mut attempt).await.expect("connected");
+        let (server, _) = listener.accept().expect("accepted");
+        let clock = Arc::new(Watching(server.try_clone().expect("a handle").into()));
+        server.set_nonblocking(true).expect("a mode");
+        let echo = echo(Box::new(TcpStream::from_std(server).expect("a stream")));
+        let workload: WorkloadSpec = serde_json::from_value(json!({
+            "kind": "telemetry", "message_bytes": 5, "exchanges": 1, "arrival": {"process": "closed"}, "concurrency": 1,
+            "timeout_ns": 1, "connection": {"policy": "new"},
+        }))
+        .expect("a workload");
+        let (context, _stopper) = context(workload, NoRecorder);
+        let client = RawTcpClient {
+            dialer: Dialer::new(&context.parameters, false, None).expect("a dialer"),
+            message: Bytes::from_static(b"hello"),
+            clock: clock.clone(),
+        };
+        let mut attempt = Attempt::start(clock, 0, None);
+        tokio::select! {
+            exchanged = client.exchange(&mut connection, &mut attempt) => exchanged.expect("the echo came"),
+            () = echo => panic!("the echo ended first"),
+        }
+        assert_eq!((attempt.exchange.request_start_ns, attempt.exchange.first_body_sent_ns), (Some(1), Some(1)));
+    }
 }

@@ -97,12 +97,12 @@ impl Client for RawUdpClient {
             while sent < chunks && sent - received < WINDOW {
                 let chunk = self.chunk(sent);
                 let datagram = [&id.to_be_bytes(), &(sent as u32).to_be_bytes(), chunk].concat();
-                socket.send(&datagram).await?;
                 if sent == 0 {
                     attempt.exchange.request_start_ns = attempt.now();
                     attempt.exchange.first_body_sent_ns =
                         attempt.exchange.request_start_ns.filter(|_| !chunk.is_empty());
                 }
+                socket.send(&datagram).await?;
                 attempt.exchange.body_sent_bytes += chunk.len() as u64;
                 sent += 1;
             }
@@ -167,7 +167,28 @@ async fn echo(context: Context) -> Result<(), StackError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::Watching;
     use super::*;
+
+    #[tokio::test]
+    async fn a_request_starts_before_its_first_datagram_is_sent() {
+        let server = UdpSocket::bind("127.0.0.1:0").await.expect("a server");
+        let address = server.local_addr().expect("an address");
+        let client = RawUdpClient { server: address, message: Bytes::from_static(b"hello") };
+        let server = server.into_std().expect("a socket");
+        let clock = Arc::new(Watching(server.try_clone().expect("a handle").into()));
+        let server = UdpSocket::from_std(server).expect("a socket again");
+        let mut attempt = Attempt::start(clock, 0, None);
+        let mut socket = client.connect(&mut attempt).await.expect("connected");
+        let echo = async {
+            let mut buffer = [0; 64];
+            let (length, client) = server.recv_from(&mut buffer).await.expect("a datagram");
+            server.send_to(&buffer[..length], client).await.expect("an echo");
+        };
+        let (exchanged, ()) = tokio::join!(client.exchange(&mut socket, &mut attempt), echo);
+        exchanged.expect("the echo came");
+        assert_eq!((attempt.exchange.request_start_ns, attempt.exchange.first_body_sent_ns), (Some(1), Some(1)));
+    }
 
     #[test]
     fn an_echo_of_another_message_is_not_taken() {
