@@ -54,7 +54,7 @@ _ESTIMATES: Json = {
 }  # fmt: skip
 OUTCOMES: Json = dict.fromkeys(
     ("exchanges", "completed", "failed", "timed-out", "unsupported", "trials", "failed_trials", "unsupported_trials",
-     "exchanges_of_failed_trials", "excluded_trials"), 0,
+     "exchanges_of_failed_trials", "not-confirmed", "excluded_trials"), 0,
 )  # fmt: skip
 _ANALYSED: Json = {
     "name": "a scenario", "levels": {}, "protocol": "http1",

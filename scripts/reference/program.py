@@ -12,7 +12,7 @@ from wirelab.metrics.described import described
 from wirelab.metrics.documented import UNITS
 from wirelab.metrics.documented import tables as documented
 from wirelab.schema import registered
-from wirelab.schema.describe import SettingDescription
+from wirelab.schema.describe import ProtocolDescription, SettingDescription
 
 
 def tables() -> str:
@@ -67,6 +67,38 @@ def protocols() -> str:
         )
         parts.append("\n".join([f"## `{each.name}`: {each.title}", "", *sentences(f"{each.about} {facts}"), "", own]))
     return "\n\n".join(parts)
+
+
+def confirmed() -> str:
+    """What the packets of each protocol show of its exchanges."""
+    return table(
+        ("protocol", "sent twice", "what may cover a small message", "exchanges that end before the link has them"),
+        [(code(each.name), _repeats(each), _covers(each), _unanswered(each)) for each in registered().protocols],
+    )
+
+
+def _repeats(protocol: ProtocolDescription) -> str:
+    if protocol.transport == "tcp":
+        return "counts once (sequence numbers)"
+    if protocol.secure:
+        return "counts again: packets do not show it"
+    return "never sent twice" if protocol.echo else "counts once (message IDs)"
+
+
+def _covers(protocol: ProtocolDescription) -> str:
+    if protocol.echo:
+        return "nothing" if protocol.transport == "tcp" else "8 bytes of each datagram"
+    parts = ["handshake"] * protocol.secure + ["headers"]
+    trips = protocol.timing.round_trips
+    return ", ".join([*parts[:-1], *["session"] * (trips.session > 0), parts[-1]])
+
+
+def _unanswered(protocol: ProtocolDescription) -> str:
+    return ", ".join(
+        f"`telemetry` with {code(f'{change.setting} = {change.value}')}"
+        for change in protocol.timing.changes
+        if change.part == "request" and change.round_trips == 0
+    )
 
 
 def _setting(setting: SettingDescription) -> tuple[str, ...]:

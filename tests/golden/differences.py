@@ -10,11 +10,11 @@ RELATIVE, ABSOLUTE = 1e-9, 1e-12
 
 
 def differences(made: Any, kept: Any, where: str) -> Iterator[str]:
-    """Each path at which they differ, with both values. A metric that `kept` does not have is no difference: it was
-    defined later.
+    """Each path at which they differ, with both values. A metric or an outcome that `kept` does not have is no
+    difference: it was defined later.
     """
     if isinstance(made, dict) and isinstance(kept, dict):
-        added: set[str] = set() if where.endswith(".metrics") else made.keys() - kept.keys()
+        added: set[str] = set() if where.endswith((".metrics", ".denominators")) else made.keys() - kept.keys()
         yield from (f"{where}.{key}: is new" for key in sorted(added))
         yield from (f"{where}.{key}: is missing" for key in sorted(kept.keys() - made.keys()))
         for key in (key for key in kept if key in made):

@@ -147,13 +147,13 @@ class Bench:
         assert status == 0, f"{out}\n{words}"
         return words
 
-    def measure_experiment(self, text: str, *options: str) -> None:
+    def measure_experiment(self, text: str, *options: str, timeout_s: int = TIMEOUT_S) -> None:
         """Run an experiment that must succeed, without probes and until it is measured; with `--estimates`, analyzed.
 
         Estimates and a report take longer than a small campaign, which most tests read one table of.
         """
         arguments = (str(self.experiment(text)), "--out", str(self.campaign), *options)
-        status, out, words = self.run(*arguments, module="tests.interop.straight_line")
+        status, out, words = self.run(*arguments, module="tests.interop.straight_line", timeout_s=timeout_s)
         assert status == 0, f"{out}\n{words}"
 
     def statuses(self) -> dict[str, str]:

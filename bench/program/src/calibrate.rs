@@ -140,6 +140,7 @@ fn request(slot: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
         cpu_shares: Default::default(),
         capture: None,
         congestion_control: "reno".into(),
+        confirm: None,
         endpoints: vec![endpoint("server", &sink, Some(ready)), endpoint("client", &source, None)],
         timeout_ns: 60 * SECOND_NS + (f64::from(*packets) * interval_ms * 4e6) as u64,
     })

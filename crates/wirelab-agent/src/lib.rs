@@ -5,6 +5,7 @@
 
 mod capture;
 mod certificates;
+mod confirm;
 mod describe;
 mod dissect;
 mod endpoint;

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use wirelab_link::{Direction, Instant};
 
-use crate::dissect::Transport;
 use crate::dissect::ranges::Ranges;
 use crate::dissect::rows::dissections;
+use crate::dissect::{Dissection, Transport};
 use crate::log_file::Log;
-use crate::packet_log::Outcome;
+use crate::packet_log::{Outcome, Record};
 
 /// How far two clocks' readings of one instant may lie apart: kernel stamps are CLOCK_REALTIME, mapped to the clock of the endpoints.
 pub const TOLERANCE: Duration = Duration::from_micros(200);
@@ -42,9 +42,9 @@ pub struct Claim {
 /// How far the instants of a client can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stamps {
-    /// They are readings of CLOCK_MONOTONIC, at most this far off beside [`TOLERANCE`].
+    /// They are readings of CLOCK_MONOTONIC, at most this far off in addition to [`TOLERANCE`].
     Within(Duration),
-    /// Both may lie earlier than they say, by the same time: the client's clock began when its process had started. It had ended by this instant.
+    /// Both may have been later than they say, by the same time: the client's clock began after its process had started. It had ended by this instant.
     Shifted(Instant),
 }
 
@@ -104,13 +104,16 @@ impl fmt::Display for Lack {
 
 /// What a log's link delivered, in order of departure.
 pub fn deliveries(log: &Log) -> Vec<Delivery> {
-    let mut packets: Vec<_> = dissections(log)
-        .filter(|(record, _)| record.outcome == Outcome::Delivered && record.corrupted_bit.is_none())
+    let mut packets: Vec<_> = (log.records.iter().map(|(_, bytes)| bytes).zip(dissections(log)))
+        .filter(|(bytes, (record, _))| record.outcome == Outcome::Delivered && is_accepted(record, bytes))
+        .map(|(_, dissected)| dissected)
         .collect();
     packets.sort_by_key(|(record, _)| record.departure);
     let mut ranges: HashMap<(usize, Direction), Ranges> = HashMap::new();
     let mut messages: HashSet<(usize, Direction, u64)> = HashSet::new();
-    let delivery = |(record, packet): (&crate::packet_log::Record, crate::dissect::Dissection)| {
+    // A copy may arrive where its original is lost.
+    let mut datagrams: HashSet<u64> = HashSet::new();
+    let delivery = |(record, packet): (&Record, Dissection)| {
         let direction = record.port.direction();
         let new_bytes = if let Some(segment) = &packet.tcp {
             let delivered = ranges.entry((packet.flow, direction)).or_default();
@@ -121,7 +124,7 @@ pub fn deliveries(log: &Log) -> Vec<Delivery> {
         } else if let Some(message) = packet.coap {
             let is_new = messages.insert((packet.flow, direction, message.identity));
             if is_new { packet.payload_bytes } else { 0 }
-        } else if packet.transport == Transport::Udp && !record.copy {
+        } else if packet.transport == Transport::Udp && datagrams.insert(record.sequence) {
             packet.payload_bytes
         } else {
             0
@@ -137,6 +140,13 @@ pub fn deliveries(log: &Log) -> Vec<Delivery> {
     packets.into_iter().map(delivery).collect()
 }
 
+/// Whether a packet's receiver takes it: an inverted bit is found by a checksum, but for IPv6's traffic class, flow label and hop limit (RFC 8200,
+/// sections 3 and 8.1), which none covers.
+fn is_accepted(record: &Record, bytes: &[u8]) -> bool {
+    let is_ipv6 = bytes.first().is_some_and(|byte| byte >> 4 == 6);
+    record.corrupted_bit.is_none_or(|bit| is_ipv6 && matches!(bit, 4..32 | 56..64))
+}
+
 /// The claims that the deliveries do not confirm, with the reason, in order of their ends. `deliveries` are in order of departure.
 ///
 /// Claims that name a port are held against the packets of that port, the others against all packets. What one claim needs another cannot use: in
@@ -149,10 +159,17 @@ pub fn unconfirmed<'a>(claims: &'a [Claim], deliveries: &[Delivery]) -> Vec<(&'a
     if let Some(without_port) = groups.get_mut(&None) {
         without_port.extend(claims.iter().filter(|claim| claim.local_port.is_some()));
     }
+    let mut by_port: HashMap<Option<u16>, Vec<&Delivery>> = HashMap::new();
+    for delivery in deliveries {
+        by_port.entry(delivery.client_port).or_default().push(delivery);
+    }
     let mut found = Vec::new();
     for (port, mut group) in groups {
         group.sort_by_key(|claim| claim.latest());
-        let carried = Carried::of(deliveries.iter().filter(|each| port.is_none() || each.client_port == port));
+        let carried = match port {
+            None => Carried::of(deliveries.iter()),
+            Some(_) => Carried::of(by_port.get(&port).into_iter().flatten().copied()),
+        };
         let mut used = [0; 2];
         for claim in group {
             match carried.lack(claim, used) {
@@ -224,7 +241,8 @@ impl Carried {
         for direction in [Direction::Uplink, Direction::Downlink] {
             let (side, needed) = (&self.sides[direction.index()], claim.bytes[direction.index()]);
             let by_end = side.by(latest);
-            let delivered = by_end.saturating_sub(side.before(earliest)).min(by_end.saturating_sub(used[direction.index()]));
+            let delivered =
+                by_end.saturating_sub(side.before(earliest)).min(by_end.saturating_sub(used[direction.index()]));
             if delivered < needed {
                 return Some(Lack::Bytes { direction, needed, delivered });
             }
@@ -244,7 +262,8 @@ impl Carried {
     fn done(&self, claim: &Claim, earliest: Instant) -> Option<Instant> {
         let [uplink, downlink] = &self.sides;
         if !claim.answered {
-            let [sent, received] = [uplink.reaches(claim.bytes[0], earliest), downlink.reaches(claim.bytes[1], earliest)];
+            let [sent, received] =
+                [uplink.reaches(claim.bytes[0], earliest), downlink.reaches(claim.bytes[1], earliest)];
             return Some(sent?.max(received?));
         }
         let sent = uplink.reaches(claim.bytes[0].max(1), earliest)?;

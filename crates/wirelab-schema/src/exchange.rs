@@ -87,6 +87,9 @@ pub enum Extension {
 pub struct RequestExtension {
     /// curl's `time_starttransfer` for a third-party curl, as curl printed it, from `start_ns`.
     pub curl_starttransfer_ns: Option<u64>,
+    /// When the program that performed this exchange alone had ended; null for one that performs several. Its own clock began after `start_ns`, so
+    /// all that it says may have happened later than it says, at the latest by now.
+    pub program_end_ns: Option<u64>,
 }
 
 /// Columns of a row of `pubsub` or `stream`, behind those of every workload.
@@ -165,4 +168,7 @@ pub enum Outcome {
     TimedOut,
     /// The endpoint does not do this.
     Unsupported,
+    /// Its client says `completed`, and the packets of the link do not confirm it. No endpoint says this: it is found when the trial ends
+    /// ([`Confirmation`](crate::Confirmation)), and the trial is then failed.
+    NotConfirmed,
 }

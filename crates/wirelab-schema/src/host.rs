@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{LinkReport, LinkSpec};
+use crate::{ConfirmRequest, Confirmation, LinkReport, LinkSpec};
 
 /// One line on the host's stdin: `{"id": 7, "op": "run-trial", ...}`. Every request is answered by one [`HostReply`] with its `id`; trials run
 /// side by side, so replies may come in another order. When stdin ends or the host dies, every process and namespace of the campaign dies.
@@ -101,6 +101,9 @@ pub struct TrialRequest {
     /// Share of one CPU that all processes of a host together may use, from 0.001 to 1, by host; the others have no limit.
     #[serde(default)]
     pub cpu_shares: BTreeMap<String, f64>,
+    /// The client whose exchanges the packet log is to confirm; absent if none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<ConfirmRequest>,
     /// Processes, in start order. Each `server` must be ready before the next starts.
     pub endpoints: Vec<EndpointProcess>,
     /// The whole trial is ended after this long.
@@ -287,6 +290,9 @@ pub struct TrialResult {
     /// The effect of `cpu_shares`, by host.
     #[serde(default)]
     pub cpu_limits: BTreeMap<String, CpuLimit>,
+    /// What the packets say of the exchanges that the client calls complete; null if that was not asked.
+    #[serde(default)]
+    pub confirmation: Option<Confirmation>,
 }
 
 /// A limit on the CPU time of a host's processes, and what it did in one trial, their start and end included (`cpu.stat` of their control group).

@@ -5,6 +5,7 @@
 //! second, `_hz` events per second; probabilities are fractions in `[0, 1]`.
 
 mod capture;
+mod confirmation;
 mod describe;
 mod endpoint;
 mod exchange;
@@ -20,6 +21,7 @@ mod traffic;
 mod workload;
 
 pub use capture::*;
+pub use confirmation::*;
 pub use describe::*;
 pub use endpoint::*;
 pub use exchange::*;

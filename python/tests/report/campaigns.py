@@ -238,7 +238,7 @@ def _estimates(scenario: dict[str, Any]) -> dict[str, Any]:
         "denominators": {
             "exchanges": EXCHANGES, "completed": EXCHANGES - failed, "failed": failed, "timed-out": 0, "unsupported": 0,
             "trials": TRIALS, "failed_trials": 0, "unsupported_trials": 0, "exchanges_of_failed_trials": 0,
-            "excluded_trials": 0,
+            "not-confirmed": 0, "excluded_trials": 0,
         },
         "metrics": {
             "end-to-end-delay": _metric("s", median, modes, rule),

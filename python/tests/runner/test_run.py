@@ -22,7 +22,7 @@ from wirelab.runner.progress import Summary
 from wirelab.runner.run import InterruptedRunError, Runner
 from wirelab.runner.schedule import Assignment, BlockEnd, LatePackets, Schedule
 from wirelab.runner.start import run_campaign
-from wirelab.schema import TrialRequest, TrialResult, TrialStatus
+from wirelab.schema import Confirmation, NotConfirmed, TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
 from wirelab.schema.plan import Plan
 
@@ -148,6 +148,27 @@ def test_a_failed_trial_is_recorded_and_reported_once_and_not_repeated(folder: P
     assert ears.said == ["scenario 0: failed: because"]
     _, host, _ = run(make_plan(), folder)
     assert host.started == []
+
+
+def test_a_trial_with_an_exchange_that_the_link_did_not_confirm_failed_and_is_not_run_again(folder: Path) -> None:
+    lacking = NotConfirmed(client=0, index=2, reason="the link delivered 0 of 30 bytes to the server")
+    confirmation = Confirmation(checked=3, not_confirmed=(lacking,))
+
+    def behave(request: TrialRequest, _: int) -> TrialResult:
+        (folder / "trials" / request.trial / "client" / "stderr.txt").write_text("I did nothing\n")
+        return result(request.trial).model_copy(update={"confirmation": confirmation})
+
+    summary, _, ears = run(make_plan(1, 1), folder, behave)
+    assert (summary.failed, summary.not_confirmed) == (1, 1)
+    [entry] = entries(folder)
+    assert (entry.status, entry.not_confirmed) == (EntryStatus.FAILED, 1)
+    assert entry.error is not None
+    [first, *printed] = entry.error.splitlines()
+    assert first.startswith("not confirmed by the link: 1 of 3 exchanges that client builtin calls completed; ")
+    assert "    I did nothing" in printed
+    assert len(ears.said) == 1
+    summary, host, _ = run(make_plan(1, 1), folder, behave)
+    assert (host.started, summary.not_confirmed) == ([], 1)
 
 
 def test_retry_failed_runs_failed_trials_alone_and_keeps_their_first_records(folder: Path) -> None:

@@ -79,7 +79,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     FILE is a path, or the name of a shipped experiment. A trial runs one protocol over one link once. The same command
     again continues where it stopped, and runs only what has changed. Exits with 1 if no trial of a protocol succeeded,
-    or if a program did not become ready.
+    if a program did not become ready, or if a client calls an exchange completed that the link did not carry.
     """
     from rich.console import Console
 
@@ -114,7 +114,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if summary.not_run:
         rest = f"{summary.not_run} of {summary.total} trials were not started; the same command starts them"
         console.print(rest, markup=False, soft_wrap=True)
-    return 1 if campaign.failed or summary.not_run or summary.failed == summary.total else 0
+    if summary.not_confirmed:
+        unseen = f"{summary.not_confirmed} of {summary.total} trials have exchanges that the link did not confirm"
+        console.print(unseen, markup=False, soft_wrap=True)
+    failed = campaign.failed or summary.not_run or summary.not_confirmed or summary.failed == summary.total
+    return 1 if failed else 0
 
 
 def _plan(

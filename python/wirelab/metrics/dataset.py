@@ -77,7 +77,7 @@ _ENERGY = [metric.column for metric in TRIAL_METRICS if metric.unit == "j"]
 TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
-    **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES}, "uncounted": pl.Int64,
+    **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES}, "uncounted": pl.Int64, "not_confirmed": pl.Int64,
     **dict.fromkeys(delivery.TOTALS, pl.Int64),
     **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
     "left_out_of_captures": pl.Int64,
@@ -215,7 +215,7 @@ def _entry_row(campaign: Path, entry: JournalEntry, replicate: int) -> tuple[dic
         "trial": folder.name, "scenario": entry.scenario, "block": entry.block, "replicate": replicate,
         "lane": entry.lane,
         "status": entry.status.value, "error": None if excluded else entry.error,
-        "excluded": excluded, "exclusion": entry.error if excluded else None,
+        "excluded": excluded, "exclusion": entry.error if excluded else None, "not_confirmed": entry.not_confirmed,
     }  # fmt: skip
     return row, folder
 

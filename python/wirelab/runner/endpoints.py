@@ -26,6 +26,7 @@ from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
 from wirelab.schema import (
     CaptureFiles,
     Certificates,
+    ConfirmRequest,
     Description,
     EndpointParameters,
     EndpointProcess,
@@ -117,6 +118,7 @@ class Endpoints:
             capture=_capture(folder) if scenario.capture else None,
             congestion_control=scenario.congestion_control,
             cpu_shares=scenario.cpu,
+            confirm=self._confirm(scenario, folder),
             endpoints=tuple(processes),
             timeout_ns=trial_timeout_ns(scenario.workload) + patience_ns(scenario),
         )
@@ -136,6 +138,17 @@ class Endpoints:
         why = wrong_rows(output, scenario.workload, result.start_ns, result.end_ns)
         page = self._page(scenario)
         return why if why is not None or page is None else wrong_resources(output, page.site)
+
+    def _confirm(self, scenario: Scenario, folder: Path) -> ConfirmRequest:
+        """Whose exchanges the link is to confirm."""
+        ends = scenario.implementation
+        program = self.implementations.get(ends.client)
+        entry = program.roles.client if program is not None else None
+        return ConfirmRequest(
+            parameters=folder / Role.CLIENT.value / "parameters.json",
+            stamp_tolerance_ns=0 if entry is None else round(entry.stamp_tolerance_ms * 1e6),
+            builtin_server=ends.server == BUILTIN and scenario.origin is None,
+        )
 
     def _process_of(self, role: Role, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
         match role:

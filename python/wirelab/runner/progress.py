@@ -70,3 +70,5 @@ class Summary:
     """How many scenarios that left with fewer trials than were asked for."""
     not_run: int = 0
     """Trials that were not started because a program did not become ready."""
+    not_confirmed: int = 0
+    """Failed trials with exchanges that the packets of the link do not confirm."""

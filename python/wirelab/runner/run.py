@@ -19,6 +19,7 @@ from wirelab.runner.host import Host, RefusedError
 from wirelab.runner.progress import Observer, Progress, Summary, jobs_words
 from wirelab.runner.schedule import Assignment, BlockEnd, BlockOutcome, Schedule
 from wirelab.runner.timing_error import late_packets, tolerance_ns
+from wirelab.runner.unconfirmed import unconfirmed
 from wirelab.runner.unready import Unready
 from wirelab.schema import LinkReport, TrialResult, TrialStatus
 from wirelab.schema.campaign import RESULT, EntryStatus, JournalEntry
@@ -102,6 +103,7 @@ class Runner:
             flagged_blocks=self._flagged, lanes=schedule.jobs, elapsed_s=progress.elapsed_s,
             cut_after_blocks=schedule.cut and schedule.cut.blocks,
             cut_scenarios=schedule.cut.scenarios if schedule.cut else 0, not_run=progress.not_run,
+            not_confirmed=sum(entry.not_confirmed > 0 for entry in self._campaign.finished().values()),
         )  # fmt: skip
 
     def _start_all(self) -> float | None:
@@ -159,13 +161,18 @@ class Runner:
         status, error = (EntryStatus.FAILED, why) if why is not None else (_status(over.status), over.error)
         if status is EntryStatus.DONE and (broken := self._endpoints.wrong_rows(scenario, path.parent, over)):
             status, error = EntryStatus.FAILED, broken
+        not_confirmed = 0
+        # What the link did not carry in full, it can neither confirm nor deny.
+        if status is EntryStatus.DONE and (lacking := unconfirmed(scenario, over, path.parent)):
+            status, error = EntryStatus.FAILED, lacking
+            not_confirmed = len(over.confirmation.not_confirmed) if over.confirmation is not None else 0
         unready = None if why is not None else self._unready.hear(scenario, over, path.parent)
         if unready is not None:
             error = unready
         if status is EntryStatus.FAILED:
             # A client that could not write its exchanges fails: the disk is to blame, not its protocol.
             require_space(self._campaign.folder, error)
-        self._record(running, status, error, sync_records(path.parent))
+        self._record(running, status, error, sync_records(path.parent), not_confirmed)
         # What never became ready is not repeated with a late block: it would be late for nothing.
         late = None if unready is not None else late_packets(over.link, scenario.link)
         self._judged(self._schedule.over(assignment, late))
@@ -201,9 +208,14 @@ class Runner:
             del self._status[entry.trial]
 
     def _record(
-        self, running: _Running, status: EntryStatus, error: str | None, records: dict[str, str] | None = None
+        self,
+        running: _Running,
+        status: EntryStatus,
+        error: str | None,
+        records: dict[str, str] | None = None,
+        not_confirmed: int = 0,
     ) -> None:
-        entry = self._entry(running, status, error, records)
+        entry = self._entry(running, status, error, records, not_confirmed)
         self._campaign.journal.append(entry)
         self._status[entry.trial] = status
         self._run += 1
@@ -247,13 +259,18 @@ class Runner:
         )
 
     def _entry(
-        self, running: _Running, status: EntryStatus, error: str | None, records: dict[str, str] | None = None
+        self,
+        running: _Running,
+        status: EntryStatus,
+        error: str | None,
+        records: dict[str, str] | None = None,
+        not_confirmed: int = 0,
     ) -> JournalEntry:
         trial, block, lane, jobs = running.assignment
         return JournalEntry(
             trial=trial.trial, scenario=trial.scenario, block=block, lane=lane, lanes=jobs, status=status, error=error,
             attempt=running.attempt, agent=self._campaign.agent_digest, written=now(),
-            records=records,
+            records=records, not_confirmed=not_confirmed,
         )  # fmt: skip
 
     def _total(self) -> int:

@@ -64,7 +64,7 @@ class Unready:
             self._reasons.setdefault(
                 program, f"{last.value} {program.implementation} did not become ready in trial {result.trial}"
             )
-        return "\n".join([result.error or "", *_printed(folder / last.value), *self._hint(program)])
+        return "\n".join([result.error or "", *printed(folder / last.value), *self._hint(program)])
 
     def _hint(self, program: Program) -> Iterator[str]:
         implementation = self._implementations.get(program.implementation)
@@ -121,7 +121,7 @@ def _lacking(entry: ServerEntry) -> list[str]:
     return ["{{ address }}"] * (not named & {"address", "host"}) + ["{{ port }}"] * ("port" not in named)
 
 
-def _printed(folder: Path) -> Iterator[str]:
+def printed(folder: Path) -> Iterator[str]:
     """The last lines of a program's output."""
     for output in OUTPUTS:
         lines = _last_lines(folder / f"{output}.txt")

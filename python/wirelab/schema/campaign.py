@@ -92,6 +92,8 @@ class JournalEntry(Border):
     """How the attempt ended."""
     error: str | None = None
     """Why it failed or was discarded; null if it is done."""
+    not_confirmed: Unsigned = 0
+    """Exchanges that the client calls completed and the link does not confirm; with any the trial failed."""
     attempt: Unsigned
     """Number of the attempt, from 0."""
     agent: str

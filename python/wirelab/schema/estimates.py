@@ -125,6 +125,9 @@ Outcomes = TypedDict(
         "exchanges_of_failed_trials": Annotated[
             int, Field(description="Exchanges that failed trials recorded. They are in no other count.")
         ],
+        "not-confirmed": Annotated[
+            int, Field(description="Of these, exchanges that the packets of the link do not confirm.")
+        ],
         "excluded_trials": Annotated[int, Field(description="Attempts that were discarded and run again.")],
     },
 )
@@ -136,7 +139,7 @@ document(Outcomes)
 
 OutcomeKey = Literal[
     "exchanges", "completed", "failed", "timed-out", "unsupported", "trials", "failed_trials", "unsupported_trials",
-    "exchanges_of_failed_trials", "excluded_trials",
+    "exchanges_of_failed_trials", "not-confirmed", "excluded_trials",
 ]  # fmt: skip
 
 

@@ -15,6 +15,8 @@ class Outcome(StrEnum):
     FAILED = "failed"
     TIMED_OUT = "timed-out"
     UNSUPPORTED = "unsupported"
+    NOT_CONFIRMED = "not-confirmed"
+    """No endpoint says this: the packets of the link do not confirm what its client calls completed."""
 
 
 class Exchange(Border):
@@ -50,9 +52,10 @@ class Exchange(Border):
 
 
 class RequestExchange(Exchange):
-    """A row of `request-response` or `telemetry`. Only a program run once for each exchange reports the column."""
+    """A row of `request-response` or `telemetry`. Only a program run once for each exchange has these columns."""
 
     curl_starttransfer_ns: Unsigned | None = None
+    program_end_ns: Unsigned | None = None
 
 
 class MessageExchange(Exchange):

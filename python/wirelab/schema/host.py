@@ -98,6 +98,14 @@ class LinkTrial(Border):
     packet_log: Path | None = None
 
 
+class ConfirmRequest(Border):
+    """The client whose exchanges are compared with the packets of the trial's first link."""
+
+    parameters: Path
+    stamp_tolerance_ns: Unsigned = 0
+    builtin_server: bool = False
+
+
 class TrialRequest(Border):
     """One trial: the lane's first link with its seed, the other ones by name, and its processes in start order."""
 
@@ -111,6 +119,7 @@ class TrialRequest(Border):
     capture: CaptureFiles | None = None
     congestion_control: str
     cpu_shares: dict[str, float] = Field(default_factory=dict)
+    confirm: ConfirmRequest | None = None
     endpoints: tuple[EndpointProcess, ...]
     timeout_ns: Unsigned
 
@@ -199,6 +208,23 @@ class CpuLimit(Received):
     throttled_ns: Unsigned
 
 
+class NotConfirmed(Received):
+    """An exchange that its client calls complete, and that the packets do not confirm."""
+
+    client: Unsigned
+    index: Unsigned
+    reason: str
+
+
+class Confirmation(Received):
+    """What the packets say of the exchanges that a client calls complete."""
+
+    checked: Unsigned
+    not_confirmed: tuple[NotConfirmed, ...]
+    not_checked: str | None = None
+    """Why other exchanges, or all, were not compared; null if all were."""
+
+
 class TrialResult(Received):
     """How a trial went; instants are nanoseconds of CLOCK_MONOTONIC unless named otherwise."""
 
@@ -213,6 +239,8 @@ class TrialResult(Received):
     link: LinkReport
     other_links: dict[str, LinkReport] = Field(default_factory=dict)
     cpu_limits: dict[str, CpuLimit] = Field(default_factory=dict)
+    confirmation: Confirmation | None = None
+    """What the packets say of the exchanges that the client calls complete; null if that was not asked."""
 
 
 class Opened(HostFacts):

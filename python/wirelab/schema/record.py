@@ -49,6 +49,8 @@ class RunRecord(Border):
     """Trials that an earlier run finished."""
     failed: Unsigned | None = None
     """Trials that failed."""
+    not_confirmed: Unsigned = 0
+    """Failed trials with exchanges that the packets of the link do not confirm."""
     discarded: Unsigned | None = None
     """Attempts that were discarded and run again."""
     flagged_blocks: Unsigned | None = None

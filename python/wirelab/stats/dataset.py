@@ -124,7 +124,8 @@ class Dataset:
             "timed-out": int(counts.get("timed-out", 0)), "unsupported": int(counts.get("unsupported", 0)),
             "trials": len(kept), "failed_trials": len(failed),
             "unsupported_trials": int((kept["status"] == "unsupported").sum()),
-            "exchanges_of_failed_trials": int(failed["uncounted"].sum()), "excluded_trials": len(trials) - len(kept),
+            "exchanges_of_failed_trials": int(failed["uncounted"].sum()),
+            "not-confirmed": int(failed["not_confirmed"].sum()), "excluded_trials": len(trials) - len(kept),
         }  # fmt: skip
 
     def unanswered(self, scenario: str) -> list[tuple[int, int]]:

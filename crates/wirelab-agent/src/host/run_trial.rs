@@ -21,6 +21,7 @@ use wirelab_schema::{CaptureFiles, CpuLimit, LinkTrial, TrialRequest, TrialResul
 
 use super::slots::{self, Slots};
 use super::{Refusal, Running, lock};
+use crate::confirm::confirm;
 use crate::link::At;
 use crate::own_program;
 use crate::taps::{self, KeyLog};
@@ -54,10 +55,12 @@ pub fn run(slots: &Slots, request: &TrialRequest, running: &Running) -> Result<T
         log_error = log_error.or(error);
     }
     let log_error = log_error.or_else(|| complete_captures(request));
+    let shape = &slots.topology().shape().links()[0];
     let mut outcome = outcome?;
     if let (Some(error), TrialStatus::Done) = (log_error, outcome.status) {
         (outcome.status, outcome.error) = (TrialStatus::Failed, Some(error));
     }
+    let confirmation = request.confirm.as_ref().map(|asked| confirm(request, asked, shape));
     let TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, steal_ns, endpoints, own_proc: _ } = outcome;
     let (trial, others) = (request.trial.clone(), reports.split_off(1));
     let link = reports.remove(0);
@@ -76,6 +79,7 @@ pub fn run(slots: &Slots, request: &TrialRequest, running: &Running) -> Result<T
         link,
         other_links,
         cpu_limits,
+        confirmation,
     })
 }
 

@@ -131,6 +131,7 @@ impl Host {
             cpu_shares: BTreeMap::new(),
             capture: None,
             congestion_control: "reno".into(),
+            confirm: None,
             endpoints,
             timeout_ns: 20_000_000_000,
         }

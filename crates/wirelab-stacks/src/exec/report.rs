@@ -7,7 +7,8 @@ use wirelab_schema::{Exchange, Extension, Outcome, RequestExtension};
 use crate::base::attempt::ExchangeError;
 
 /// Fields that the driver knows better.
-const DRIVERS_OWN: [&str; 5] = ["index", "client", "intended_start_ns", "start_ns", "connection_reused"];
+const DRIVERS_OWN: [&str; 6] =
+    ["index", "client", "intended_start_ns", "start_ns", "connection_reused", "program_end_ns"];
 
 /// What a foreign client said of its exchange: one JSON object with fields of [`Exchange`] and
 /// [`RequestExtension`].
@@ -22,7 +23,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads the client's stdout. `started` is the row as the driver began it.
+    /// Reads the client's stdout. `started` is the row as the driver began it, with the end of the client's process.
     pub fn parse(stdout: &[u8], started: &Exchange) -> Result<Self, ExchangeError> {
         let text = String::from_utf8_lossy(stdout);
         let said: Map<String, Value> = serde_json::from_str(text.trim()).map_err(|error| {
@@ -32,15 +33,17 @@ impl Report {
         let has = |name| said.contains_key(name);
         let (has_received, has_outcome) = (has("body_received_bytes"), has("outcome"));
         let mut row = object(started);
-        let mut extension = object(&RequestExtension::default());
+        let program_end_ns = Some(started.end_ns);
+        let mut extension = object(&RequestExtension { program_end_ns, ..RequestExtension::default() });
         for (key, value) in said {
             let (name, value) = in_nanoseconds(key, value, started.start_ns)?;
-            if extension.contains_key(&name) {
+            let is_extension = extension.contains_key(&name);
+            if DRIVERS_OWN.contains(&name.as_str()) || !(is_extension || row.contains_key(&name)) {
+                return Err(ExchangeError::new(format!("the client said `{name}`, which is not its to say")));
+            }
+            if is_extension {
                 extension.insert(name, value);
                 continue;
-            }
-            if DRIVERS_OWN.contains(&name.as_str()) || !row.contains_key(&name) {
-                return Err(ExchangeError::new(format!("the client said `{name}`, which is not its to say")));
             }
             // An end that did not happen is the driver's.
             if name != "end_ns" || !value.is_null() {
@@ -61,7 +64,7 @@ impl Report {
         match self.outcome {
             Some(Outcome::TimedOut) => return Err(ExchangeError::TimedOut),
             Some(Outcome::Unsupported) => return Err(ExchangeError::Unsupported(reason())),
-            Some(Outcome::Failed) => return failed(reason()),
+            Some(Outcome::Failed | Outcome::NotConfirmed) => return failed(reason()),
             Some(Outcome::Completed) | None => {}
         }
         if let Some(status) = self.exchange.status.filter(|status| !(200..300).contains(status)) {
@@ -126,12 +129,14 @@ mod tests {
 
     #[test]
     fn an_end_of_zero_seconds_means_the_end_of_the_process() {
-        assert_eq!(parse(r#"{"end_s": 0.0, "status": 0}"#).expect("read").exchange.end_ns, 5_000);
+        let exchange = parse(r#"{"end_s": 0.0, "status": 0}"#).expect("read").exchange;
+        let ended = exchange.request().and_then(|columns| columns.program_end_ns);
+        assert_eq!((exchange.end_ns, ended), (5_000, Some(5_000)));
     }
 
     #[test]
     fn an_unknown_key_or_one_of_the_driver_is_an_error_with_its_name() {
-        for key in ["colour", "start_ns", "start_s", "index", "copies", "connections"] {
+        for key in ["colour", "start_ns", "start_s", "index", "copies", "connections", "program_end_ns"] {
             let error = parse(&format!(r#"{{"{key}": 1}}"#)).map(drop).expect_err(key).to_string();
             assert!(error.contains(key.trim_end_matches("_s")), "{error}");
         }

@@ -1,5 +1,6 @@
 //! Where a client's exchanges go. It measures nothing.
 
+mod read;
 mod table;
 
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::path::Path;
 use wirelab_schema::{Exchange, Extension, ResourceTiming, WorkloadSpec};
 
 use crate::StackError;
+pub use read::{Recorded, read};
 use table::Table;
 
 /// Takes exchanges in the order in which they end.

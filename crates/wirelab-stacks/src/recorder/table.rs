@@ -150,9 +150,14 @@ impl Row for Exchange {
             maybe!(rows, smoothed_rtt_ns, UInt64Array),
         ];
         let extension = match kind {
-            Extension::Request(_) => vec![maybe!(rows, curl_starttransfer_ns, UInt64Array, |row| {
-                row.request().and_then(|columns| columns.curl_starttransfer_ns)
-            })],
+            Extension::Request(_) => vec![
+                maybe!(rows, curl_starttransfer_ns, UInt64Array, |row| {
+                    row.request().and_then(|columns| columns.curl_starttransfer_ns)
+                }),
+                maybe!(rows, program_end_ns, UInt64Array, |row| {
+                    row.request().and_then(|columns| columns.program_end_ns)
+                }),
+            ],
             Extension::Message(_) => {
                 vec![maybe!(rows, copies, UInt32Array, |row| row.message().and_then(|columns| columns.copies))]
             }

@@ -172,6 +172,8 @@ class ClientEntry(RoleEntry):
     waiting: tuple[Words, ...] = ()
     loading: tuple[Words, ...] = ()
     timed_out_exit_codes: tuple[int, ...] = ()
+    stamp_tolerance_ms: float = Field(default=0, ge=0)
+    """How far the instants that it reports may lie from CLOCK_MONOTONIC, such as the step of its clock."""
 
     @model_validator(mode="after")
     def _one_way_to_run(self) -> Self:

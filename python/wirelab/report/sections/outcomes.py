@@ -24,6 +24,7 @@ TITLES: dict[OutcomeKey, str] = {
     "unsupported_trials": "unsupported trials",
     "failed_trials": "failed trials",
     "exchanges_of_failed_trials": "their exchanges, not counted",
+    "not-confirmed": "of these, not confirmed by the link",
     "excluded_trials": "repeated attempts",
 }
 """Keys of `denominators`, with their columns."""

@@ -1,0 +1,168 @@
+"""Exchanges that clients call completed, compared with the packets: a lie is found, and no honest one is accused."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.interop.covering import nightly
+
+from wirelab.schema.campaign import read_journal
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+pytestmark = pytest.mark.namespaces
+
+CLIENT = Path(__file__).resolve().parents[1] / "misbehaving" / "client.py"
+EXPERIMENT = """
+title = "misbehaving"
+[factors]
+protocol = ["http1"]
+[link]
+rtt = "20 ms"
+[workload]
+kind = "telemetry"
+message = "400 B"
+connection = "new"
+exchanges = 5
+timeout = "5 s"
+[protocols.http1]
+client.implementation = "{client}"
+[stop]
+replicates = 1
+"""
+ENTRY = """
+[{name}]
+title = "A client that says {name}"
+about = "It is for tests."
+homepage = "https://example.org"
+install = "it is here"
+version_command = ["{python}", "--version"]
+[{name}.roles.client]
+protocols = ["http1"]
+workloads = ["telemetry"]
+connections = ["new"]
+command = ["{python}", "{client}", "{name}", "{{{{ parameters }}}}"]
+"""
+HONEST = """
+title = "honest"
+[factors]
+protocol = [{protocols}]
+link = ["clean", "lossy"]
+"workload.connection" = ["new", "persistent"]
+[links]
+clean = {{ rtt = "10 ms" }}
+lossy = {{ rtt = "10 ms", loss = "10 %" }}
+[workload]
+kind = "telemetry"
+message = "30 B"
+exchanges = {exchanges}
+concurrency = {concurrency}
+timeout = "60 s"
+[stop]
+replicates = 1
+"""
+
+
+def confirmations(bench: Bench) -> list[Any]:
+    """What the link said of each trial."""
+    results = bench.campaign.glob("trials/*/result.json")
+    return [json.loads(path.read_text(encoding="utf-8"))["confirmation"] for path in results]
+
+
+def run_with(bench: Bench, name: str) -> tuple[int, str]:
+    """Run the experiment with such a client; its exit code, and what it said."""
+    entry = ENTRY.format(name=name, python=sys.executable, client=CLIENT)
+    (bench.folder / "implementations.toml").write_text(entry)
+    file = bench.experiment(EXPERIMENT.format(client=name))
+    status, out, words = bench.run("run", str(file), "--out", str(bench.campaign), "--no-probes")
+    return status, out + words
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "number", "reason"),
+    [
+        ("nothing", 5, "the link delivered 0 of the 400 bytes to the server by its end"),
+        ("few", 5, "of the 400 bytes to the server by its end"),
+        ("times", 5, "of the 400 bytes to the server by its end"),
+        ("cache", 4, "of the 400 bytes to the server by its end"),
+    ],
+)
+def test_a_client_that_lies_fails_its_trial_with_the_reason_and_its_last_line(
+    bench: Bench, misbehaviour: str, number: int, reason: str
+) -> None:
+    status, words = run_with(bench, misbehaviour)
+    assert status == 1, words
+    confirmation = confirmations(bench)[-1]
+    assert confirmation["checked"] == 5
+    assert len(confirmation["not_confirmed"]) == number
+    # On a busy machine a late block is run again, or kept with a second entry.
+    entries = read_journal(bench.campaign / "journal.jsonl")[0]
+    entry = next(each for each in entries if each.not_confirmed)
+    assert (entry.status, entry.not_confirmed) == ("failed", number)
+    assert entry.error is not None
+    assert reason in entry.error
+    assert f"{misbehaviour}: all went well" in entry.error
+    again, words = run_with(bench, misbehaviour)
+    assert again == 1, words
+    assert read_journal(bench.campaign / "journal.jsonl")[0] == entries
+
+
+def test_the_same_client_without_a_lie_is_confirmed(bench: Bench) -> None:
+    status, words = run_with(bench, "honest")
+    assert status == 0, words
+    # More than one if a busy machine made the block run again.
+    assert all(each == {"checked": 5, "not_confirmed": [], "not_checked": None} for each in confirmations(bench))
+    assert bench.statuses()
+
+
+@pytest.mark.mosquitto
+def test_a_program_that_only_exits_with_0_is_found_by_run_and_interop(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = bench.folder / "bin" / "mosquitto_pub"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    arguments = ("--protocol", "mqtt", "--client", "mosquitto", "--server", "builtin", "--json")
+    status, out, words = bench.run("interop", *arguments, "--out", str(bench.campaign))
+    assert status == 1, words
+    [cell] = [each for each in json.loads(out) if each["connection"] == "new"]
+    assert cell["result"] == "failed"
+    assert cell["reason"].startswith(
+        "not confirmed by the link: 3 of 3 exchanges that client mosquitto calls completed"
+    )
+
+
+# With 800 exchanges a trial 51,200, half of them at 10 % loss.
+@pytest.mark.parametrize(("exchanges", "concurrency"), [(5, 1), nightly(800, 8)])
+@pytest.mark.parametrize(
+    "protocols",
+    [
+        ("raw-tcp", "raw-udp", "http1", "https1"),
+        ("h2c", "h2", "h3", "mqtt"),
+        ("mqtts", "mqtt+quic", "amqp", "amqps"),
+        ("coap", "coaps", "coap+tcp", "coaps+tcp"),
+    ],
+)
+def test_no_honest_exchange_is_accused(
+    bench: Bench, protocols: tuple[str, ...], exchanges: int, concurrency: int
+) -> None:
+    names = ", ".join(f'"{name}"' for name in protocols)
+    bench.measure_experiment(
+        HONEST.format(protocols=names, exchanges=exchanges, concurrency=concurrency), timeout_s=1200
+    )
+    found = confirmations(bench)
+    # More if a busy machine made blocks run again.
+    assert len(found) >= 4 * len(protocols)
+    assert [each for each in found if each["not_confirmed"] or each["not_checked"]] == []
+    checked = sum(each["checked"] for each in found)
+    print(f"{checked} exchanges of {names} are confirmed")
+    # Of raw-udp, which sends nothing twice, 10 % loss times out one exchange in five.
+    assert checked > 0.8 * len(found) * exchanges
