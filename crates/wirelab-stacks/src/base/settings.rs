@@ -18,9 +18,9 @@ impl Settings {
         }
         let mut resolved = BTreeMap::new();
         for setting in &descriptor.settings {
-            let value = given.get(&setting.name).unwrap_or(&setting.default);
-            check(setting, value)?;
-            resolved.insert(setting.name.clone(), value.clone());
+            let value = as_word(setting, given.get(&setting.name).unwrap_or(&setting.default));
+            check(setting, &value)?;
+            resolved.insert(setting.name.clone(), value);
         }
         for setting in &descriptor.settings {
             let chosen = resolved[&setting.name].as_str().and_then(|word| setting.stands_for.get(word));
@@ -96,6 +96,13 @@ fn describe(name: &str, values: SettingValues, default: Value, about: &str) -> S
     SettingDescription { name: name.to_owned(), about: about.to_owned(), values, default, stands_for: BTreeMap::new() }
 }
 
+/// A number that spells a choice, such as version 5, is that choice.
+fn as_word(setting: &SettingDescription, value: &Value) -> Value {
+    let SettingValues::Choice { choices } = &setting.values else { return value.clone() };
+    let number = value.as_number().map(ToString::to_string);
+    number.filter(|number| choices.contains(number)).map_or_else(|| value.clone(), Value::from)
+}
+
 fn check(setting: &SettingDescription, value: &Value) -> Result<(), StackError> {
     let name = &setting.name;
     match &setting.values {
@@ -160,6 +167,17 @@ mod tests {
         assert_eq!((settings.given("window"), settings.given("table")), (Some(3), Some(9)));
         let none = Settings::resolve(&descriptor, &BTreeMap::new()).expect("defaults");
         assert_eq!((none.given("window"), none.given("table")), (None, None));
+    }
+
+    #[test]
+    fn a_number_that_spells_a_choice_is_that_choice() {
+        let mut descriptor = crate::find("raw-tcp").expect("registered").descriptor();
+        descriptor.settings = vec![choice("version", &["1.3", "5"], "")];
+        let resolve = |value| Settings::resolve(&descriptor, &BTreeMap::from([("version".to_owned(), value)]));
+        for (value, word) in [(json!(5), "5"), (json!(1.3), "1.3"), (json!("5"), "5")] {
+            assert_eq!(resolve(value).expect("a choice").choice("version"), word);
+        }
+        assert!(matches!(resolve(json!(4)), Err(StackError::Usage(_))));
     }
 
     #[test]
