@@ -36,6 +36,11 @@ pub struct Frames {
 }
 
 impl Frames {
+    /// It has seen bytes that are not a frame.
+    pub fn is_lost(&self) -> bool {
+        self.lost
+    }
+
     /// The next bytes.
     pub fn take(&mut self, mut bytes: &[u8], mut see: impl FnMut(Part)) {
         while !bytes.is_empty() && !self.lost {

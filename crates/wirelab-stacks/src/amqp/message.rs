@@ -1,14 +1,66 @@
 //! AMQP messages with a body of any kind. Their headers and properties are left alone.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use bytes::Bytes;
 use fe2o3_amqp::Sendable;
 use fe2o3_amqp::types::messaging::{Body, Data, Message};
-use fe2o3_amqp::types::primitives::{Binary, LazyValue};
+use fe2o3_amqp::types::primitives::Binary;
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::ser::{Serialize, Serializer};
 
 /// A body of any kind, its values left as they came.
-pub type AnyBody = Body<LazyValue>;
+pub type AnyBody = Body<AnyValue>;
+
+/// The bytes of an AMQP value with its constructor, as they came.
+///
+/// The library's own such type (`LazyValue` of serde_amqp 0.18) cannot be read from a message of several frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnyValue(Bytes);
+
+/// By which serde_amqp knows that a value is to be left as it is.
+const AS_IT_IS: &str = "__LAZY_VALUE";
+
+impl AnyValue {
+    fn as_slice(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Serialize for AnyValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Plain<'a>(&'a [u8]);
+        impl Serialize for Plain<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_bytes(self.0)
+            }
+        }
+        serializer.serialize_newtype_struct(AS_IT_IS, &Plain(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for AnyValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ValueVisitor;
+        impl Visitor<'_> for ValueVisitor {
+            type Value = AnyValue;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+                formatter.write_str("an AMQP value")
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<AnyValue, E> {
+                Ok(AnyValue(Bytes::copy_from_slice(bytes)))
+            }
+
+            fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<AnyValue, E> {
+                Ok(AnyValue(bytes.into()))
+            }
+        }
+        deserializer.deserialize_newtype_struct(AS_IT_IS, ValueVisitor)
+    }
+}
 
 /// A message with a single data section and nothing else.
 pub fn of_bytes(body: &[u8]) -> Sendable<Data> {

@@ -1,4 +1,5 @@
-//! Names of a peer's receivers, marked so that the library keeps them apart from senders. Nothing else of a frame is changed.
+//! Names of a peer's receivers, marked so that the library keeps them apart from senders, and frames that the library cannot handle, refused.
+//! Nothing else of a frame is changed.
 
 use std::io;
 use std::pin::Pin;
@@ -7,10 +8,12 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, BufMut, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::frames::{Fields, code};
+use super::frames::{Fields, Frames, Part, code};
 
 /// What the name of a peer's receiver has at its end while the library handles it.
 const MARK: u8 = 1;
+/// A disposition of more deliveries ends the connection: the library walks through its whole range, which may be 2^32.
+const LONGEST_DISPOSITION: u32 = 1 << 20;
 /// A longer `attach` passes as it is.
 const LONGEST_ATTACH: usize = 65_536;
 
@@ -19,6 +22,7 @@ const LONGEST_ATTACH: usize = 65_536;
 /// their way in, and the marks taken off on the way out.
 pub struct MarkedNames<S> {
     stream: S,
+    guard: Guard,
     incoming: Renamer,
     to_read: BytesMut,
     outgoing: Renamer,
@@ -30,6 +34,7 @@ impl<S> MarkedNames<S> {
     pub fn new(stream: S) -> Self {
         MarkedNames {
             stream,
+            guard: Guard::default(),
             incoming: Renamer::new(mark),
             to_read: BytesMut::new(),
             outgoing: Renamer::new(unmark),
@@ -58,6 +63,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for MarkedNames<S> {
             if read.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }
+            this.guard.check(read.filled())?;
             this.incoming.take(read.filled(), &mut this.to_read);
         }
         let length = this.to_read.len().min(buffer.remaining());
@@ -85,6 +91,27 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for MarkedNames<S> {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_drain(cx))?;
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// Ends a connection whose peer sends what would panic in the library or keep it busy.
+#[derive(Default)]
+struct Guard(Frames);
+
+impl Guard {
+    fn check(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut too_long = false;
+        self.0.take(bytes, |part| {
+            if let Part::Performative { code: code::DISPOSITION, fields, .. } = part {
+                let first = fields.uint(1).unwrap_or_default();
+                too_long |= fields.uint(2).is_some_and(|last| last.wrapping_sub(first) > LONGEST_DISPOSITION);
+            }
+        });
+        match (self.0.is_lost(), too_long) {
+            (false, false) => Ok(()),
+            (true, _) => Err(io::Error::new(io::ErrorKind::InvalidData, "not an AMQP frame")),
+            (false, true) => Err(io::Error::new(io::ErrorKind::InvalidData, "a disposition of too many deliveries")),
+        }
     }
 }
 
@@ -236,6 +263,24 @@ mod tests {
         let told = passed(&mut Renamer::new(unmark), &answered, 3);
         assert_eq!(told.len(), asked.len() - 1);
         assert_eq!(told[25..], [b'a', b'b', 0x43, 0x42]);
+    }
+
+    #[test]
+    fn frames_that_the_library_cannot_handle_end_the_connection() {
+        let disposition = |last: [u8; 4]| {
+            let head = [0, 0, 0, 22, 2, 0, 0, 1, 0x00, 0x53, 0x15, 0xc0, 9, 3, 0x41, 0x52, 5, 0x70];
+            [&head[..], &last].concat()
+        };
+        let short = [0, 0, 0, 4, 0x00, 0x53, 0x10, 0xc0];
+        for bad in [&short[..], &[0, 0, 0, 8, 1, 0, 0, 0], &disposition([0xff; 4]), &disposition([0, 0, 0, 4])] {
+            for piece in [1, 100] {
+                let bytes = [HEADER, EMPTY, bad].concat();
+                let mut guard = Guard::default();
+                assert!(bytes.chunks(piece).any(|part| guard.check(part).is_err()), "{bad:?}");
+            }
+        }
+        let mut guard = Guard::default();
+        guard.check(&[HEADER, &attach(true), &disposition([0, 0, 1, 0]), FLOW].concat()).expect("all in order");
     }
 
     #[test]

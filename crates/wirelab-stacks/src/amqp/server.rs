@@ -11,7 +11,7 @@ use fe2o3_amqp::acceptor::{
 };
 use fe2o3_amqp::link::delivery::{Delivery, DeliveryInfo};
 use fe2o3_amqp::types::definitions::{AmqpError, Error};
-use fe2o3_amqp::types::messaging::Outcome;
+use fe2o3_amqp::types::messaging::{DistributionMode, Outcome, Source};
 use fe2o3_amqp::types::performatives::Attach;
 use fe2o3_amqp::{Receiver, Sender};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, join, split};
@@ -151,6 +151,9 @@ impl Server {
         let (info, message) = delivery.into_parts();
         let taken = match address {
             DELIVER_ADDRESS => self.read(&message.body, ours).map_err(|words| (AmqpError::InvalidField, words)),
+            _ if message.header.as_ref().and_then(|header| header.ttl).is_some_and(|ttl| ttl > 0) => {
+                Err((AmqpError::NotImplemented, "messages of this queue do not expire".to_owned()))
+            }
             _ => self.queues.put(address, message).map_err(|full| (AmqpError::ResourceLimitExceeded, full.to_string())),
         };
         (info, taken.map_err(|(condition, words)| Error::new(condition, words, None)))
@@ -173,6 +176,10 @@ impl Server {
             let _ = sender.close_with_error(no_address()).await;
             return;
         };
+        if let Some(words) = sender.source().as_ref().and_then(unsupported) {
+            let _ = sender.close_with_error(Error::new(AmqpError::NotImplemented, words.to_owned(), None)).await;
+            return;
+        }
         let queue = self.queues.receiver(&address);
         let mut outcomes = JoinSet::new();
         loop {
@@ -209,6 +216,14 @@ fn prepend_header(header: [u8; 8], stream: impl Stream + Debug + 'static) -> imp
 async fn next_for(queue: &Arc<Queue>, credit: &Credit) -> Lease {
     credit.available().await;
     queue.take().await
+}
+
+/// What a receiver asks of its source that the queue does not have.
+fn unsupported(source: &Source) -> Option<&'static str> {
+    if source.distribution_mode == Some(DistributionMode::Copy) {
+        return Some("this queue cannot be browsed");
+    }
+    source.filter.as_ref().is_some_and(|filter| !filter.is_empty()).then_some("this queue has no filters or selectors")
 }
 
 fn no_address() -> Error {

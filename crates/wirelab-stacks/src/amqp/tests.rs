@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use fe2o3_amqp::link::receiver::CreditMode;
 use fe2o3_amqp::types::definitions::ReceiverSettleMode;
-use fe2o3_amqp::types::messaging::{Data, Message};
+use fe2o3_amqp::types::messaging::{Data, DistributionMode, Header, Message, Source};
 use fe2o3_amqp::types::primitives::Binary;
 use fe2o3_amqp::{Delivery as Received, Receiver, Sender};
 use serde_json::json;
@@ -206,6 +206,46 @@ async fn next(receiver: &mut Receiver) -> Option<Received<message::AnyBody>> {
 
 fn bytes(received: Received<message::AnyBody>) -> Vec<u8> {
     into_bytes(received.into_body()).expect("bytes").to_vec()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_value_of_several_frames_is_taken_and_delivered_unchanged() {
+    let server = server(&[]);
+    let mut opened = connect(&server, &Path::default(), &options(&[])).await.expect("opened");
+    let mut sender = Sender::attach(&mut opened.session, "sender", "jobs").await.expect("attached");
+    let mut taker = receiver(&mut opened, "taker", "jobs", 10).await;
+    for length in [200, 65_500, 65_510, 200_000] {
+        let value = Payload::new(1).bytes(length).to_vec();
+        let outcome = sender.send(Message::builder().value(Binary::from(value.clone())).build()).await;
+        assert!(outcome.expect("an outcome").is_accepted(), "{length}");
+        let received = next(&mut taker).await.expect("a message");
+        taker.accept(&received).await.expect("accepted");
+        assert!(bytes(received) == value, "{length}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn browsing_selectors_and_expiry_are_refused_as_not_implemented() {
+    let server = server(&[]);
+    let mut opened = connect(&server, &Path::default(), &options(&[])).await.expect("opened");
+    let browser = Source::builder().address("jobs").distribution_mode(DistributionMode::Copy).build();
+    let selector = Source::builder()
+        .address("jobs")
+        .add_to_filter_using_legacy_format("selector", "colour = 'red'".to_owned())
+        .build();
+    for (name, source) in [("browser", browser), ("selector", selector)] {
+        let link = Receiver::builder().name(name).source(source).attach(&mut opened.session).await;
+        let refused = match link {
+            Ok(mut receiver) => format!("{:?}", receiver.recv::<message::AnyBody>().await.expect_err("refused")),
+            Err(error) => format!("{error:?}"),
+        };
+        assert!(refused.contains("NotImplemented"), "{name}: {refused}");
+    }
+    let mut sender = Sender::attach(&mut opened.session, "sender", "jobs").await.expect("attached");
+    let header = Header { ttl: Some(1_000), ..Header::default() };
+    let mortal = Message::builder().header(header).data(Binary::from(&b"1"[..])).build();
+    let outcome = sender.send(mortal).await.expect("an outcome");
+    assert!(format!("{outcome:?}").contains("NotImplemented"), "{outcome:?}");
 }
 
 async fn send(sender: &mut Sender, bodies: &[&[u8]]) {
