@@ -16,6 +16,11 @@ use crate::codec::coap::{Client, ClientEvent, Ended, ExchangeId, Progress, Reque
 use crate::transport::stream::{Stream, push};
 use crate::transport::task::Task;
 
+/// Content type of a DTLS record (RFC 6347, section 4.1) with an alert.
+const DTLS_ALERT: u8 = 21;
+/// How long the socket of a session that was closed waits for the peer's close_notify.
+const ANSWER_WAIT: Duration = Duration::from_secs(10);
+
 /// A client's end of an association, with the task that carries its bytes.
 #[derive(Clone)]
 pub struct Association {
@@ -210,6 +215,12 @@ impl Shared {
         self.notify(&mut state);
     }
 
+    /// It closed a session that the peer still has to close (RFC 5246, section 7.2.1).
+    fn awaits_close_notify(&self) -> bool {
+        let state = self.lock();
+        state.over.is_none() && state.side.session.is_some()
+    }
+
     /// What is to be sent, when to come back, and whether to end after that.
     fn poll(&self) -> (Vec<Vec<u8>>, Option<Duration>, bool) {
         let now_ns = self.clock.now_ns();
@@ -233,6 +244,12 @@ async fn sleep(wait: Option<Duration>) {
     }
 }
 
+/// Waits for the peer's close_notify. A socket that was closed before would answer it with ICMP.
+async fn close_notify(socket: UdpSocket) {
+    let mut first = [0];
+    while socket.recv(&mut first).await.is_ok() && first[0] != DTLS_ALERT {}
+}
+
 async fn carry_datagrams(shared: Arc<Shared>, socket: UdpSocket) {
     let mut buffer = vec![0; 65_536];
     loop {
@@ -242,6 +259,9 @@ async fn carry_datagrams(shared: Arc<Shared>, socket: UdpSocket) {
             let _ = socket.send(&datagram).await;
         }
         if ends {
+            if shared.awaits_close_notify() {
+                tokio::spawn(tokio::time::timeout(ANSWER_WAIT, close_notify(socket)));
+            }
             return;
         }
         tokio::select! {

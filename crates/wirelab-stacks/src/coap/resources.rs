@@ -20,6 +20,11 @@ pub const MESSAGES: &str = "Messages are minimal: `POST /upload` with a Content-
 /// 12.3). Foreign bodies are checked by their length alone.
 pub const PAYLOAD_FORMAT: u16 = 65_000;
 
+/// Where a server says what resources it has (RFC 6690, section 4).
+const DISCOVERY: &str = "/.well-known/core";
+/// application/link-format.
+const LINK_FORMAT: u16 = 40;
+
 const CHANGED: u8 = 0x44;
 const CONTENT: u8 = 0x45;
 const BAD_REQUEST: u8 = 0x80;
@@ -135,7 +140,7 @@ impl Application {
             || asked.path().strip_prefix("/bytes/")?.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize);
         Said::Response(match (asked.method, asked.path()) {
             (Method::Post, "/upload") => match check(asked.content_format, &asked.payload, &self.upload) {
-                Ok(()) => with_body(asked, CHANGED, self.download.clone()),
+                Ok(()) => with_body(asked, CHANGED, PAYLOAD_FORMAT, self.download.clone()),
                 Err(error) => plain(BAD_REQUEST, error.to_string()),
             },
             (Method::Get, "/changes") => match &self.publication {
@@ -145,13 +150,26 @@ impl Application {
                 Some(_) => plain(CONTENT, String::new()),
                 None => plain(NOT_FOUND, "this workload has no changes".to_owned()),
             },
-            (_, "/upload" | "/changes") => plain(METHOD_NOT_ALLOWED, String::new()),
+            (Method::Get, DISCOVERY) => with_body(asked, CONTENT, LINK_FORMAT, self.links().into()),
+            (_, "/upload" | "/changes" | DISCOVERY) => plain(METHOD_NOT_ALLOWED, String::new()),
             (method, _) => match bytes() {
-                Some(bytes) if method == Method::Get => with_body(asked, CONTENT, self.payload.bytes(bytes)),
+                Some(bytes) if method == Method::Get => {
+                    with_body(asked, CONTENT, PAYLOAD_FORMAT, self.payload.bytes(bytes))
+                }
                 Some(_) => plain(METHOD_NOT_ALLOWED, String::new()),
                 None => plain(NOT_FOUND, String::new()),
             },
         })
+    }
+}
+
+impl Application {
+    /// The resources of its workload (RFC 6690, section 2). A query does not filter them, which section 4.1 leaves to the server.
+    fn links(&self) -> String {
+        match &self.publication {
+            Some(_) => "</changes>;obs".to_owned(),
+            None => format!("</upload>;ct={PAYLOAD_FORMAT},</bytes/{}>;ct={PAYLOAD_FORMAT}", self.download.len()),
+        }
     }
 }
 
@@ -168,10 +186,10 @@ fn observed(publication: &Arc<Publication>) -> Said {
 }
 
 /// There is one format, and none of no body (RFC 7252, section 5.10.4).
-fn with_body(asked: &IncomingRequest, code: u8, body: Bytes) -> Response {
-    let content_format = (!body.is_empty()).then_some(PAYLOAD_FORMAT);
+fn with_body(asked: &IncomingRequest, code: u8, format: u16, body: Bytes) -> Response {
+    let content_format = (!body.is_empty()).then_some(format);
     if content_format.is_some_and(|format| asked.accept.is_some_and(|accepted| accepted != format)) {
-        return plain(NOT_ACCEPTABLE, format!("there is Content-Format {PAYLOAD_FORMAT} alone"));
+        return plain(NOT_ACCEPTABLE, format!("there is Content-Format {format} alone"));
     }
     Response { content_format, ..Response::new(code.into(), body) }
 }
@@ -235,5 +253,7 @@ mod tests {
         assert_eq!([None, Some(PAYLOAD_FORMAT), Some(50)].map(|accept| code("/bytes/3", accept)), [205, 205, 406]);
         assert_eq!(code("/bytes/0", Some(50)), 205, "nothing has every format");
         assert_eq!(code("/elsewhere", Some(50)), 404);
+        assert_eq!([None, Some(40), Some(50)].map(|accept| code(DISCOVERY, accept)), [205, 205, 406]);
+        assert_eq!(application.links(), "</upload>;ct=65000,</bytes/3>;ct=65000");
     }
 }

@@ -77,7 +77,10 @@ impl Framing {
         };
         let mut csm = signal(CSM, &[]);
         csm.add_option(number::MAX_MESSAGE_SIZE.into(), uint(max_message_bytes as u32));
-        csm.add_option(number::BLOCK_WISE_TRANSFER.into(), Vec::new());
+        if max_message_bytes <= BASE_MESSAGE_BYTES {
+            // With longer messages it would announce BERT as well (RFC 8323, section 5.3.2); without it, blocks are taken all the same.
+            csm.add_option(number::BLOCK_WISE_TRANSFER.into(), Vec::new());
+        }
         framing.transmits.push_back(frame(&csm));
         framing
     }
@@ -291,6 +294,19 @@ mod tests {
                 }
             }
             assert_eq!(received, lengths);
+        }
+    }
+
+    #[test]
+    fn bert_is_not_announced() {
+        for (bytes, announced) in [(BASE_MESSAGE_BYTES, true), (BASE_MESSAGE_BYTES + 1, false)] {
+            let mut framing = Framing::new(bytes, ChaCha8Rng::seed_from_u64(1));
+            framing.append(&frame(&signal(CSM, &[])));
+            let csm = framing.poll_transmit().expect("a CSM comes first");
+            let mut datagram = vec![0x40, csm[1], 0, 0];
+            datagram.extend_from_slice(&csm[2..]);
+            let csm = decode(&datagram).expect("a message");
+            assert_eq!(csm.get_first_option(number::BLOCK_WISE_TRANSFER.into()).is_some(), announced, "{bytes}");
         }
     }
 
