@@ -1,5 +1,7 @@
 //! Counts from which a plan estimates the time of an exchange. No measured figure uses them.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,6 +28,33 @@ pub struct Timing {
     /// The longest body that a new connection carries before the server has said what it takes; a longer one waits a round trip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unannounced_bytes: Option<u64>,
+    /// Congestion control of its transport; absent if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<CongestionControl>,
+}
+
+/// What one connection reaches under random loss depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CongestionControl {
+    /// The setting with the algorithm's name; absent if the kernel's TCP has it, whose algorithm the experiment names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setting: Option<String>,
+    /// Application bytes of a full packet.
+    pub packet_bytes: u32,
+    /// The setting without which packets are smaller, and how many bytes they then carry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discovery: Option<PacketDiscovery>,
+    /// Constants of each algorithm, with their source.
+    pub constants: BTreeMap<String, String>,
+}
+
+/// A setting that finds the largest packet of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PacketDiscovery {
+    /// The setting, which is on or off.
+    pub setting: String,
+    /// Application bytes of a full packet if it is off.
+    pub packet_bytes: u32,
 }
 
 /// Round trips of each part of an exchange on a new connection.

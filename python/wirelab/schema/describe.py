@@ -80,6 +80,25 @@ class FlowControl(Received):
     streams_setting: str
 
 
+class PacketDiscovery(Received):
+    """A setting that finds the largest packet of a path, and how many bytes packets carry if it is off."""
+
+    setting: str
+    packet_bytes: int
+
+
+class CongestionControl(Received):
+    """What one connection reaches under random loss depends on."""
+
+    setting: str | None = None
+    """The setting with the algorithm's name; none if it is the kernel's TCP, whose algorithm the experiment names."""
+    packet_bytes: int
+    """Application bytes of a full packet."""
+    discovery: PacketDiscovery | None = None
+    constants: dict[str, str]
+    """Of each algorithm, with their source."""
+
+
 class Timing(Received):
     """The properties that determine the time of an exchange, other than its link and its workload."""
 
@@ -94,6 +113,8 @@ class Timing(Received):
     """The setting, in milliseconds, with the first retransmission time-out."""
     unannounced_bytes: int | None = None
     """A longer body waits a round trip on a new connection."""
+    congestion: CongestionControl | None = None
+    """Of its transport; none if it has none, or if it is not known."""
 
     @classmethod
     def usual(cls, transport: str, *, secure: bool) -> Timing:

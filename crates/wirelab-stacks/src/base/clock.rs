@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::BoxFuture;
 use nix::sys::time::TimeSpec;
@@ -16,6 +16,11 @@ pub trait Clock: Send + Sync {
 
     /// Completes at `instant_ns`, or at once if that has passed.
     fn sleep_until(&self, instant_ns: u64) -> BoxFuture<'static, ()>;
+
+    /// The time of day, for fields that peers read: nothing is measured with it.
+    fn time_of_day(&self) -> SystemTime {
+        SystemTime::now()
+    }
 
     /// False of a clock that is for protocols' timers alone: then exchanges are not stamped.
     fn measures(&self) -> bool {

@@ -1,9 +1,21 @@
 //! What descriptors say alike: libraries with their versions, and handshakes in round trips. It measures nothing.
 
 use serde_json::{Value, json};
-use wirelab_schema::{RoundTripChange, RoundTripPart, RoundTrips, Timing};
+use wirelab_schema::{CongestionControl, PacketDiscovery, RoundTripChange, RoundTripPart, RoundTrips, Timing};
 
 const LOCK: &str = include_str!("../../../../Cargo.lock");
+
+/// Setting of QUIC: the congestion control of both ends.
+pub const QUIC_CONGESTION_CONTROL: &str = "quic-congestion-control";
+/// Setting of QUIC: path MTU discovery of both ends.
+pub const QUIC_MTU_DISCOVERY: &str = "quic-mtu-discovery";
+/// Setting of QUIC's servers: they validate addresses before they begin a handshake.
+pub const RETRY: &str = "retry";
+
+/// Of a full segment over Ethernet, with timestamps.
+const TCP_SEGMENT_BYTES: u32 = 1448;
+/// Of a packet with a short header (RFC 9000, section 17.3.1): connection ID of 8 bytes, number of 2, AEAD tag; and a STREAM frame's header.
+const QUIC_OVERHEAD_BYTES: u32 = 1 + 8 + 2 + 16 + 8;
 
 /// The named libraries with the versions that this build locks, for example `hyper 1.12.0`.
 pub fn libraries(names: &[&str]) -> Vec<String> {
@@ -18,12 +30,39 @@ fn locked(name: &str) -> Option<&'static str> {
 /// TCP's handshake (RFC 9293, section 3.5), then TLS 1.3's (RFC 8446, section 2) or 1.2's (RFC 5246, section 7.3), if it is secure.
 pub fn over_tcp(secure: bool) -> Timing {
     let changes = if secure { vec![change("tls", json!("1.2"), RoundTripPart::Security, 2)] } else { vec![] };
-    Timing { round_trips: round_trips(1, u32::from(secure)), changes, ..Timing::default() }
+    let constants = [
+        ("cubic", "C = 0.4, beta = 717/1024 (Linux; RFC 9438 has 0.7)"),
+        ("reno", "beta = 1/2 (RFC 5681)"),
+        ("bbr", "paced by measured bandwidth, no reaction to single losses (Linux)"),
+    ];
+    let congestion = CongestionControl {
+        setting: None,
+        packet_bytes: TCP_SEGMENT_BYTES,
+        discovery: None,
+        constants: constants.map(|(name, words)| (name.to_owned(), words.to_owned())).into(),
+    };
+    let round_trips = round_trips(1, u32::from(secure));
+    Timing { round_trips, changes, congestion: Some(congestion), ..Timing::default() }
 }
 
-/// One round trip for QUIC's handshake, which is TLS's (RFC 9001, section 4).
+/// One round trip for QUIC's handshake, which is TLS's (RFC 9001, section 4), and one for Retry.
 pub fn over_quic() -> Timing {
-    Timing { round_trips: round_trips(0, 1), ..Timing::default() }
+    let constants = [
+        ("cubic", "C = 0.4, beta = 0.7 (quinn, with RFC 8312's W_est)"),
+        ("newreno", "beta = 1/2 (quinn; RFC 9002)"),
+        ("bbr", "paced by measured bandwidth, no reaction to single losses (quinn)"),
+    ];
+    let congestion = CongestionControl {
+        setting: Some(QUIC_CONGESTION_CONTROL.to_owned()),
+        packet_bytes: 1452 - QUIC_OVERHEAD_BYTES,
+        discovery: Some(PacketDiscovery {
+            setting: QUIC_MTU_DISCOVERY.to_owned(),
+            packet_bytes: 1200 - QUIC_OVERHEAD_BYTES,
+        }),
+        constants: constants.map(|(name, words)| (name.to_owned(), words.to_owned())).into(),
+    };
+    let changes = vec![change(RETRY, json!(true), RoundTripPart::Security, 2)];
+    Timing { round_trips: round_trips(0, 1), changes, congestion: Some(congestion), ..Timing::default() }
 }
 
 /// No handshake.

@@ -4,19 +4,22 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 
 use super::event_stream::{EVENT_STREAM, event};
-use super::{Body, PAYLOAD_TYPE};
+use super::{Body, PAYLOAD_TYPE, READ};
 use crate::workload::{Publication, Waiting};
 
 /// Header of a request that opens an event stream anew: how many messages the client has (HTML Living Standard, section 9.2.4).
 pub const LAST_EVENT_ID: &str = "last-event-id";
 
+/// Where they are.
+pub const PATH: &str = "/changes";
+
 /// A body of several messages ends with the one that makes it so long.
 const POLL_BYTES: usize = 1 << 20;
 
-/// What a `GET /changes` asks for.
+/// What a `GET /changes` asks for, or a `HEAD`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Question {
     /// Whether there is such a state: answered at once.
@@ -30,7 +33,7 @@ pub enum Question {
 impl Question {
     /// `None` for another target.
     pub fn of<B>(request: &Request<B>) -> Option<Self> {
-        if request.method() != Method::GET || request.uri().path() != "/changes" {
+        if !READ.contains(request.method()) || request.uri().path() != PATH {
             return None;
         }
         if let Some(query) = request.uri().query() {
@@ -42,6 +45,18 @@ impl Question {
         }
         let last = header(LAST_EVENT_ID).and_then(|id| id.parse().ok());
         Some(Question::Events(last.map_or(0, |id: u32| id.saturating_add(1))))
+    }
+
+    /// The head of an answer, at once.
+    pub fn head(self) -> Response<Body> {
+        let media_type = match self {
+            Question::State => return nothing(),
+            Question::Poll(_) => PAYLOAD_TYPE,
+            Question::Events(_) => HeaderValue::from_static(EVENT_STREAM),
+        };
+        let mut response = Response::new(Body::Whole(Bytes::new()));
+        response.headers_mut().insert(CONTENT_TYPE, media_type);
+        response
     }
 
     /// The answer, when there is one.

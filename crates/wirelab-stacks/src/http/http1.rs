@@ -50,8 +50,13 @@ pub struct Http1 {
 
 impl Stack for Http1 {
     fn descriptor(&self) -> Descriptor {
-        let mut settings =
-            vec![socket::nagle_setting(), expect_setting(), http::notification_setting(false), hints::setting(&[])];
+        let mut settings = vec![
+            socket::nagle_setting(),
+            expect_setting(),
+            http::notification_setting(false),
+            http::date_setting(),
+            hints::setting(&[]),
+        ];
         if self.secure {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());

@@ -5,6 +5,7 @@ mod event_stream;
 mod h2;
 mod h3;
 mod http1;
+mod semantics;
 mod subscriber;
 
 use std::sync::Arc;
@@ -25,12 +26,13 @@ use changes::Question;
 pub use h2::{H2, H2C};
 pub use h3::H3;
 pub use http1::{HTTP1, HTTPS1};
+pub use semantics::{Dates, READ, date_setting, empty, refuse_method};
 pub use subscriber::Get;
 use subscriber::HttpSubscriber;
 
 /// What `about` says of the messages, which are the same in every version of HTTP.
 pub const MESSAGES: &str = "Messages are minimal and alike in every version of HTTP: `POST /upload` with content-type and content-length, or \
-     `GET /bytes/N`, each with the authority; the answer is 200 with content-type and content-length. Who waits for changes asks `GET /changes`; \
+     `GET /bytes/N`, each with the authority; the answer is 200 with content-type, content-length and date. Who waits for changes asks `GET /changes`; \
      who loads a page asks for its paths, over HTTP/2 and HTTP/3 with the field `priority` (RFC 9218).";
 
 /// Setting `notification`, of every version of HTTP.
@@ -139,7 +141,14 @@ impl Requests {
 
 /// The answers of a server.
 #[derive(Clone)]
-pub enum Answers {
+pub struct Answers {
+    content: Content,
+    dates: Dates,
+}
+
+/// What they are.
+#[derive(Clone)]
+enum Content {
     /// To clients that ask.
     Exchanges(Bodies),
     /// To clients that wait.
@@ -157,12 +166,18 @@ pub struct Bodies {
 }
 
 /// A request that a server has read the head of.
-pub struct Pending(Option<Target>);
+pub struct Pending {
+    target: Target,
+    /// It asks for the head of the answer alone (RFC 9110, section 9.3.2).
+    head_only: bool,
+    dates: Dates,
+}
 
 enum Target {
     Bodies { request: BodyCheck, download_bytes: usize, payload: Payload },
     Changes(Question, Arc<Publication>),
     Page(Response<Bytes>),
+    Refused(Response<Bytes>),
 }
 
 /// The body of an answer.
@@ -195,86 +210,128 @@ impl Answers {
     /// As the workload says. Needs the runtime.
     pub fn new(context: &Context, settings: &Settings) -> Result<Self, StackError> {
         let parameters = &context.parameters;
-        Ok(match Work::of(&parameters.workload) {
-            Work::Changes(_) => Answers::Changes(Publication::new(parameters, context.clock.clone())),
-            Work::Page(_) => Answers::Page(Arc::new(Site::read(parameters, settings)?)),
-            Work::Exchanges(workload) => Answers::Exchanges(Bodies {
+        let dates = Dates::new(&context.clock, settings);
+        let content = match Work::of(&parameters.workload) {
+            Work::Changes(_) => Content::Changes(Publication::new(parameters, context.clock.clone())),
+            Work::Page(_) => Content::Page(Arc::new(Site::read(parameters, settings, dates.clone())?)),
+            Work::Exchanges(workload) => Content::Exchanges(Bodies {
                 upload_bytes: workload.upload_bytes as usize,
                 // Of a POST, which has one.
                 download_bytes: workload.download_bytes.of(0) as usize,
                 payload: made_ahead(parameters, &workload),
             }),
-        })
+        };
+        Ok(Answers { content, dates })
     }
 
     /// One that waits for the changes that a request asks for, if it asks for them by long poll.
     pub fn wait<B>(&self, request: &Request<B>) -> Option<Waiting> {
-        match (self, Question::of(request)) {
-            (Answers::Changes(publication), Some(Question::Poll(first))) => Some(publication.wait(first)),
+        match (&self.content, Question::of(request)) {
+            (Content::Changes(publication), Some(Question::Poll(first))) if request.method() == Method::GET => {
+                Some(publication.wait(first))
+            }
             _ => None,
         }
     }
 
+    /// What dates them.
+    pub fn dates(&self) -> &Dates {
+        &self.dates
+    }
+
     /// What they are from, if that is a page.
     pub fn site(&self) -> Option<&Arc<Site>> {
-        match self {
-            Answers::Page(site) => Some(site),
+        match &self.content {
+            Content::Page(site) => Some(site),
             _ => None,
         }
     }
 
     /// Takes the head of a request.
     pub fn take<B>(&self, request: &Request<B>) -> Pending {
-        Pending(match self {
-            Answers::Exchanges(bodies) => bodies.target(request),
-            Answers::Changes(publication) => {
-                Question::of(request).map(|question| Target::Changes(question, publication.clone()))
-            }
-            Answers::Page(site) => Some(Target::Page(site.answer(request))),
-        })
+        let target = match (semantics::host_error(request), &self.content) {
+            (Some(words), _) => Target::Refused(refusal(words)),
+            (None, Content::Exchanges(bodies)) => bodies.target(request),
+            (None, Content::Changes(publication)) => changes(request, publication),
+            (None, Content::Page(site)) => Target::Page(site.answer(request)),
+        };
+        Pending { target, head_only: request.method() == Method::HEAD, dates: self.dates.clone() }
     }
 }
 
 impl Bodies {
-    fn target<B>(&self, request: &Request<B>) -> Option<Target> {
+    fn target<B>(&self, request: &Request<B>) -> Target {
         let path = request.uri().path();
-        let (body_bytes, download_bytes) = match (request.method(), path.strip_prefix("/bytes/")) {
-            (&Method::POST, None) if path == "/upload" => (self.upload_bytes, self.download_bytes),
-            (&Method::GET, Some(number)) => (0, number.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize)?),
-            _ => return None,
+        let number = path.strip_prefix("/bytes/").and_then(|number| number.parse().ok());
+        let (allowed, body_bytes, download_bytes) = match number.filter(|bytes| *bytes <= MAX_BODY_BYTES as usize) {
+            Some(bytes) => (READ, 0, bytes),
+            None if path == "/upload" => (&[Method::POST][..], self.upload_bytes, self.download_bytes),
+            None => return Target::Refused(empty(StatusCode::NOT_FOUND)),
         };
+        if let Some(refusal) = refuse_method(request, allowed) {
+            return Target::Refused(refusal);
+        }
         let request = BodyCheck::new(request.headers(), &self.payload, body_bytes);
-        Some(Target::Bodies { request, download_bytes, payload: self.payload.clone() })
+        Target::Bodies { request, download_bytes, payload: self.payload.clone() }
     }
+}
+
+fn changes<B>(request: &Request<B>, publication: &Arc<Publication>) -> Target {
+    let known = request.uri().path() == changes::PATH;
+    match (known.then(|| refuse_method(request, READ)).flatten(), Question::of(request)) {
+        (Some(refusal), _) => Target::Refused(refusal),
+        (None, Some(question)) => Target::Changes(question, publication.clone()),
+        (None, None) => Target::Refused(empty(StatusCode::NOT_FOUND)),
+    }
+}
+
+/// 400, in words.
+fn refusal(words: &'static str) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(words.as_bytes()));
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response.headers_mut().insert(CONTENT_LENGTH, words.len().into());
+    response
 }
 
 impl Pending {
     /// The next bytes of the request's body.
     pub fn take(&mut self, bytes: &[u8]) {
-        if let Some(Target::Bodies { request, .. }) = &mut self.0 {
+        if let Target::Bodies { request, .. } = &mut self.target {
             request.take(bytes);
         }
     }
 
-    /// The answer, once the request's body has been read: 200, 400 for a wrong body, 404 for a target that is not served. One about changes may
-    /// take until there is one.
+    /// The answer, once the request's body has been read: 200, 400 for a wrong body or `Host`, 404 for a target that is not served, 405 for another
+    /// method. One about changes may take until there is one.
     pub async fn answer(self) -> Response<Body> {
-        let (status, body) = match self.0 {
-            None => (StatusCode::NOT_FOUND, Bytes::new()),
-            Some(Target::Changes(question, publication)) => return question.answer(&publication).await,
-            Some(Target::Page(answer)) => return answer.map(Body::Whole),
-            Some(Target::Bodies { request, download_bytes, payload }) => match request.finish() {
-                Ok(()) => (StatusCode::OK, payload.bytes(download_bytes)),
-                Err(error) => (StatusCode::BAD_REQUEST, error.to_string().into()),
+        let Pending { target, head_only, dates } = self;
+        let mut response = match target {
+            Target::Changes(question, _) if head_only => question.head(),
+            Target::Changes(question, publication) => question.answer(&publication).await,
+            // A site dates its answers itself.
+            Target::Page(answer) => return answer.map(Body::Whole),
+            Target::Refused(answer) => answer.map(Body::Whole),
+            Target::Bodies { request, download_bytes, payload } => match request.finish() {
+                Ok(()) => whole(StatusCode::OK, payload.bytes(download_bytes)),
+                Err(error) => whole(StatusCode::BAD_REQUEST, error.to_string().into()),
             },
         };
-        let length = body.len();
-        let mut response = Response::new(Body::Whole(body));
-        *response.status_mut() = status;
-        response.headers_mut().insert(CONTENT_TYPE, PAYLOAD_TYPE);
-        response.headers_mut().insert(CONTENT_LENGTH, length.into());
+        dates.stamp(response.headers_mut());
+        if head_only {
+            *response.body_mut() = Body::Whole(Bytes::new());
+        }
         response
     }
+}
+
+fn whole(status: StatusCode, body: Bytes) -> Response<Body> {
+    let length = body.len();
+    let mut response = Response::new(Body::Whole(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, PAYLOAD_TYPE);
+    response.headers_mut().insert(CONTENT_LENGTH, length.into());
+    response
 }
 
 /// Plays a client of a workload that has changes.

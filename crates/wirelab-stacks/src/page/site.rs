@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
+use ::http::header::{ALT_SVC, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, LINK};
+use ::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use bytes::Bytes;
-use http::header::{ALT_SVC, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, LINK};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use wirelab_schema::EndpointParameters;
 
 use super::hints::{self, EARLY_HINTS, PRELOAD, PUSH};
@@ -14,6 +14,7 @@ use super::manifest::{Page, file, files};
 use super::priority::Priority;
 use crate::StackError;
 use crate::base::settings::Settings;
+use crate::http::{self, Dates, READ};
 
 /// A page with its bodies, as a server has it.
 pub struct Site {
@@ -23,11 +24,12 @@ pub struct Site {
     hints: String,
     /// What the document says of HTTP/3 where it comes over that, as servers do that have it.
     http3: Option<HeaderValue>,
+    dates: Dates,
 }
 
 impl Site {
     /// Reads the files of the page that the parameters name.
-    pub fn read(parameters: &EndpointParameters, settings: &Settings) -> Result<Self, StackError> {
+    pub fn read(parameters: &EndpointParameters, settings: &Settings, dates: Dates) -> Result<Self, StackError> {
         let page = Page::read(parameters)?;
         let folder = &files(parameters)?.folder;
         let read = |resource| {
@@ -40,18 +42,24 @@ impl Site {
         };
         let bodies = page.resources().iter().map(read).collect::<Result<_, _>>()?;
         let http3 = (parameters.protocol == "h3").then(|| hints::http3(parameters.server.port));
-        Ok(Site { page, bodies, hints: settings.choice("hints").to_owned(), http3 })
+        Ok(Site { page, bodies, hints: settings.choice("hints").to_owned(), http3, dates })
     }
 
     /// The answer to a request, by its path and query.
     pub fn answer<B>(&self, request: &Request<B>) -> Response<Bytes> {
         let resource = self.resource(request).and_then(|index| Some((index, self.bodies[index].clone()?)));
-        let Some((index, body)) = resource.filter(|_| request.method() == Method::GET) else {
-            let mut missing = Response::new(Bytes::new());
-            *missing.status_mut() = StatusCode::NOT_FOUND;
-            missing.headers_mut().insert(CONTENT_LENGTH, 0.into());
-            return missing;
+        let mut response = match resource {
+            None => http::empty(StatusCode::NOT_FOUND),
+            Some((index, body)) => http::refuse_method(request, READ).unwrap_or_else(|| self.found(index, body)),
         };
+        self.dates.stamp(response.headers_mut());
+        if request.method() == Method::HEAD {
+            response.body_mut().clear();
+        }
+        response
+    }
+
+    fn found(&self, index: usize, body: Bytes) -> Response<Bytes> {
         let mut response = Response::new(body);
         let media_type = &self.page.resources()[index].media_type;
         let media_type = HeaderValue::from_str(media_type).expect("the manifest was checked");
@@ -73,7 +81,8 @@ impl Site {
 
     /// The interim response that goes before the answer.
     pub fn interim<B>(&self, request: &Request<B>) -> Option<Response<()>> {
-        let hinted = self.hints == EARLY_HINTS && self.resource(request) == Some(0);
+        let get = request.method() == Method::GET;
+        let hinted = get && self.hints == EARLY_HINTS && self.resource(request) == Some(0);
         hinted.then(|| {
             let mut interim = Response::new(());
             *interim.status_mut() = StatusCode::EARLY_HINTS;
@@ -85,7 +94,7 @@ impl Site {
     /// The paths of what is pushed together with the answer, and how urgent each is.
     pub fn pushed<B>(&self, request: &Request<B>) -> Vec<(&str, Priority)> {
         let all = self.page.resources().iter().skip(1);
-        match self.hints == PUSH && self.resource(request) == Some(0) {
+        match request.method() == Method::GET && self.hints == PUSH && self.resource(request) == Some(0) {
             true => all.map(|resource| (resource.path.as_str(), Priority::of(resource))).collect(),
             false => Vec::new(),
         }

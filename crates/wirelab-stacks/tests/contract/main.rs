@@ -1,6 +1,8 @@
 //! The contract that every registered stack keeps (`docs/contract.md`), on loopback.
 
 mod changes;
+mod conformance;
+mod datagrams;
 mod dialogue;
 mod foreign;
 mod lab;

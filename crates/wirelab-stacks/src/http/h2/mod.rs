@@ -52,8 +52,12 @@ pub struct Http2 {
 
 impl Stack for Http2 {
     fn descriptor(&self) -> Descriptor {
-        let mut settings =
-            vec![socket::nagle_setting(), http::notification_setting(true), hints::setting(&[EARLY_HINTS, PUSH])];
+        let mut settings = vec![
+            socket::nagle_setting(),
+            http::notification_setting(true),
+            http::date_setting(),
+            hints::setting(&[EARLY_HINTS, PUSH]),
+        ];
         settings.extend(tuning::settings());
         if self.secure {
             settings.push(tls::version_setting());
@@ -333,7 +337,7 @@ async fn read_and_answer(
 ) {
     let waiting = if pushes > 0 { answers.wait(&request) } else { None };
     let answered = match (waiting, page) {
-        (Some(waiting), _) => push::push(&request, &mut respond, waiting).await,
+        (Some(waiting), _) => push::push(&request, &mut respond, waiting, answers.dates()).await,
         (None, Some((site, bodies))) => page::answer(&request, &mut respond, &site, pushes, &bodies),
         (None, None) => try_answer(request, &mut respond, &answers).await,
     };

@@ -14,7 +14,7 @@ use h2::server::SendResponse;
 
 use super::{Connection, Connector, next_data};
 use crate::base::attempt::{Attempt, ExchangeError};
-use crate::http::{Get, Origin, PAYLOAD_TYPE};
+use crate::http::{Dates, Get, Origin, PAYLOAD_TYPE};
 use crate::workload::{Subscriber, Waiting};
 
 /// Waits for pushed responses.
@@ -91,15 +91,19 @@ pub async fn push(
     request: &Request<RecvStream>,
     respond: &mut SendResponse<Bytes>,
     mut waiting: Waiting,
+    dates: &Dates,
 ) -> Result<(), h2::Error> {
     // Dropped, it would end the answer.
-    let _answer = respond.send_response(Response::new(()), false)?;
+    let mut head = Response::new(());
+    dates.stamp(head.headers_mut());
+    let _answer = respond.send_response(head, false)?;
     while let Some(message) = waiting.next().await {
         let promise = Request::get(request.uri().clone()).body(()).expect("the client's own target");
         let mut pushed = respond.push_request(promise)?;
         let mut head = Response::new(());
         head.headers_mut().insert(CONTENT_TYPE, PAYLOAD_TYPE);
         head.headers_mut().insert(CONTENT_LENGTH, message.len().into());
+        dates.stamp(head.headers_mut());
         pushed.send_response(head, false)?.send_data(message, true)?;
     }
     std::future::pending().await

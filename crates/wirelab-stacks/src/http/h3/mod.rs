@@ -1,5 +1,6 @@
 //! HTTP/3 (RFC 9114): descriptor and roles. QUIC itself is in `transport::quic`.
 
+mod fields;
 mod streams;
 
 use std::convert::Infallible;
@@ -62,7 +63,7 @@ impl Stack for H3 {
             timing: Timing { flow_control: Some(quic::flow_control()), ..description::over_quic() },
             roles: vec![Role::Client, Role::Server],
             workloads: http::kinds(),
-            settings: [http::notification_setting(false), hints::setting(&[EARLY_HINTS])]
+            settings: [http::notification_setting(false), http::date_setting(), hints::setting(&[EARLY_HINTS])]
                 .into_iter()
                 .chain(tls::common_settings())
                 .chain([tls::early_data_setting()])
@@ -329,6 +330,11 @@ async fn answer_on<C: Accepted>(connection: C, answers: Answers, priorities: Pri
 
 async fn read_and_answer<C: Accepted>(resolver: RequestResolver<C, Bytes>, answers: Answers, priorities: Priorities) {
     let Ok((request, mut stream)) = resolver.resolve_request().await else { return };
+    let Ok(declared) = fields::content_length(request.headers()) else {
+        stream.stop_sending(Code::H3_MESSAGE_ERROR);
+        return stream.stop_stream(Code::H3_MESSAGE_ERROR);
+    };
+    let mut received = 0;
     let interim = answers.site().and_then(|site| site.interim(&request));
     if answers.site().is_some() {
         priorities.set(stream.send_id(), Priority::said(request.headers()));
@@ -340,7 +346,13 @@ async fn read_and_answer<C: Accepted>(resolver: RequestResolver<C, Bytes>, answe
         }
         while let Some(mut data) = stream.recv_data().await? {
             let bytes = data.copy_to_bytes(data.remaining());
+            received += bytes.len() as u64;
             pending.take(&bytes);
+        }
+        // Content that is not as long as it was said to be (RFC 9114, section 4.1.2).
+        if declared.is_some_and(|declared| declared != received) {
+            stream.stop_stream(Code::H3_MESSAGE_ERROR);
+            return Ok(());
         }
         let (head, mut body) = pending.answer().await.into_parts();
         stream.send_response(Response::from_parts(head, ())).await?;

@@ -15,6 +15,7 @@ use wirelab_schema::{EndpointParameters, Role, WorkloadSpec};
 
 use super::parameters::server_transport;
 use super::watched::WatchedConfig;
+use crate::base::description::RETRY;
 use crate::base::settings::Settings;
 use crate::transport::quic::qlog::Traces;
 use crate::transport::tls;
@@ -40,6 +41,7 @@ where
 {
     let Context { parameters, ready, mut stop, .. } = context;
     let early_data = settings.is_on(tls::EARLY_DATA);
+    let retries = settings.boolean(RETRY);
     let listener = listen(&parameters, settings, alpn, connections)?;
     let endpoint = &listener.endpoint;
     let port = endpoint.local_addr().map_err(|error| StackError::failed("listening", error))?.port();
@@ -50,6 +52,10 @@ where
             () = stop.stopped() => break,
             Some(_) = connections.join_next() => {}
             Some(incoming) = endpoint.accept() => {
+                if retries && !incoming.remote_address_validated() {
+                    let _ = incoming.retry();
+                    continue;
+                }
                 // A handshake that fails is the client's to report.
                 let Ok(connecting) = listener.accept(incoming) else { continue };
                 let handle = handle.clone();
