@@ -14,6 +14,7 @@ from math import ceil, sqrt
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from wirelab.experiment.duration.connections import connections
 from wirelab.experiment.duration.exchange import expected_exchange_ns
 from wirelab.experiment.duration.traffic import background_packets_per_s
 from wirelab.experiment.duration.trial import expected_trial_ns, runs_alone
@@ -158,6 +159,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         cpu=dict(scenario.cpu),
         program_settings={name: dict(each) for name, each in scenario.program_settings.items()},
         background_packets_per_s=background_packets_per_s(scenario),
+        connections=connections(scenario, protocol),
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=trial_ns + experiment.starts_in_ns(scenario, Role.CLIENT),
         server_starts_in_ns=experiment.starts_in_ns(scenario, Role.SERVER),

@@ -149,6 +149,11 @@ def _scenario(protocol: str, link: str, upload: str, extra: dict[str, str]) -> d
             "upload_bytes": 30, "download_bytes": 0, "exchanges": EXCHANGES // TRIALS, "concurrency": 1,
             "arrival": {"process": "closed"}, "timeout_ns": 10**10, "connection": {"policy": "new"},
         },
+        "connections": {
+            "at_once": 1, "congestion_control": "cubic", "constants": "C = 0.4, beta = 0.7", "packet_bytes": 1448,
+            "loss_limit": {"flow_bps": 2_243_000, "link_bps": 10**7, "loss": 0.1, "rtt_ns": 20_000_000}
+            if (protocol, link) == ("h2", "lossy") else None,
+        },
     }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from wirelab.report.sections import (
     glance,
     ledger,
     limits,
+    machine,
     messages,
     outcomes,
     phases,
@@ -449,6 +450,33 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
     assert "Only the built-in implementation of each protocol" in said
     assert "Chosen here, since the publication (doi 10.1/x) does not state it: link.rtt 20 ms." in said
     assert "Not encrypted: http1." in said
+
+
+def test_limits_name_the_connections_that_loss_limits_and_the_expected_rate(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    said = str(limits.section(load(folder, folder)))
+    assert "Random loss, not the link's rate, limits these connections" in said
+    assert (
+        "h2: on lossy, loss limits one connection to 2.2 of 10 Mbit/s "
+        "(cubic, 10 % of packets of 1448 B lost, round trip 20 ms)" in said
+    )
+    plan_ = read(folder, "plan.json")
+    for scenario in plan_["scenarios"]:
+        scenario["connections"]["loss_limit"] = None
+    store(folder, "plan.json", plan_)
+    assert "Random loss" not in str(limits.section(load(folder, folder)))
+
+
+def test_connections_and_congestion_control_of_each_protocol_are_named_or_said_to_be_unknown(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    [table] = [each for each in tables(machine.section(load(folder, folder))) if "Implementation" in each.caption]
+    assert cells(table)[0][-2:] == ["1", "cubic: C = 0.4, beta = 0.7; 1448 B a packet"]
+    plan_ = read(folder, "plan.json")
+    for scenario in plan_["scenarios"]:
+        del scenario["connections"]
+    store(folder, "plan.json", plan_)
+    [table] = [each for each in tables(machine.section(load(folder, folder))) if "Implementation" in each.caption]
+    assert cells(table)[0][-2:] == ["none or not known"] * 2
 
 
 @pytest.mark.parametrize(

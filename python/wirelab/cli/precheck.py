@@ -32,9 +32,16 @@ def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
     Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything.
     """
     from wirelab.runner.entries import forecast_failures
+    from wirelab.schema.connections import loss_lines
 
     forecast = forecast_failures(plan, experiment.source.folder)
-    for words in (*experiment.source.notes, *forecast.words, *_left_out(experiment), *_too_late(experiment)):
+    for words in (
+        *experiment.source.notes,
+        *forecast.words,
+        *_left_out(experiment),
+        *_too_late(experiment),
+        *loss_lines((each.protocol, each.link_name, each.connections) for each in plan.scenarios),
+    ):
         click.echo(words, err=True)
     left = plan.without(forecast.unsupported)
     if plan.scenarios and not left.scenarios:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
+from wirelab.schema.connections import Connections
 from wirelab.schema.describe import Description, ProtocolDescription, registered
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.link_facts import LinkFacts
@@ -159,6 +160,8 @@ class Scenario(Border):
     """Settings that a program gets in addition to `settings`. Absent without any."""
     background_packets_per_s: float = 0.0
     """Packets a second of background traffic, over all links, both ways."""
+    connections: Connections | None = None
+    """Its connections. Absent from a protocol without congestion control."""
     expected_exchange_ns: Unsigned
     """Rough guess of an exchange's time, for the minutes of a plan."""
     expected_trial_ns: Unsigned

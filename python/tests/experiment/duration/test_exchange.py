@@ -7,11 +7,12 @@ import pytest
 
 from tests.asked import load_experiment
 from tests.described import BASE, KNOWN, load
+from wirelab.experiment.duration.congestion import SEGMENT_BYTES, Control
+from wirelab.experiment.duration.connections import connections
 from wirelab.experiment.duration.exchange import exchange_parts, expected_exchange_ns
 from wirelab.experiment.duration.formula import (
     INITIAL_WINDOW_BYTES,
     PROCESSING_NS,
-    SEGMENT_BYTES,
     WINDOW_NS,
     Limit,
     Parts,
@@ -267,6 +268,7 @@ def test_a_flow_reaches_the_minimum_of_rate_window_limit_and_loss_limit() -> Non
 def test_a_long_body_over_a_lossy_link_is_limited_by_its_loss_and_a_short_one_by_round_trips(tmp_path: Path) -> None:
     text = BASE.replace('rtt = "20 ms"', 'rtt = "200 ms"\nrate = "100 Mbit/s"\nqueue = "1 MB"\nloss = "1 %"')
     long = parts(tmp_path, text, "protocol=http1", "workload.download=10 MB", "workload.timeout=1 h")
+    # RFC 9438, section 5.1: at a round trip of 0.2 s and 1 % loss, Reno's window of 12.2 packets is the larger one.
     reached = SEGMENT_BYTES * 8e9 / long.rtt_ns * sqrt(1.5 / 0.01)
     assert long.transfer_ns == pytest.approx(10_000_000 * 8e9 / reached, rel=0.01)
     assert (long.reached, long.limit) == (Limit.LOSS, Limit.LOSS)
@@ -287,3 +289,48 @@ def test_the_expected_time_beyond_the_timeout_is_known_too(tmp_path: Path) -> No
     sets = ("protocol=h3", "protocol.stream-window=256 B", "workload.connection=persistent", "workload.download=11 MB")
     found = parts(tmp_path, BASE, *sets, "workload.timeout=1 min")
     assert found.total_ns == 60 * 10**9 < found.patient_ns
+
+
+def test_cubic_is_never_slower_than_reno_and_faster_on_long_paths() -> None:
+    # RFC 9438, section 5.1: 1.054 * (RTT / p)^0.75 packets.
+    cubic, reno = Control("cubic"), Control("reno")
+    assert cubic.reached_bps(0.01, 20_000_000) == reno.reached_bps(0.01, 20_000_000)
+    long = cubic.reached_bps(0.01, 608_000_000)
+    assert long == pytest.approx(1.054 * 60.8**0.75 * SEGMENT_BYTES * 8 / 0.608, rel=1e-3)
+    assert long is not None
+    assert 0.4e6 < long < 0.5e6
+    assert Control("bbr").reached_bps(0.01, 608_000_000) is None
+
+
+def test_a_page_of_3_mb_at_1_percent_loss_over_600_ms_is_limited_by_loss(tmp_path: Path) -> None:
+    link = 'rtt = "600 ms"\nrate = "18.9 Mbit/s"\nqueue = "1 MB"\nloss = "1 %"'
+    file = tmp_path / "experiment.toml"
+    file.write_text(BASE.replace('rtt = "20 ms"', link))
+    page = ("workload.kind=page", 'workload.page={ objects = 60, object-size = "50 kB" }', "protocol=http1,h2,h3")
+    found = {}
+    for scenario in load_experiment(str(file), page).scenarios:
+        protocol = registered().protocol(scenario.protocol)
+        assert protocol is not None
+        found[scenario.protocol] = connections(scenario, protocol)
+    http1, h2, h3 = (found[name] for name in ("http1", "h2", "h3"))
+    assert http1 is not None
+    assert h2 is not None
+    assert h3 is not None
+    assert (http1.at_once, h2.at_once, h3.at_once) == (6, 1, 1)
+    assert (h2.packet_bytes, h3.packet_bytes) == (1448, 1417)
+    assert h2.limit_words == (
+        "loss limits one connection to 0.44 of 18.9 Mbit/s (cubic, 1 % of packets of 1448 B lost, round trip 600 ms)"
+    )
+    assert http1.limit_words is not None
+    assert "and its 6 connections to 2.6 Mbit/s" in http1.limit_words
+
+
+def test_a_transfer_that_loses_no_packet_on_average_is_not_said_to_be_limited_by_loss(tmp_path: Path) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_text(BASE.replace('rtt = "20 ms"', 'rtt = "600 ms"\nrate = "18.9 Mbit/s"\nqueue = "1 MB"\nloss = "1 %"'))
+    (scenario,) = load_experiment(str(file), ("protocol=h3", "workload.download=1 kB")).scenarios
+    protocol = registered().protocol("h3")
+    assert protocol is not None
+    used = connections(scenario, protocol)
+    assert used is not None
+    assert used.loss_limit is None

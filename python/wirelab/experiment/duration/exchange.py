@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil
 
+from wirelab.experiment.duration.congestion import Control
 from wirelab.experiment.duration.formula import (
     HEADER_BYTES,
     LEAST_TIMER_NS,
@@ -106,7 +107,7 @@ def _request(scenario: Scenario, workload: RequestResponse | Telemetry, timing: 
 def _load(scenario: Scenario, workload: PageLoads, timing: Timing) -> Parts:
     """The document, then what it names in as many rounds as there are connections or streams for."""
     page, others, flow = workload.page, workload.page.resources - 1, timing.flow_control
-    connections = max(1, min(others, CONNECTIONS_TO_A_HOST)) if timing.sequential else 1
+    connections = connections_to_server(scenario, timing)
     streams = others if flow is None else _given(scenario, flow.streams_setting) or others
     at_once = connections if timing.sequential else max(1, min(others, streams))
     rounds = 1 + ceil(others / at_once)
@@ -130,12 +131,34 @@ def _time(scenario: Scenario, timing: Timing, flow: Flow) -> Parts:
     timer_ms = scenario.settings.get(timing.timer_setting or "")
     paced = replace(
         flow,
+        control=control(scenario, timing),
         gap_ns=gap_ns,
         first_share=min(1.0, at_once / exchanges),
         timer_ns=None if timer_ms is None else max(int(timer_ms) * 10**6, 1),
     )
     met = path(scenario.facts[0], max(flow.opening + flow.asking, 1) * exchanges)
     return exchange_time(paced, met, queueing_ns(scenario), scenario.workload.timeout_ns)
+
+
+def connections_to_server(scenario: Scenario, timing: Timing) -> int:
+    """How many connections a client has at once: of a load all of them, of requests one for each under way."""
+    workload = scenario.workload
+    if isinstance(workload, PageLoads):
+        return max(1, min(workload.page.resources - 1, CONNECTIONS_TO_A_HOST)) if timing.sequential else 1
+    if isinstance(workload, PubSub | Stream):
+        return 1
+    if isinstance(workload.connection, Persistent):
+        return workload.connection.connections
+    return workload.concurrency
+
+
+def control(scenario: Scenario, timing: Timing) -> Control:
+    """Congestion control of the scenario's connections; without one as Reno."""
+    if (found := timing.congestion) is None:
+        return Control()
+    algorithm = scenario.congestion_control if found.setting is None else str(scenario.settings.get(found.setting))
+    smaller = found.discovery is not None and scenario.settings.get(found.discovery.setting) is False
+    return Control(algorithm, found.discovery.packet_bytes if smaller and found.discovery else found.packet_bytes)
 
 
 def _round_trips(scenario: Scenario, timing: Timing) -> RoundTrips:

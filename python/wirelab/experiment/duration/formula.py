@@ -1,24 +1,26 @@
 """How long an exchange takes, by one formula: round trips + bytes / min(rate, what one flow reaches) + timers of lost
 packets + what is fixed (`docs/design/duration.md`). Knows no scenario, no protocol and no stage of a link.
 
-A flow reaches MSS / RTT * sqrt(3/2) / sqrt(p) at random loss p (Mathis, Semke, Mahdavi and Ott, The macroscopic
-behavior of the TCP congestion avoidance algorithm, 1997, doi:10.1145/263932.264023), and a window for each round trip
-under flow control.
+At random loss a flow reaches what its congestion control does (`congestion`), and under flow control a window for each
+round trip.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import ceil, log2, sqrt
+from math import ceil, log2
+from typing import NamedTuple
 
+from wirelab.experiment.duration.congestion import Control
 from wirelab.experiment.duration.path import Path, Way
 
 FIRST_TIMER_NS, LEAST_TIMER_NS = 10**9, 2 * 10**8
 """Of a connection's first packet (RFC 6298, section 2.1; RFC 9002, section 6.2.2), and Linux's smallest later one."""
-INITIAL_WINDOW_BYTES, SEGMENT_BYTES, HEADER_BYTES = 14_480, 1448, 60
-"""Ten segments (RFC 6928), one of them, and the headers of a packet with a coded request's."""
+INITIAL_WINDOW_BYTES, HEADER_BYTES = 14_480, 60
+"""Ten segments (RFC 6928), and the headers of a packet with a coded request's."""
 PROCESSING_NS = 10**6
+_RENO = Control()
 WINDOW_NS = 35_000
 """CPU time of both ends for each window of a stream that is filled and given back, by h2window2017 at 255 bytes."""
 
@@ -49,6 +51,10 @@ class Parts:
     timeout_ns: int
     reached: Limit
     """What a flow's rate is limited by: `RATE`, `LOSS` or `FLOW_CONTROL`."""
+    flow_bps: float | None = None
+    """What one connection reaches in the direction with the longer transfer; none if nothing limits it."""
+    way: Way | None = None
+    """That direction; none of an exchange that is no transfer."""
 
     @property
     def patient_ns(self) -> int:
@@ -68,11 +74,13 @@ class Parts:
         return max(costs, key=lambda cause: costs[cause])
 
 
-def flow_rate_bps(way: Way, rtt_ns: int, window_bytes: int | None = None) -> tuple[float | None, Limit]:
+def flow_rate_bps(
+    way: Way, rtt_ns: int, window_bytes: int | None = None, control: Control = _RENO
+) -> tuple[float | None, Limit]:
     """What one flow reaches in a direction, and what limits it; none if nothing does."""
     reached: list[tuple[float, Limit]] = [] if way.rate_bps is None else [(way.rate_bps, Limit.RATE)]
-    if way.loss and rtt_ns:
-        reached.append((SEGMENT_BYTES * 8e9 / rtt_ns * sqrt(1.5 / way.loss), Limit.LOSS))
+    if (at_loss := control.reached_bps(way.loss, rtt_ns)) is not None:
+        reached.append((at_loss, Limit.LOSS))
     if window_bytes and rtt_ns:
         reached.append((window_bytes * 8e9 / rtt_ns, Limit.FLOW_CONTROL))
     return min(reached, default=(None, Limit.RATE), key=lambda each: each[0] or 0.0)
@@ -95,6 +103,7 @@ class Flow:
     windows: int = 0
     """That are filled and given back."""
     connections: int = 1
+    control: Control = _RENO
     timer_ns: int | None = None
     """The protocol's own first retransmission time-out."""
     held_back_ns: int = 0
@@ -114,29 +123,42 @@ def exchange_time(flow: Flow, met: Path, queueing_ns: int, timeout_ns: int) -> P
         _transfer(way, body + turns * HEADER_BYTES, rtt_ns, flow)
         for way, body in zip(met.ways, flow.bodies, strict=True)
     ]
+    longer = max(spent, key=lambda each: each.ns)
     fixed_ns = PROCESSING_NS + flow.held_back_ns + flow.windows * WINDOW_NS + sum(way.pause_ns for way in met.ways)
     fixed_ns += met.waking_ns(flow.gap_ns, rtt_ns + PROCESSING_NS, turns, flow.first_share)
     return Parts(
         round_trips=round_trips,
         rtt_ns=rtt_ns,
-        transfer_ns=round(sum(ns for ns, _ in spent)),
+        transfer_ns=round(sum(each.ns for each in spent)),
         recovery_ns=round(_recovery_ns(flow, met, rtt_ns, timeout_ns)),
         fixed_ns=fixed_ns,
         timeout_ns=timeout_ns,
-        reached=max(spent, key=lambda each: each[0])[1],
+        reached=longer.limit,
+        flow_bps=longer.flow_bps,
+        way=longer.way,
     )
 
 
-def _transfer(way: Way, size: int, rtt_ns: int, flow: Flow) -> tuple[float, Limit]:
+class _Transfer(NamedTuple):
+    """Bytes of one direction."""
+
+    ns: float
+    limit: Limit
+    flow_bps: float | None
+    way: Way
+
+
+def _transfer(way: Way, size: int, rtt_ns: int, flow: Flow) -> _Transfer:
     """Time for so many bytes. A flow that ends before it loses a packet, or within a window, is limited by neither."""
-    lossless = replace(way, loss=0.0) if size * way.loss < SEGMENT_BYTES * flow.connections else way
+    lossless = replace(way, loss=0.0) if size * way.loss < flow.control.packet_bytes * flow.connections else way
     window = flow.window_bytes if flow.window_bytes is not None and size > flow.window_bytes else None
-    reached, limit = flow_rate_bps(lossless, rtt_ns, window)
-    if reached is None:
-        return 0.0, limit
+    one_bps, limit = flow_rate_bps(lossless, rtt_ns, window, flow.control)
+    if one_bps is None:
+        return _Transfer(0.0, limit, None, way)
+    all_bps = one_bps
     if limit is Limit.LOSS:
-        reached = min(reached * flow.connections, way.rate_bps or reached * flow.connections)
-    return size * 8e9 / reached, limit
+        all_bps = min(one_bps * flow.connections, way.rate_bps or one_bps * flow.connections)
+    return _Transfer(size * 8e9 / all_bps, limit, one_bps, way)
 
 
 def _slow_start_trips(met: Path, rtt_ns: int, flow: Flow) -> int:
@@ -161,7 +183,7 @@ def _recovery_ns(flow: Flow, met: Path, rtt_ns: int, timeout_ns: int) -> float:
     total = 0.0
     for way, body in zip(met.ways, flow.bodies, strict=True):
         total += sum(times * timer_ns * waits(way, timeout_ns / timer_ns) for timer_ns, times in timers)
-        segments = body // (SEGMENT_BYTES * flow.connections) if flow.slow_start_bytes else 0
+        segments = body // (flow.control.packet_bytes * flow.connections) if flow.slow_start_bytes else 0
         total += segments * way.loss_again * later_ns * waits(way, timeout_ns / later_ns)
     return total
 

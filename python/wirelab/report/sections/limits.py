@@ -9,6 +9,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.model import level_words
 from wirelab.report.protocols import by_proxy, is_secure
 from wirelab.schema import LinkSpec, link_key
+from wirelab.schema.connections import loss_lines
 
 
 def section(campaign: Campaign) -> Section:
@@ -24,6 +25,7 @@ def _limits(campaign: Campaign) -> Iterator[str]:
             publication = f"publication (doi {doi})" if doi else "publication"
             yield f"Chosen here, since the {publication} does not state it: {chosen}."
         yield "The publication's protocols, sizes and channels are replicated, not its programs and hardware."
+    yield from _loss(campaign)
     yield from _implementations(campaign)
     if proxied := [f"{s.label} ({by_proxy(s.origin)})" for s in campaign.series if s.origin is not None]:
         yield f"A difference to another protocol may come from the proxy and its protocol: {', '.join(proxied)}."
@@ -33,6 +35,13 @@ def _limits(campaign: Campaign) -> Iterator[str]:
     )
     if any(len(campaign.trials.get(scenario.key, [])) == 1 for scenario in campaign.scenarios):
         yield "A scenario has a single trial, so its intervals do not include the spread between trials."
+
+
+def _loss(campaign: Campaign) -> Iterator[str]:
+    used = ((s.series.protocol, s.plan.link_name, s.plan.connections) for s in campaign.scenarios)
+    if lines := list(loss_lines(used)):
+        yield "Random loss, not the link's rate, limits these connections, as computed before the run:"
+        yield from lines
 
 
 def _radios(campaign: Campaign) -> str:

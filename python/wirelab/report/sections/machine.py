@@ -8,6 +8,10 @@ from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Ta
 from wirelab.report.campaign import Campaign
 from wirelab.report.protocols import title
 from wirelab.report.sections.common import series_cell
+from wirelab.schema.connections import Connections
+
+UNKNOWN = "none or not known"
+"""Of a protocol without congestion control, and of a plan that does not say."""
 
 
 def section(campaign: Campaign) -> Section:
@@ -36,18 +40,24 @@ def _implementations(campaign: Campaign) -> Table:
         mine = [scenario for scenario in campaign.scenarios if scenario.series == series]
         settings = {key: value for scenario in mine for key, value in scenario.plan.settings.items()}
         said = ", ".join(f"{key} = {_value(value)}" for key, value in sorted(settings.items())) or "no settings"
-        control = ", ".join(dict.fromkeys(s.plan.congestion_control for s in mine))
+        used = [s.plan.connections for s in mine if s.plan.connections is not None]
         rows.append(
             [
                 series_cell(series),
                 Cell(title(series.protocol)),
                 Cell(series.provider),
                 Cell(said),
-                Cell(control),
+                Cell(", ".join(dict.fromkeys(str(each.at_once) for each in used)) or UNKNOWN),
+                Cell(", ".join(dict.fromkeys(map(_control, used))) or UNKNOWN),
             ]
         )
-    names = ("protocol", "layers", "implementation", "settings", "TCP congestion control")
+    names = ("protocol", "layers", "implementation", "settings", "connections at once", "congestion control")
     return Table("Implementation of each protocol", [Column(name, numeric=False) for name in names], rows)
+
+
+def _control(used: Connections) -> str:
+    constants = "constants not known" if used.constants is None else used.constants
+    return f"{used.congestion_control}: {constants}; {used.packet_bytes} B a packet"
 
 
 def _flatten(value: object, prefix: str = "") -> Iterator[tuple[str, str]]:
