@@ -3,10 +3,13 @@
 //! It opens no file and reads no payload: it counts bytes and compares instants. So it finds an exchange that no packets carried, and cannot find one
 //! whose packets carried something else of the same size.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod carried;
+
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
+use carried::Carried;
 use wirelab_link::{Direction, Instant};
 
 use crate::dissect::ranges::Ranges;
@@ -149,38 +152,47 @@ fn is_accepted(record: &Record, bytes: &[u8]) -> bool {
 
 /// The claims that the deliveries do not confirm, with the reason, in order of their ends. `deliveries` are in order of departure.
 ///
-/// Claims that name a port are held against the packets of that port, the others against all packets. What one claim needs another cannot use: in
+/// Claims that name a port are compared with the packets of that port, the others with all packets. What one claim needs another cannot use: in
 /// order of their ends, claims take bytes away, and one that finds too few takes none.
 pub fn unconfirmed<'a>(claims: &'a [Claim], deliveries: &[Delivery]) -> Vec<(&'a Claim, Lack)> {
-    let mut groups: BTreeMap<Option<u16>, Vec<&Claim>> = BTreeMap::new();
-    for claim in claims {
-        groups.entry(claim.local_port).or_default().push(claim);
-    }
-    if let Some(without_port) = groups.get_mut(&None) {
-        without_port.extend(claims.iter().filter(|claim| claim.local_port.is_some()));
-    }
     let mut by_port: HashMap<Option<u16>, Vec<&Delivery>> = HashMap::new();
     for delivery in deliveries {
         by_port.entry(delivery.client_port).or_default().push(delivery);
     }
-    let mut found = Vec::new();
-    for (port, mut group) in groups {
-        group.sort_by_key(|claim| claim.latest());
-        let carried = match port {
-            None => Carried::of(deliveries.iter()),
-            Some(_) => Carried::of(by_port.get(&port).into_iter().flatten().copied()),
-        };
-        let mut used = [0; 2];
-        for claim in group {
-            match carried.lack(claim, used) {
-                Some(lack) if claim.local_port == port => found.push((claim, lack)),
-                Some(_) => {}
-                None => used = [0, 1].map(|side| used[side] + claim.bytes[side]),
+    let mut groups: HashMap<Option<u16>, Vec<&Claim>> = HashMap::new();
+    for claim in claims {
+        groups.entry(claim.local_port).or_default().push(claim);
+    }
+    let without_port = groups.remove(&None).unwrap_or_default();
+    let (mut found, mut carried) = (Vec::new(), Vec::new());
+    for (port, group) in groups {
+        let (confirmed, lacking) = judged(group, &Carried::of(by_port.get(&port).into_iter().flatten().copied()));
+        found.extend(lacking);
+        carried.extend(confirmed);
+    }
+    if !without_port.is_empty() {
+        carried.extend(without_port);
+        let (_, lacking) = judged(carried, &Carried::of(deliveries.iter()));
+        found.extend(lacking.into_iter().filter(|(claim, _)| claim.local_port.is_none()));
+    }
+    found.sort_by_key(|(claim, _)| (claim.end, claim.client, claim.index));
+    found
+}
+
+/// The claims that the packets of their ports confirm, and the others with the reason.
+fn judged<'a>(mut claims: Vec<&'a Claim>, carried: &Carried) -> (Vec<&'a Claim>, Vec<(&'a Claim, Lack)>) {
+    claims.sort_by_key(|claim| claim.latest());
+    let (mut confirmed, mut lacking, mut used) = (Vec::new(), Vec::new(), [0; 2]);
+    for claim in claims {
+        match carried.lack(claim, used) {
+            Some(lack) => lacking.push((claim, lack)),
+            None => {
+                used = [0, 1].map(|side| used[side] + claim.bytes[side]);
+                confirmed.push(claim);
             }
         }
     }
-    found.sort_by_key(|(claim, _)| claim.end);
-    found
+    (confirmed, lacking)
 }
 
 impl Claim {
@@ -201,103 +213,7 @@ impl Claim {
     }
 }
 
-/// The deliveries of some ports, by direction.
-struct Carried {
-    sides: [Side; 2],
-    /// Arrivals of all packets to the server, in order of departure.
-    arrivals: Vec<Instant>,
-}
-
-/// Deliveries of one direction that carried new bytes, in order of departure.
-#[derive(Default)]
-struct Side {
-    departures: Vec<Instant>,
-    arrivals: Vec<Instant>,
-    /// All bytes up to each packet, this one included.
-    bytes: Vec<u64>,
-}
-
-impl Carried {
-    fn of<'a>(deliveries: impl Iterator<Item = &'a Delivery>) -> Self {
-        let mut carried = Self { sides: Default::default(), arrivals: Vec::new() };
-        for delivery in deliveries {
-            if delivery.direction == Direction::Uplink {
-                carried.arrivals.push(delivery.arrival);
-            }
-            let side = &mut carried.sides[delivery.direction.index()];
-            if delivery.new_bytes > 0 {
-                let before = side.bytes.last().copied().unwrap_or_default();
-                side.departures.push(delivery.departure);
-                side.arrivals.push(delivery.arrival);
-                side.bytes.push(before + u64::from(delivery.new_bytes));
-            }
-        }
-        carried
-    }
-
-    /// Why a claim is not confirmed if others have used these bytes.
-    fn lack(&self, claim: &Claim, used: [u64; 2]) -> Option<Lack> {
-        let (earliest, latest) = (claim.earliest(), claim.latest());
-        for direction in [Direction::Uplink, Direction::Downlink] {
-            let (side, needed) = (&self.sides[direction.index()], claim.bytes[direction.index()]);
-            let by_end = side.by(latest);
-            let delivered =
-                by_end.saturating_sub(side.before(earliest)).min(by_end.saturating_sub(used[direction.index()]));
-            if delivered < needed {
-                return Some(Lack::Bytes { direction, needed, delivered });
-            }
-        }
-        let done = match self.done(claim, earliest) {
-            Some(done) if done <= latest => done,
-            _ => return Some(Lack::Answer),
-        };
-        // Without its port, packets of an exchange before it may be taken for its first.
-        let (Stamps::Shifted(_), Some(_)) = (claim.stamps, claim.local_port) else { return None };
-        let first = self.arrivals.iter().copied().filter(|arrival| *arrival >= earliest).min()?;
-        let (claimed, packets) = (claim.end.saturating_since(claim.start), done.saturating_since(first));
-        (claimed + TOLERANCE + TOLERANCE < packets).then_some(Lack::Duration { claimed, packets })
-    }
-
-    /// The earliest instant at which the packets could have completed a claim that began at `earliest`.
-    fn done(&self, claim: &Claim, earliest: Instant) -> Option<Instant> {
-        let [uplink, downlink] = &self.sides;
-        if !claim.answered {
-            let [sent, received] =
-                [uplink.reaches(claim.bytes[0], earliest), downlink.reaches(claim.bytes[1], earliest)];
-            return Some(sent?.max(received?));
-        }
-        let sent = uplink.reaches(claim.bytes[0].max(1), earliest)?;
-        let answer = (0..downlink.departures.len())
-            .skip(downlink.departures.partition_point(|departure| *departure < sent))
-            .find(|place| downlink.arrivals[*place] + TOLERANCE >= sent)?;
-        Some(downlink.departures[answer].max(downlink.reaches(claim.bytes[1], earliest)?))
-    }
-}
-
-impl Side {
-    /// Bytes delivered by `instant`.
-    fn by(&self, instant: Instant) -> u64 {
-        self.up_to(self.departures.partition_point(|departure| *departure <= instant))
-    }
-
-    /// Bytes delivered before `instant`.
-    fn before(&self, instant: Instant) -> u64 {
-        self.up_to(self.departures.partition_point(|departure| *departure < instant))
-    }
-
-    fn up_to(&self, packets: usize) -> u64 {
-        packets.checked_sub(1).map_or(0, |last| self.bytes[last])
-    }
-
-    /// When so many bytes have been delivered from `earliest` on; none if they never are. Of no bytes, `earliest`.
-    fn reaches(&self, bytes: u64, earliest: Instant) -> Option<Instant> {
-        if bytes == 0 {
-            return Some(earliest);
-        }
-        let needed = self.before(earliest) + bytes;
-        self.departures.get(self.bytes.partition_point(|delivered| *delivered < needed)).copied()
-    }
-}
-
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod traces;

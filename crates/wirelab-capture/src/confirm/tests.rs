@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::traces::{Draw, Trace, trace};
 use super::*;
 
 const MS: u64 = 1_000_000;
@@ -107,83 +108,72 @@ fn instants_of_a_clock_that_began_late_may_be_earlier_but_not_shorter_than_the_p
     assert_eq!(found(&[shifted(2)], packets()), [(0, Lack::Duration { claimed, packets: packets_took })]);
 }
 
-/// An honest exchange over a made link, and its packets: a handshake, retransmissions, acknowledgements, then the next one.
-#[derive(Clone, Debug)]
-struct Honest {
-    pause: u64,
-    uplink: Vec<u32>,
-    downlink: Vec<u32>,
-    delays: Vec<u64>,
-    handshake: bool,
+/// Seeds of traces; nightly draws more of them with `PROPTEST_CASES`.
+fn cases(at_least: u32) -> ProptestConfig {
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    ProptestConfig { cases: config.cases.max(at_least), ..config }
 }
 
-fn honest() -> impl Strategy<Value = Honest> {
-    let sizes = || prop::collection::vec(1..1500u32, 1..6);
-    (0..50u64, sizes(), sizes(), prop::collection::vec(0..300u64, 16), any::<bool>())
-        .prop_map(|(pause, uplink, downlink, delays, handshake)| Honest { pause, uplink, downlink, delays, handshake })
-}
-
-/// Packets and claims of exchanges one after another; some on a connection of their own.
-fn trace(exchanges: &[Honest], ports: bool) -> (Vec<Claim>, Vec<Delivery>) {
-    let (mut claims, mut packets, mut now) = (Vec::new(), Vec::new(), 0);
-    let mut port = 40_000;
-    for (index, exchange) in exchanges.iter().enumerate() {
-        let mut delays = exchange.delays.iter().copied().cycle();
-        let mut delay = || delays.next().expect("a cycle does not end");
-        now += exchange.pause;
-        let start = now;
-        if exchange.handshake {
-            port += 1;
-            for direction in [Direction::Uplink, Direction::Downlink] {
-                let after = delay();
-                packets.push(packet(direction, port, now, after, if after % 2 == 0 { 0 } else { 300 }));
-                now += after;
-            }
-        }
-        for (direction, sizes) in [(Direction::Uplink, &exchange.uplink), (Direction::Downlink, &exchange.downlink)] {
-            let mut last = now;
-            for size in sizes {
-                let after = delay();
-                packets.push(packet(direction, port, now, after, *size));
-                last = last.max(now + after);
-                // An acknowledgement.
-                packets.push(packet(Direction::ALL[1 - direction.index()], port, now + after, 1, 0));
-            }
-            now = last;
-        }
-        let bytes = [&exchange.uplink, &exchange.downlink].map(|sizes| sizes.iter().map(|size| u64::from(*size)).sum());
-        claims.push(claim(index as u32, ports.then_some(port), start, now, bytes));
-    }
-    (claims, packets)
-}
-
-/// A handshake's bytes may hide those of a small message that never came.
-fn without_handshakes(exchanges: Vec<Honest>) -> Vec<Honest> {
-    exchanges.into_iter().map(|exchange| Honest { handshake: false, ..exchange }).collect()
+/// A trace of nothing but messages with what its link delivered, and one of its claims.
+fn dishonest(seed: u64) -> (Trace, Vec<Delivery>, usize) {
+    let trace = trace(seed, true);
+    let delivered = deliveries(&trace.log);
+    let which = Draw(seed ^ 1).below(trace.claims.len() as u64) as usize;
+    (trace, delivered, which)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(20_000))]
 
     #[test]
-    fn no_honest_exchange_is_accused(exchanges in prop::collection::vec(honest(), 1..8), ports in any::<bool>()) {
-        let (claims, packets) = trace(&exchanges, ports);
-        prop_assert_eq!(found(&claims, packets), []);
+    fn no_honest_exchange_is_accused(seed in any::<u64>(), exact in prop::bool::weighted(0.2)) {
+        let Trace { claims, log } = trace(seed, exact);
+        prop_assert_eq!(unconfirmed(&claims, &deliveries(&log)), []);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    #[test]
+    fn a_claim_of_more_bytes_than_came_is_found(seed in any::<u64>(), side in 0..2usize) {
+        let (Trace { mut claims, .. }, delivered, which) = dishonest(seed);
+        let claim = &mut claims[which];
+        let carried = delivered.iter().filter(|each| each.client_port == claim.local_port && each.direction.index() == side);
+        claim.bytes[side] = 1 + carried.map(|each| u64::from(each.new_bytes)).sum::<u64>();
+        let index = claim.index;
+        let found = unconfirmed(&claims, &delivered);
+        let is_found = found.iter().any(|(claim, lack)| claim.index == index && matches!(lack, Lack::Bytes { .. }));
+        prop_assert!(is_found, "{found:?}");
     }
 
     #[test]
-    fn one_more_claim_than_exchanges_is_found(exchanges in prop::collection::vec(honest(), 1..8), ports in any::<bool>(), which in any::<prop::sample::Index>()) {
-        let (mut claims, packets) = trace(&without_handshakes(exchanges), ports);
-        let mut invented = claims[which.index(claims.len())].clone();
-        invented.index = claims.len() as u32;
+    fn a_claim_that_ended_before_its_bytes_came_is_found(seed in any::<u64>()) {
+        let (Trace { mut claims, .. }, delivered, which) = dishonest(seed);
+        let claim = &mut claims[which];
+        let first = delivered.iter().filter(|each| each.client_port == claim.local_port && each.direction == Direction::Downlink && each.new_bytes > 0);
+        let first = first.map(|each| each.departure).min().expect("an answer");
+        (claim.end, claim.stamps) = (first - TOLERANCE - Duration::from_nanos(1), Stamps::Within(Duration::ZERO));
+        let index = claim.index;
+        prop_assert!(unconfirmed(&claims, &delivered).iter().any(|(claim, _)| claim.index == index));
+    }
+
+    #[test]
+    fn a_claim_without_packets_is_found_and_nobody_else_is_accused(seed in any::<u64>()) {
+        let Trace { mut claims, log } = trace(seed, false);
+        let invented = Claim { index: claims.len() as u32, local_port: Some(1), ..claims[0].clone() };
         claims.push(invented);
-        prop_assert!(!found(&claims, packets).is_empty());
+        let (index, delivered) = (claims.len() as u32 - 1, deliveries(&log));
+        let found: Vec<_> = unconfirmed(&claims, &delivered).into_iter().map(|(claim, _)| claim.index).collect();
+        prop_assert_eq!(found, [index]);
     }
 
     #[test]
-    fn a_claim_of_one_byte_more_is_found_when_the_connection_carried_just_the_messages(exchanges in prop::collection::vec(honest(), 1..8), side in 0..2usize) {
-        let (mut claims, packets) = trace(&without_handshakes(exchanges), true);
-        claims.last_mut().expect("there is one").bytes[side] += 1;
-        prop_assert_eq!(found(&claims, packets).len(), 1);
+    fn an_exchange_that_is_claimed_twice_is_found(seed in any::<u64>()) {
+        let (Trace { mut claims, .. }, delivered, which) = dishonest(seed);
+        let same_port = claims.iter().filter(|each| each.local_port == claims[which].local_port).cloned();
+        let again: Vec<_> = same_port.zip(100..).map(|(claim, index)| Claim { index, ..claim }).collect();
+        claims.extend(again);
+        prop_assert!(!unconfirmed(&claims, &delivered).is_empty());
     }
 }
