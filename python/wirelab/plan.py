@@ -89,6 +89,7 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
         name=experiment.name,
         title=experiment.title,
         metric=experiment.metric,
+        statistic=experiment.statistic,
         doi=experiment.doi,
         claims=None if experiment.claims is None else experiment.claims.name,
         file=PurePath(experiment.file).name,
@@ -202,7 +203,9 @@ def _stop(experiment: Experiment) -> dict[str, Any]:
     stop = experiment.stop
     return {
         "replicates": stop.replicates,
-        "interval": None if stop.interval is None else Interval(relative=stop.interval.relative, of=stop.interval.of),
+        "interval": None
+        if stop.interval is None
+        else Interval(relative=stop.interval.relative, of=experiment.statistic),
         "budget_ns": stop.budget,
     }
 

@@ -283,7 +283,11 @@ WRONG = {
     "fewer replicates at most than at least": changed(STOP, "replicates = [20, 5]\n"),
     "too many replicates": changed(STOP, "replicates = 10001\n"),
     "replicates that are no number": changed(STOP, 'replicates = "many"\n'),
-    "interval of nothing": changed(STOP, 'interval = "10 %"\n'),
+    "interval of nothing": changed(STOP, 'interval = "10 % of nothing"\n'),
+    "interval of another statistic than the one that ranks": 'statistic = "p95"\n'
+    + changed(STOP, 'replicates = 100\ninterval = "10 % of median"\n'),
+    "a statistic that does not rank": 'statistic = "mean"\n' + BASE,
+    "a percentile of too few values": 'statistic = "p99"\n' + BASE,
     "interval without a width": changed(STOP, 'interval = "0 % of median"\n'),
     "budget of 0": changed(STOP, 'budget = "0 s"\n'),
     "negative seed": "seed = -1\n" + BASE,

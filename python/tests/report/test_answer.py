@@ -47,6 +47,30 @@ def test_a_ratio_with_an_interval_around_1_is_not_significant(tmp_path: Path) ->
     assert "smallest" not in said
 
 
+def test_a_campaign_is_ranked_by_its_statistic(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    estimates = read(folder, "estimates.json")
+    estimates["statistic"] = "p95"
+    by_key = {scenario["key"]: scenario["metrics"]["end-to-end-delay"] for scenario in estimates["scenarios"]}
+    [comparison] = [each for each in estimates["comparisons"] if each["metric"] == "end-to-end-delay"]
+    http1 = comparison["a"] if comparison["a"].startswith("http1") else comparison["b"]
+    for key, metric in by_key.items():
+        p95 = 0.3 if key == http1 else 0.1
+        metric["quantiles"]["0.95"] = {**metric["median"], "point": p95, "low": p95 * 0.9, "high": p95 * 1.1}
+    ratio = {**comparison["ratio_of_medians"], "point": 3.0, "low": 2.5, "high": 3.5}
+    if comparison["a"] != http1:
+        ratio |= {"point": 1 / 3, "low": 1 / 3.5, "high": 1 / 2.5}
+    unusable = {"flag": "unusable", "why": "nobody knows", "causes": ["the link"], "error_s": None}
+    comparison |= {"ratio_of_percentiles": ratio, "link_of_percentiles": unusable}
+    store(folder, "estimates.json", estimates)
+    said = sentences(folder)
+    assert "clean: h2 has the smallest 95th percentile, 100 ms [90, 110]." in said
+    assert "http1 takes 3.0 [2.5, 3.5] times as long. Its quality is unusable" in said
+    assert "smallest median" not in said
+    columns, *_ = [block for block in comparisons.section(load(folder, folder)).blocks if isinstance(block, Table)]
+    assert "ratio of p95 a/b [interval]" in [column.title for column in columns.columns]
+
+
 def with_own_protocol(tmp_path: Path) -> Path:
     folder = write(tmp_path, protocols=("http1", "mine"), links=("clean",))
     plan = read(folder, "plan.json")

@@ -264,3 +264,23 @@ def test_a_scenario_with_only_timeouts_is_compared_and_not_left_out(tmp_path: Pa
     assert abs(comparison["cliffs_delta"]["point"]) == 1
     assert comparison["p"] < 0.01
     assert comparison["ratio_of_means"]["point"] is None
+
+
+def test_a_campaign_that_ranks_by_a_percentile_compares_it_in_the_headline_metric_alone(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, protocols=("http1", "h2"), links=("random",), uploads=("30 B",), trials=6)
+    plan = json.loads((folder / "plan.json").read_text())
+    plan["experiment"]["statistic"] = "p90"
+    (folder / "plan.json").write_text(json.dumps(plan))
+    made: dict[str, Any] = analyze(folder)  # type: ignore[assignment]
+    assert made["statistic"] == "p90"
+    delays = pl.read_parquet(folder / "exchanges.parquet").group_by("scenario").agg(pl.col("end_to_end_delay_ns") / 1e9)
+    p90 = {key: float(np.quantile(values, 0.9)) for key, values in delays.iter_rows()}
+    for scenario in made["scenarios"]:
+        found = scenario["metrics"]["end-to-end-delay"]["quantiles"]["0.9"]
+        assert found["point"] == pytest.approx(p90[scenario["key"]])
+    [headline] = [each for each in made["comparisons"] if each["metric"] == "end-to-end-delay"]
+    ratio = headline["ratio_of_percentiles"]
+    assert ratio["point"] == pytest.approx(p90[headline["a"]] / p90[headline["b"]])
+    assert ratio["low"] < ratio["point"] < ratio["high"]
+    assert headline["link_of_percentiles"]["flag"] in ("good", "limited", "unusable")
+    assert all("ratio_of_percentiles" not in each for each in made["comparisons"] if each is not headline)

@@ -13,7 +13,9 @@ from wirelab.launcher import launched
 from wirelab.report.grade import graded, reasons
 from wirelab.report.missing import why_missing
 from wirelab.report.numbers import Estimate, plain, share, with_unit
+from wirelab.report.ranking import value
 from wirelab.schema import LinkBackend
+from wirelab.statistic import MEDIAN, key_of
 from wirelab.stats.energy import modelled
 from wirelab.stats.link.grade import GRADES
 from wirelab.units import format_size
@@ -65,7 +67,7 @@ def energy_line(campaign: Campaign) -> Iterator[str]:
 
 
 def tables(campaign: Campaign) -> Iterator[str]:
-    """A table for each condition, its protocols by median, or one for neighbours that have the same protocol alone, and
+    """A table for each condition, its protocols ranked, or one for neighbours that have the same protocol alone, and
     why some values are missing; a big grid is left to the report.
     """
     conditions = [
@@ -79,7 +81,7 @@ def tables(campaign: Campaign) -> Iterator[str]:
         if (protocol := _only_protocol(run[0][1])) is not None and len(run) > 1:
             rows = [(protocol, [(label, *values) for label, [[_, *values]] in rows])]
         for head, lines in rows:
-            yield columns([_head(head), *lines], right=(2, 3, 4))
+            yield columns([_head(campaign, head), *lines], right=(2, 3, 4))
     shown = [condition for run in runs[:MOST_TABLES] for _, condition in run]
     if why := _missing(campaign, [scenario for condition in shown for scenario in condition.scenarios]):
         yield "\n".join(why)
@@ -102,25 +104,26 @@ def next_commands(campaign: Campaign, folder: Path) -> str:
     return f"Next    {launched(f'show {folder}{one} --slowest')}{new}"
 
 
-def _head(label: str) -> tuple[str, ...]:
-    return (label, "median [95 %]", "p95", "wire", "done")
+def _head(campaign: Campaign, label: str) -> tuple[str, ...]:
+    other = "p95" if campaign.statistic == MEDIAN else MEDIAN
+    return (label, f"{campaign.statistic} [95 %]", other, "bytes on the wire", "completed / attempted")
 
 
 def _rows(campaign: Campaign, condition: Condition) -> list[tuple[str, ...]]:
+    values = [(scenario, value(campaign, scenario)) for scenario in condition.scenarios]
+    ranked = sorted(values, key=lambda pair: _point(pair[1], float("inf")))
+    return [_row(campaign, scenario, ranks) for scenario, ranks in ranked]
+
+
+def _row(campaign: Campaign, scenario: Scenario, ranks: Estimate | None) -> tuple[str, ...]:
     metric = campaign.metric
-    medians = [(scenario, scenario.estimate(metric, "median")) for scenario in condition.scenarios]
-    ranked = sorted(medians, key=lambda pair: _point(pair[1], float("inf")))
-    return [_row(metric, scenario, median) for scenario, median in ranked]
-
-
-def _row(metric: str, scenario: Scenario, median: Estimate | None) -> tuple[str, ...]:
-    unit = scenario.unit(metric)
-    p95 = scenario.estimate(metric, "0.95")
-    ends = scenario.outcomes
+    unit, ends = scenario.unit(metric), scenario.outcomes
+    other = scenario.estimate(metric, "0.95" if campaign.statistic == MEDIAN else MEDIAN)
+    above = scenario.above_s(metric, key_of(campaign.statistic)) is not None
     return (
         scenario.series.label,
-        "above the timeout" if median is not None and median.point is None else with_unit(median, unit),
-        f"{plain(p95.point * unit.per_base)} {unit.symbol}" if p95 is not None and p95.point is not None else "–",
+        "above the timeout" if above else with_unit(ranks, unit),
+        f"{plain(other.point * unit.per_base)} {unit.symbol}" if other is not None and other.point is not None else "–",
         _wire(scenario),
         "–" if ends is None else share(ends["completed"], ends["exchanges"]),
     )
@@ -137,12 +140,14 @@ def _missing(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[str]:
     found: dict[str, list[str]] = {}
     for scenario in scenarios:
         p95 = scenario.estimate(campaign.metric, "0.95")
-        if p95 is None and scenario.metric(campaign.metric):
+        if p95 is None and campaign.statistic == MEDIAN and scenario.metric(campaign.metric):
             found.setdefault("p95 of fewer than 100 values is not estimated", [])
         if _wire(scenario) == "–":
             labels = found.setdefault(why_missing(scenario, "wire-up-bytes"), [])
             labels += [scenario.series.label] * (scenario.series.label not in labels)
-    return [f"– wire of {', '.join(labels)}: {why}" if labels else f"– {why}" for why, labels in found.items()]
+    return [
+        f"– bytes on the wire of {', '.join(labels)}: {why}" if labels else f"– {why}" for why, labels in found.items()
+    ]
 
 
 def _point(estimate: Estimate | None, default: float) -> float:

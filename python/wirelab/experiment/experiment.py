@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from wirelab.opened import NO_FILE, open_file
 from wirelab.schema import Description, PageLoads, Role, canonical_json, registered
 from wirelab.schema.link_answer import AskLink
 from wirelab.site import Page, Site
+from wirelab.statistic import least_values, quantile_of
 
 MAX_POINTS = 20_000
 
@@ -54,6 +55,7 @@ class Experiment:
     name: str
     title: str
     metric: str
+    statistic: str
     doi: str | None
     claims: Path | None
     file: str
@@ -136,6 +138,7 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
     found += _check_endpoints(source, file)
     found += _check_claims(source, file)
     found += check_energy(written, file.energy)
+    found += _check_stop(source, file)
     more = list(check(source, file)) if check is not None else []
     misspelt = "factors" not in written.document and nearest("factors", written.document) is not None
     if not misspelt and not any(factor.origin == ("factors", "protocol") for factor in factors):
@@ -150,13 +153,14 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
         resolver = Resolver(source, file, known, tuple(factors), ask)
         scenarios, unmade = _scenarios(resolver, grid(factors))
         source = replace(source, notes=(*source.notes, *resolver.notes))
-        wrong += unmade or _same_links(source, scenarios)
+        wrong += unmade or [*_same_links(source, scenarios), *_too_few_values(source, file, scenarios)]
     if wrong or more:
         raise combined([*in_order(wrong), *more])
     return Experiment(
         name=source.name,
         title=file.title,
         metric=file.metric,
+        statistic=file.statistic,
         doi=file.doi,
         claims=None if file.claims is None else source.folder / file.claims,
         file=source.shown,
@@ -191,6 +195,24 @@ def _scenarios(resolver: Resolver, points: list[Point]) -> tuple[tuple[Scenario,
         else:
             found[identity] = scenario
     return tuple(found.values()), one_for_each(wrong.values(), resolver.source.programs, resolver.file.kinds)
+
+
+def _check_stop(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
+    """The rule that ends a scenario watches the statistic that ranks: another may be narrow long before."""
+    rule = file.stop.interval
+    if rule is not None and rule.of not in (None, file.statistic):
+        what = f"the interval is that of the {rule.of}, and protocols are ranked by the {file.statistic}"
+        hint = f'write "{rule.relative * 100:g} % of {file.statistic}", or statistic = "{rule.of}"'
+        yield WirelabError(what, source.where(("stop", "interval")), hint)
+
+
+def _too_few_values(source: Source, file: ExperimentFile, scenarios: Iterable[Scenario]) -> Iterator[WirelabError]:
+    """A percentile that no scenario's values are enough for."""
+    needs, most = least_values(quantile_of(file.statistic)), file.stop.replicates[1]
+    values = min((most * scenario.workload.rows for scenario in scenarios), default=needs)
+    if values < needs:
+        what = f"the {file.statistic} needs {needs:,} values of each scenario, and one has at most {values:,}"
+        yield WirelabError(what, source.where(("statistic",)), "more exchanges or more replicates")
 
 
 def _same_links(source: Source, scenarios: Iterable[Scenario]) -> list[WirelabError]:

@@ -25,6 +25,7 @@ from wirelab.schema.plan import ExperimentRecord, Plan, Preview
 from wirelab.schema.plan import Scenario as Planned
 from wirelab.schema.record import CampaignRecord, RunRecord, read_record
 from wirelab.schema.verdicts import ClaimRecord, Verdicts, read_verdicts
+from wirelab.statistic import MEDIAN
 from wirelab.units import format_duration
 
 
@@ -61,6 +62,11 @@ class Campaign:
     def metric(self) -> str:
         """The headline metric."""
         return self.estimates["metric"]
+
+    @property
+    def statistic(self) -> str:
+        """The statistic of it that ranks protocols, such as `median` or `p95`."""
+        return self.estimates.get("statistic", MEDIAN)
 
     @property
     def unit(self) -> Unit:
@@ -152,7 +158,8 @@ class Campaign:
         budget = format_duration(stop.budget_ns) if stop.budget_ns else "it was given"
         scenarios = f"{run.cut_scenarios} of {len(self.scenarios)} scenario{'s' * (len(self.scenarios) != 1)}"
         if stop.interval is not None:
-            lacks = f"intervals of {scenarios} are wider than asked ({stop.interval.relative:.0%} of the median)"
+            asked = f"{stop.interval.relative:.0%} of the {stop.interval.of}"
+            lacks = f"intervals of {scenarios} are wider than asked ({asked})"
         else:
             have = "has" if run.cut_scenarios == 1 else "have"
             lacks = f"{scenarios} {have} fewer trials than planned, so their intervals are wider"

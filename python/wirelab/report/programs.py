@@ -1,7 +1,8 @@
 """Protocol or program: is the order of two protocols the same with every program?
 
-The interval of each program's median decides. Two programs cannot stand for all possible ones, so a common order is not
-a proof; an order that differs between programs does not belong to the protocols.
+The interval of each program's median, or of the percentile that ranks, decides. Two programs cannot stand for all
+possible ones, so a common order is not a proof; an order that differs between programs does not belong to the
+protocols.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.model import Condition, Scenario
 from wirelab.report.numbers import Estimate
 from wirelab.report.protocols import is_reference
+from wirelab.report.ranking import value
 
 
 class Order(Enum):
@@ -45,10 +47,10 @@ def played(condition: Condition) -> list[Played]:
     return [Played(protocol, tuple(scenarios)) for protocol, scenarios in found.items()]
 
 
-def orders(metric: str, protocols: list[Played]) -> Iterator[tuple[Played, Played, Order]]:
-    """The order of every two protocols by their medians of a metric."""
+def orders(campaign: Campaign, protocols: list[Played]) -> Iterator[tuple[Played, Played, Order]]:
+    """The order of every two protocols by the statistic that ranks."""
     for first, second in combinations(protocols, 2):
-        yield first, second, _order(_medians(metric, first), _medians(metric, second))
+        yield first, second, _order(_values(campaign, first), _values(campaign, second))
 
 
 def conditions(campaign: Campaign) -> Iterator[tuple[str, list[Played]]]:
@@ -59,8 +61,8 @@ def conditions(campaign: Campaign) -> Iterator[tuple[str, list[Played]]]:
                 yield ", ".join(part for part in (group.title, condition.label) if part), protocols
 
 
-def _medians(metric: str, protocol: Played) -> list[Estimate | None]:
-    return [scenario.estimate(metric, "median") for scenario in protocol.scenarios]
+def _values(campaign: Campaign, protocol: Played) -> list[Estimate | None]:
+    return [value(campaign, scenario) for scenario in protocol.scenarios]
 
 
 def _order(first: list[Estimate | None], second: list[Estimate | None]) -> Order:

@@ -1,4 +1,6 @@
-"""Scenarios that differ in protocol, ranked by median, and those that do not differ significantly from the first."""
+"""Scenarios that differ in protocol, ranked by the campaign's statistic, and those that do not differ significantly
+from the first.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +10,38 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.model import Scenario, metric_name
 from wirelab.report.numbers import Estimate
 from wirelab.report.protocols import is_reference
-from wirelab.schema.estimates import ComparisonRecord
+from wirelab.schema.estimates import ComparisonRecord, Quality
+from wirelab.statistic import MEDIAN, key_of
 from wirelab.stats.compare.scenarios import ERROR_RATE
 
 
-def ranked(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Application protocols with a median and with their settings in force, the smallest first."""
-    medians = []
+def value(campaign: Campaign, scenario: Scenario) -> Estimate | None:
+    """What ranks a scenario: the campaign's statistic of the headline metric."""
+    return scenario.estimate(campaign.metric, key_of(campaign.statistic))
+
+
+def ranked(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[Scenario]:
+    """Application protocols with a value and with their settings in force, the smallest first."""
+    values = []
     for scenario in scenarios:
-        median = scenario.estimate(metric, "median")
+        found = value(campaign, scenario)
         if is_reference(scenario.series.protocol) or not scenario.plotted:
             continue
-        if median is not None and median.point is not None:
-            medians.append((median.point, scenario))
-    return [scenario for _, scenario in sorted(medians, key=lambda pair: pair[0])]
+        if found is not None and found.point is not None:
+            values.append((found.point, scenario))
+    return [scenario for _, scenario in sorted(values, key=lambda pair: pair[0])]
 
 
-def above_time_out(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Scenarios in which half or more exchanges timed out."""
-    return [scenario for scenario in scenarios if scenario.plotted and scenario.above_s(metric, "median") is not None]
+def above_time_out(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[Scenario]:
+    """Scenarios in which so many exchanges timed out that the statistic is above the timeout."""
+    statistic = key_of(campaign.statistic)
+    plotted = [scenario for scenario in scenarios if scenario.plotted]
+    return [scenario for scenario in plotted if scenario.above_s(campaign.metric, statistic) is not None]
 
 
 def unclear(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> list[Scenario]:
-    """The others that may have as low a delay as the first: the interval of the ratio of medians contains 1, or there
-    is no comparison. If a median is above the timeout there is no ratio, and the test of the shift decides.
+    """The others that may have as low a delay as the first: the interval of the ratio contains 1, or there
+    is no comparison. If a value is above the timeout there is no ratio, and the test of the shift decides.
     """
     return [other for other in others if not _takes_longer(campaign, other, first)]
 
@@ -46,15 +56,24 @@ def comparison(campaign: Campaign, a: Scenario, b: Scenario) -> ComparisonRecord
 
 
 def ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
-    """Ratio of medians of a over b, looked up in either direction."""
+    """Ratio of the statistic that ranks, a over b, looked up in either direction."""
     found = comparison(campaign, a, b)
-    value = None if found is None else Estimate.of(found["ratio_of_medians"])
-    if found is None or value is None or not value.point:
+    if found is None:
+        return None
+    medians = campaign.statistic == MEDIAN
+    times = Estimate.of(found["ratio_of_medians"] if medians else found.get("ratio_of_percentiles"))
+    if times is None or not times.point:
         return None
     if found["a"] == a.key:
-        return value
-    low, high = (1 / bound if bound else None for bound in (value.high, value.low))
-    return Estimate(1 / value.point, low, high, value.level, value.n, value.method)
+        return times
+    low, high = (1 / bound if bound else None for bound in (times.high, times.low))
+    return Estimate(1 / times.point, low, high, times.level, times.n, times.method)
+
+
+def quality(campaign: Campaign, a: Scenario, b: Scenario) -> Quality | None:
+    """The quality of the ratio of the two; None if they are not compared."""
+    found = comparison(campaign, a, b)
+    return None if found is None else found.get("link_of_percentiles", found["link"])
 
 
 def _takes_longer(campaign: Campaign, other: Scenario, first: Scenario) -> bool:
@@ -63,5 +82,7 @@ def _takes_longer(campaign: Campaign, other: Scenario, first: Scenario) -> bool:
         return (times.low or 0) > 1
     found = comparison(campaign, other, first)
     return (
-        other.above_s(campaign.metric, "median") is not None and found is not None and found["p_adjusted"] < ERROR_RATE
+        other.above_s(campaign.metric, key_of(campaign.statistic)) is not None
+        and found is not None
+        and found["p_adjusted"] < ERROR_RATE
     )

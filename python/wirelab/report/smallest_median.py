@@ -1,4 +1,6 @@
-"""Which protocol has the smallest median in each scenario, in sentences derived from estimates by fixed rules."""
+"""Which protocol has the smallest median, or the statistic that ranks, in each scenario, in sentences derived from
+estimates by fixed rules.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,10 @@ from wirelab.report.model import Condition, Group, Scenario
 from wirelab.report.numbers import COUNT, interval, with_unit
 from wirelab.report.programs import Order, conditions, orders
 from wirelab.report.protocols import is_reference
-from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, unclear
+from wirelab.report.ranking import above_time_out, quality, ranked, ratio, unclear, value
 from wirelab.report.sections.common import metric_words
 from wirelab.report.statement import Statement, listed, resting_on
+from wirelab.statistic import words_of
 from wirelab.stats.link.grade import GRADES
 
 MOST_CONDITIONS = 6
@@ -27,7 +30,7 @@ def smallest_medians(campaign: Campaign) -> Iterator[Statement]:
     judged = campaign.verdicts and campaign.experiment.choices
     groups = campaign.groups[:1] if judged else campaign.groups
     conditions = [(group, condition) for group in groups for condition in group.conditions]
-    rankings = [(where, ranking) for where in conditions if (ranking := ranked(campaign.metric, where[1].scenarios))]
+    rankings = [(where, ranking) for where in conditions if (ranking := ranked(campaign, where[1].scenarios))]
     if not rankings:
         return
     if len(rankings) > MOST_CONDITIONS or campaign.verdicts:
@@ -39,52 +42,52 @@ def smallest_medians(campaign: Campaign) -> Iterator[Statement]:
 
 def programs(campaign: Campaign) -> Iterator[Statement]:
     """Which orders of two protocols are the same for every program, and which depend on the program."""
-    found = list(conditions(campaign))
+    found, words = list(conditions(campaign)), words_of(campaign.statistic)
     if len(found) > MOST_CONDITIONS:
         return
     for label, protocols in found:
         every: dict[str, list[str]] = {}
         depends: dict[str, list[str]] = {}
-        for first, second, order in orders(campaign.metric, protocols):
+        for first, second, order in orders(campaign, protocols):
             lower, higher = (second, first) if order is Order.SECOND else (first, second)
             if order is not Order.UNSURE:
                 (depends if order is Order.PROGRAM else every).setdefault(lower.protocol, []).append(higher.protocol)
         for protocol, others in every.items():
             yield Statement(
-                f"{label}: {protocol} has a lower median than {listed(others)} with every program.", href="#programs"
+                f"{label}: {protocol} has a lower {words} than {listed(others)} with every program.", href="#programs"
             )
         for protocol, others in depends.items():
-            text = f"{label}: whether {protocol} or {listed(others)} has the lower median depends on the program."
+            text = f"{label}: whether {protocol} or {listed(others)} has the lower {words} depends on the program."
             yield Statement(text, href="#programs")
 
 
 def _in_condition(campaign: Campaign, group: Group, condition: Condition, ranking: list[Scenario]) -> Statement:
     first, *others = ranking
-    median = first.estimate(campaign.metric, "median")
-    assert median is not None
+    ranks, statistic = value(campaign, first), words_of(campaign.statistic)
+    assert ranks is not None
     label = ", ".join(part for part in (group.title, condition.label) if part)
     beyond_reference = " of the application protocols" * any(
         is_reference(scenario.series.protocol) for scenario in condition.scenarios
     )
     more = [said for other in others if (said := _against(campaign, other, first))]
-    late = [scenario.series.label for scenario in above_time_out(campaign.metric, condition.scenarios)]
-    more += [Statement(f"The median of {listed(late)} is above the timeout.", href="#glance")] if late else []
-    size = with_unit(median, first.unit(campaign.metric))
-    text = f"{label}: {first.series.label} has the smallest median{beyond_reference}, {size}."
+    late = [scenario.series.label for scenario in above_time_out(campaign, condition.scenarios)]
+    more += [Statement(f"The {statistic} of {listed(late)} is above the timeout.", href="#glance")] if late else []
+    size = with_unit(ranks, first.unit(campaign.metric))
+    text = f"{label}: {first.series.label} has the smallest {statistic}{beyond_reference}, {size}."
     alike = unclear(campaign, first, others)
     if alike:
         text = f"{label}: no difference shown between {listed([each.series.label for each in (first, *alike)])}."
         smallest = ", the smallest with these" * (len(alike) < len(others))
-        more = [Statement(f"{first.series.label} has a median of {size}{smallest}."), *more]
+        more = [Statement(f"{first.series.label} has a {statistic} of {size}{smallest}."), *more]
     if _alone(condition):
-        text = f"{label}: the median of {first.series.label} is {size}."
+        text = f"{label}: the {statistic} of {first.series.label} is {size}."
         more = [Statement("No other application protocol was measured, so there is no comparison."), *more]
-    return resting_on(text, median, "#glance", more)
+    return resting_on(text, ranks, "#glance", more)
 
 
 def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement]:
     """How often each protocol clearly has the smallest median."""
-    pairs = [(condition, ranked(campaign.metric, condition.scenarios)) for condition in conditions]
+    pairs = [(condition, ranked(campaign, condition.scenarios)) for condition in conditions]
     rankings = [(condition, ranking) for condition, ranking in pairs if ranking]
     protocols = {first.series.label for _, (first, *_) in rankings}
     if all(_alone(condition) for condition in conditions) and len(protocols) == 1:
@@ -92,10 +95,10 @@ def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement
         return
     wins: dict[str, int] = {}
     for condition, (first, *others) in rankings:
-        if not unclear(campaign, first, [*others, *above_time_out(campaign.metric, condition.scenarios)]):
+        if not unclear(campaign, first, [*others, *above_time_out(campaign, condition.scenarios)]):
             wins[first.series.label] = wins.get(first.series.label, 0) + 1
     known, of = sum(wins.values()), f"{len(conditions)} condition{'s' * (len(conditions) > 1)}"
-    what = f"the smallest median of {metric_words(campaign.metric)}"
+    what = f"the smallest {words_of(campaign.statistic)} of {metric_words(campaign.metric)}"
     if not known:
         yield Statement(f"No difference shown: no protocol clearly has {what} in any of {of}.", href="#glance")
         return
@@ -136,6 +139,6 @@ def _both(a: Scenario, b: Scenario) -> Iterator[str]:
 
 
 def _grade(campaign: Campaign, a: Scenario, b: Scenario) -> Iterator[str]:
-    found = comparison(campaign, a, b)
-    if found is not None and (link := found["link"])["flag"] != GRADES[0]:
-        yield f"Its quality is {link['flag']}: {to_blame(link) or link['why']}."
+    found = quality(campaign, a, b)
+    if found is not None and found["flag"] != GRADES[0]:
+        yield f"Its quality is {found['flag']}: {to_blame(found) or found['why']}."

@@ -484,6 +484,10 @@ class ComparisonRecord(TypedDict):
     """Quality of the comparison of medians, and of what is not a delay."""
     link_of_means: NotRequired[Quality]
     """Quality of the ratio of means. Only of delays."""
+    ratio_of_percentiles: NotRequired[EstimateRecord]
+    """Ratio of the percentiles that rank. Only if the experiment's `statistic` is not the median."""
+    link_of_percentiles: NotRequired[Quality]
+    """Quality of the ratio of percentiles. Only with `ratio_of_percentiles`."""
 
 
 @document
@@ -708,6 +712,8 @@ class Estimates(TypedDict):
     """Confidence level of intervals, as a fraction."""
     metric: str
     """The headline metric."""
+    statistic: NotRequired[str]
+    """The statistic of it that ranks protocols: `median`, or a percentile such as `p95`; the median if missing."""
     seed: int
     """Seed of the campaign."""
     scenarios: list[AnalysedScenario]

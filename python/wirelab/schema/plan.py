@@ -25,7 +25,7 @@ class Interval(Border):
     relative: float
     """Half-width as a fraction of the estimate."""
     of: str
-    """The estimate: `median`."""
+    """The estimate: `median`, or a percentile such as `p95`."""
 
 
 class Stop(Border):
@@ -80,6 +80,8 @@ class ExperimentRecord(Border):
     """One line for people."""
     metric: str
     """The headline metric."""
+    statistic: str = "median"
+    """The statistic of it that ranks protocols: `median`, or a percentile such as `p95`."""
     doi: str | None
     """The paper that the experiment repeats; null without one."""
     claims: str | None

@@ -27,6 +27,7 @@ from wirelab.schema.estimates import (
     SettingInForce,
 )
 from wirelab.schema.plan import Scenario
+from wirelab.statistic import MEDIAN, quantile_of
 from wirelab.stats.compare import link_error
 from wirelab.stats.compare import scenarios as compare
 from wirelab.stats.dataset import Dataset, Measured
@@ -81,8 +82,10 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
         scenarios.append(_scenario(dataset, scenario, measured, used))
         for one in measured:
             if one.metric.name in compared:
-                rng = dataset.rng(scenario.key, one.metric.name, "side")
-                sides[one.metric.name, scenario.key] = compare.Side.of(scenario.key, one.sample, rng, one.horizon_s)
+                name, rng = one.metric.name, dataset.rng(scenario.key, one.metric.name, "side")
+                sides[name, scenario.key] = compare.Side.of(
+                    scenario.key, one.sample, rng, one.horizon_s, _ranks_by(dataset, name)
+                )
     certificates = link_certificates(dataset)
     rows = with_certificates(links(dataset), certificates)
     errors, link_rows = link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows)
@@ -92,6 +95,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
         "schema_version": ESTIMATES_VERSION,
         "level": LEVEL,
         "metric": metric,
+        "statistic": dataset.plan.experiment.statistic,
         "seed": dataset.plan.seed,
         "scenarios": scenarios,
         "comparisons": [
@@ -169,7 +173,7 @@ def _scenario(dataset: Dataset, scenario: Scenario, measured: list[Measured], us
 def _metric(dataset: Dataset, scenario: str, measured: Measured) -> MetricRecord:
     sample, name = measured.sample, measured.metric.name
     mean, sd = descriptive.mean_and_sd(sample, dataset.rng(scenario, name, "moments"), horizon_s=measured.horizon_s)
-    quantiles = {str(q): descriptive.quantile(sample, q) for q in descriptive.QUANTILES}
+    quantiles = {str(q): descriptive.quantile(sample, q) for q in _quantiles(dataset)}
     is_time = measured.unit == "s" and measured.metric.of == "exchange"
     rule = (
         published_rule.apply(sample, measured.hit, dataset.rng(scenario, name, "published rule")) if is_time else None
@@ -199,6 +203,17 @@ def _comparisons(dataset: Dataset, metric: str, sides: dict[tuple[str, str], com
             rng = dataset.rng(a, b, metric, "permutation")
             found.append(compare.compare(metric, sides[metric, a], sides[metric, b], rng))
     return compare.adjusted(found)
+
+
+def _ranks_by(dataset: Dataset, metric: str) -> str:
+    """The statistic of a metric that ranks: the experiment's of the headline metric, else the median."""
+    experiment = dataset.plan.experiment
+    return experiment.statistic if metric == experiment.metric else MEDIAN
+
+
+def _quantiles(dataset: Dataset) -> list[float]:
+    """What is estimated next to the median, with the percentile that ranks."""
+    return sorted({*descriptive.QUANTILES, quantile_of(dataset.plan.experiment.statistic)} - {0.5})
 
 
 def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[LinkRecord]) -> Iterator[str]:

@@ -120,8 +120,20 @@ def test_the_moments_of_all_exchanges_are_the_points() -> None:
 
 
 def test_a_median_above_the_time_out_is_infinite_and_not_a_number_that_is_averaged() -> None:
-    assert bootstrap.median(np.array([1.0, 2.0, np.inf, np.inf])) == np.inf
-    assert bootstrap.median(np.array([1.0, 2.0, np.inf])) == 2.0
+    rng = np.random.default_rng(0)
+    assert bootstrap.medians([np.array([1.0, 2.0, np.inf, np.inf])], 50, rng).point == np.inf
+    assert bootstrap.medians([np.array([1.0, 2.0, np.inf])], 50, rng).point == 2.0
+
+
+@pytest.mark.parametrize("q", [0.05, 0.5, 0.9, 0.95])
+def test_a_quantile_of_trials_of_any_size_is_that_of_all_exchanges(q: float) -> None:
+    rng = np.random.default_rng(6)
+    for sizes in ([40] * 5, [10, 60, 30]):
+        trials = [rng.lognormal(0, 0.6, size) for size in sizes]
+        draws = bootstrap.quantiles(trials, q, 400, rng)
+        assert draws.point == pytest.approx(np.quantile(np.concatenate(trials), q))
+        low, high = draws.interval(0.95)
+        assert low is not None and high is not None and low < draws.point < high
 
 
 def test_a_mean_with_all_zero_resamples_has_an_exact_0_as_its_lower_end() -> None:

@@ -75,3 +75,20 @@ def test_few_trials_do_not_stop_however_narrow_the_interval() -> None:
 
 def test_a_scenario_that_mostly_times_out_does_not_stop_early() -> None:
     assert not narrow_enough([[1.0] + [float("inf")] * 9] * 10, 0.1)
+
+
+def test_the_rule_watches_the_statistic_that_ranks() -> None:
+    rng = np.random.default_rng(3)
+    trials = [[*rng.normal(1, 0.02, 18), *rng.uniform(2, 9, 2)] for _ in range(8)]
+    assert narrow_enough(trials, 0.1, "median")
+    assert not narrow_enough(trials, 0.1, "p95")
+    enough = make_enough(_plan({"relative": 0.1, "of": "p95"}), lambda _: trials)
+    assert not enough("any")
+    steady = [list(rng.normal(1, 0.02, 60)) for _ in range(8)]
+    assert narrow_enough(steady, 0.1, "p95")
+
+
+def test_the_rule_does_not_stop_while_the_statistic_that_ranks_is_above_the_time_out() -> None:
+    trials = [[1.0] * 18 + [float("inf")] * 2] * 10
+    assert narrow_enough(trials, 0.1, "median")
+    assert not narrow_enough(trials, 0.1, "p95")

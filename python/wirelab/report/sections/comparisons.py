@@ -12,6 +12,7 @@ from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import COUNT, Estimate, Unit, p_value
 from wirelab.report.sections.common import by_choices, grade_cell, metric_words, series_cell
 from wirelab.schema.estimates import ComparisonRecord, EstimateRecord
+from wirelab.statistic import MEDIAN
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -23,7 +24,7 @@ def section(campaign: Campaign) -> Section | None:
     names.sort(key=lambda name: name != metric_name(campaign.metric))
 
     def build(group: Choices, _prefix: str) -> list[Block]:
-        tables = [(name, _table(group, name, comparisons)) for name in names]
+        tables = [(name, _table(campaign, group, name, comparisons)) for name in names]
         blocks: list[Block] = []
         for name, table in tables:
             if table.rows:
@@ -59,7 +60,7 @@ def _both(campaign: Campaign, comparisons: Sequence[ComparisonRecord]) -> str:
     return f" Protocol and program both differ, so a difference may come from either: {words}."
 
 
-def _table(group: Choices, metric: str, comparisons: Sequence[ComparisonRecord]) -> Table:
+def _table(campaign: Campaign, group: Choices, metric: str, comparisons: Sequence[ComparisonRecord]) -> Table:
     rows, unit = [], COUNT
     mine = [comparison for comparison in comparisons if metric_name(comparison["metric"]) == metric]
     for condition in group.conditions:
@@ -70,7 +71,12 @@ def _table(group: Choices, metric: str, comparisons: Sequence[ComparisonRecord])
                 continue
             unit = a.unit(metric)
             rows.append(_row(condition, a, b, comparison, unit))
-    return Table(f"{metric_words(metric).capitalize()}: a against b", _columns(unit.symbol), rows, row_headers=3)
+    return Table(
+        f"{metric_words(metric).capitalize()}: a against b",
+        _columns(unit.symbol, _percentile(campaign, metric)),
+        rows,
+        row_headers=3,
+    )
 
 
 def _row(condition: Condition, a: Scenario, b: Scenario, comparison: ComparisonRecord, unit: Unit) -> list[Cell]:
@@ -82,13 +88,20 @@ def _row(condition: Condition, a: Scenario, b: Scenario, comparison: ComparisonR
         grade_cell(comparison["link"]),
         _ratio(comparison["ratio_of_means"]),
         _ratio(comparison["ratio_of_medians"]),
+        *([_ratio(percentiles)] if (percentiles := comparison.get("ratio_of_percentiles")) is not None else []),
         estimate(Estimate.of(comparison["shift"]), unit),
         estimate(Estimate.of(comparison["cliffs_delta"]), COUNT),
         Cell(p_value(comparison["p_adjusted"]), title=before),
     ]
 
 
-def _columns(unit: str) -> tuple[Column, ...]:
+def _percentile(campaign: Campaign, metric: str) -> str | None:
+    """The percentile that ranks this metric; None if none does."""
+    ranks = campaign.statistic != MEDIAN and metric_name(metric) == metric_name(campaign.metric)
+    return campaign.statistic if ranks else None
+
+
+def _columns(unit: str, percentile: str | None) -> tuple[Column, ...]:
     return (
         Column("condition", numeric=False),
         Column("a", numeric=False),
@@ -96,6 +109,7 @@ def _columns(unit: str) -> tuple[Column, ...]:
         Column("grade", numeric=False),
         Column("ratio of means a/b [interval]"),
         Column("ratio of medians a/b [interval]"),
+        *([Column(f"ratio of {percentile} a/b [interval]")] if percentile else []),
         Column("shift a − b [interval]", unit),
         Column("Cliff's δ [interval]"),
         Column("p adjusted"),

@@ -18,13 +18,14 @@ from wirelab.report.sections.common import (
     metric_words,
     scenario_cells,
 )
+from wirelab.statistic import key_of, words_of
 from wirelab.stats.estimate.horizon import LATE_S, counted_at
 
 
 def section(campaign: Campaign) -> Section:
     """The headline metric of every scenario."""
     published = published_numbers(campaign)
-    statistic = "mean" if any(p.metric == campaign.metric for p in published.values()) else "median"
+    statistic = "mean" if any(p.metric == campaign.metric for p in published.values()) else key_of(campaign.statistic)
 
     def build(group: Choices, prefix: str) -> list[Block]:
         return _blocks(campaign, group, prefix, statistic, published)
@@ -36,38 +37,39 @@ def _blocks(
     campaign: Campaign, group: Choices, prefix: str, statistic: str, published: dict[tuple[str, str], Published]
 ) -> list[Block]:
     words, unit = metric_words(campaign.metric), campaign.unit
+    name = words_of(campaign.statistic) if statistic == key_of(campaign.statistic) else statistic
     marks = []
     for condition, scenario in group.pairs:
         if not scenario.plotted:
             continue
         value = scenario.estimate(campaign.metric, statistic)
         if (above_s := scenario.above_s(campaign.metric, statistic)) is not None:
-            marks.append(_above(condition.label, scenario, statistic, above_s * 1e3))
+            marks.append(_above(condition.label, scenario, name, above_s * 1e3))
         if value is None or value.point is None:
             continue
         paper = published.get((scenario.key, campaign.metric))
-        tip = f"{condition.label}, {scenario.series.label}: {statistic} {with_unit(value, unit)}"
+        tip = f"{condition.label}, {scenario.series.label}: {name} {with_unit(value, unit)}"
         low, high = (None if bound is None else bound * unit.per_base for bound in (value.low, value.high))
         printed = paper.mean_ms if paper else None
         marks.append(Mark(condition.label, scenario.series, value.point * unit.per_base, low, high, tip, printed))
     table = _table(campaign, group, published)
     svg = intervals(
         f"{prefix}-glance",
-        f"{statistic} of {words} per scenario; the table below has the numbers",
+        f"{name} of {words} per scenario; the table below has the numbers",
         marks,
-        f"{statistic} of {words}{f', {unit.symbol}' if unit.symbol else ''} (log)",
+        f"{name} of {words}{f', {unit.symbol}' if unit.symbol else ''} (log)",
     )
     if svg is None:
         return [table]
     counted = mean_words(group, campaign.metric).removeprefix("mean") or " of completed exchanges"
     how = counted if statistic == "mean" else " of completed exchanges"
-    caption = [f"{statistic.capitalize()} of {words}{how} with its interval; no outlier is removed."]
+    caption = [f"{name[:1].upper()}{name[1:]} of {words}{how} with its interval; no outlier is removed."]
     if statistic == "mean":
         caption.append("The upright strokes are the publication's means. Medians are in the table.")
     if any(mark.above for mark in marks):
         caption.append("An open triangle is a timeout: the value is above it by an unknown amount.")
     caption.append(constants(campaign))
-    label = f"{statistic} of {words}, a row per scenario"
+    label = f"{name} of {words}, a row per scenario"
     return [Figure("", label, " ".join(filter(None, caption)), svg, [table])]
 
 

@@ -12,19 +12,15 @@ from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Levels, Scenario, level_words
 from wirelab.report.numbers import COUNT, MILLISECONDS, plain, share, with_unit
 from wirelab.report.protocols import is_reference
-from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, unclear
+from wirelab.report.ranking import above_time_out, quality, ranked, ratio, unclear, value
 from wirelab.report.sections.common import grade_cell, legend, metric_words, series_cell
+from wirelab.statistic import words_of
 from wirelab.stats.compare.scenarios import is_implementation
 from wirelab.stats.link.grade import GRADES
 
 OPEN, UNUSABLE, NONE = "no difference shown", GRADES[-1], "half or more of its exchanges timed out or failed"
 MOST_NAMED = 2
 """Names that fit a tile; the table has all."""
-COLUMNS = (
-    Column("down", numeric=False), Column("across", numeric=False), Column("lowest delay", numeric=False),
-    Column("median [interval]", "ms"), Column("completed"), Column("next", numeric=False),
-    Column("next / lowest [interval]"), Column("grade", numeric=False), Column("significant difference", numeric=False),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ class _Axes:
 
 @dataclass(frozen=True)
 class _Place:
-    """One cell of the grid with its scenarios: ranked by median, those above the timeout, and those of either that
+    """One cell of the grid with its scenarios: ranked, those above the timeout, and those of either that
     may have as low a delay as the first.
     """
 
@@ -74,9 +70,9 @@ def section(campaign: Campaign) -> Section | None:
         by_choice.setdefault(chosen, []).append(_figure(campaign, f"lowest-delay-{i}", title, others, places))
     blocks: list[Block] = list(by_choice.pop((), []))
     blocks += [Group(", ".join(level_words(*pair) for pair in chosen), each) for chosen, each in by_choice.items()]
-    words = metric_words(campaign.metric)
+    words = f"{words_of(campaign.statistic)} {metric_words(campaign.metric)}"
     note = (
-        f"Each cell names the protocol with the smallest median {words}. Below it: how many times as long the next one "
+        f"Each cell names the protocol with the smallest {words}. Below it: how many times as long the next one "
         "takes. Coloured: the difference to every other protocol is significant at 95 %. With many cells, expect a few "
         f"false ones. White: no clear winner, so all that may be the lowest are named, or quality {UNUSABLE}. Values "
         "between cells are not interpolated."
@@ -106,24 +102,32 @@ def _varied(campaign: Campaign) -> list[str]:
 
 
 def _place(campaign: Campaign, x: str, y: str, scenarios: Sequence[Scenario]) -> _Place:
-    ranking, above = ranked(campaign.metric, scenarios), above_time_out(campaign.metric, scenarios)
+    ranking, above = ranked(campaign, scenarios), above_time_out(campaign, scenarios)
     return _Place(x, y, ranking, above, unclear(campaign, ranking[0], [*ranking[1:], *above]) if ranking else [])
 
 
 def _figure(campaign: Campaign, name: str, title: str, others: str, places: Sequence[_Place]) -> Figure:
-    words = f"smallest median {metric_words(campaign.metric)}{f', {others}' if others else ''}"
-    table = Table(f"The {words}", COLUMNS, [_row(campaign, place) for place in places], row_headers=2)
+    words = f"smallest {words_of(campaign.statistic)} {metric_words(campaign.metric)}{f', {others}' if others else ''}"
+    table = Table(f"The {words}", _columns(campaign), [_row(campaign, place) for place in places], row_headers=2)
     drawn = tiles(name, f"Map of the {words}", [_tile(campaign, place) for place in places])
     return Figure(title, f"Map of the {words}", "", drawn, [table])
 
 
+def _columns(campaign: Campaign) -> tuple[Column, ...]:
+    return (
+        Column("down", numeric=False), Column("across", numeric=False), Column("lowest delay", numeric=False),
+        Column(f"{words_of(campaign.statistic)} [interval]", "ms"), Column("completed / attempted"),
+        Column("next", numeric=False), Column("next / lowest [interval]"), Column("grade", numeric=False),
+        Column("significant difference", numeric=False),
+    )  # fmt: skip
+
+
 def _tile(campaign: Campaign, place: _Place) -> Tile:
-    medians = [
-        f"{scenario.series.label} {with_unit(scenario.estimate(campaign.metric, 'median'), MILLISECONDS)}"
-        for scenario in place.ranked
+    values = [
+        f"{scenario.series.label} {with_unit(value(campaign, scenario), MILLISECONDS)}" for scenario in place.ranked
     ]
-    medians += [f"{scenario.series.label} above the time-out" for scenario in place.above]
-    tip = f"{place.y}, {place.x}: {'; '.join(medians) or NONE}"
+    values += [f"{scenario.series.label} above the time-out" for scenario in place.above]
+    tip = f"{place.y}, {place.x}: {'; '.join(values) or NONE}"
     if not place.ranked:
         return Tile(place.x, place.y, None, "none", "in time", tip)
     first, may_be = place.ranked[0], [place.ranked[0], *place.unclear]
@@ -143,30 +147,30 @@ def _tile(campaign: Campaign, place: _Place) -> Tile:
 
 def _grade(campaign: Campaign, a: Scenario, b: Scenario) -> str | None:
     """The quality of the comparison of the two; None if not known."""
-    found = comparison(campaign, a, b)
-    return None if found is None else found["link"]["flag"]
+    found = quality(campaign, a, b)
+    return None if found is None else found["flag"]
 
 
 def _row(campaign: Campaign, place: _Place) -> list[Cell]:
     head = [Cell(place.y), Cell(place.x)]
     if not place.ranked:
-        return [*head, *[dash(NONE)] * (len(COLUMNS) - len(head))]
+        return [*head, *[dash(NONE)] * (len(_columns(campaign)) - len(head))]
     first, after = place.ranked[0], next(iter([*place.ranked[1:], *place.above]), None)
     counts = first.outcomes
     head += [
         series_cell(first.series, f"#{first.anchor}"),
-        estimate(first.estimate(campaign.metric, "median"), MILLISECONDS),
+        estimate(value(campaign, first), MILLISECONDS),
         dash(NO_TRIAL) if counts is None else Cell(share(counts["completed"], counts["exchanges"])),
     ]
     if after is None:
-        return [*head, *[dash("no other completed half of its exchanges")] * (len(COLUMNS) - len(head))]
+        return [*head, *[dash("no other completed half of its exchanges")] * (len(_columns(campaign)) - len(head))]
     others = (
         f"not from {', '.join(scenario.series.label for scenario in place.unclear)}" if place.unclear else "from all"
     )
     return [
         *head,
         series_cell(after.series, f"#{after.anchor}"),
-        estimate(ratio(campaign, after, first), COUNT, "the next one's median lies above the time-out"),
-        grade_cell(None if (found := comparison(campaign, after, first)) is None else found["link"]),
+        estimate(ratio(campaign, after, first), COUNT, "the next one's lies above the time-out"),
+        grade_cell(quality(campaign, after, first)),
         Cell(others, tone=None if place.unclear else "clear"),
     ]

@@ -6,7 +6,9 @@ from wirelab.report.blocks import Cell, Column, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.numbers import Estimate, Unit
 from wirelab.report.programs import Order, Played, conditions, orders
+from wirelab.report.ranking import value
 from wirelab.report.sections.common import metric_words, series_cell
+from wirelab.statistic import words_of
 
 COLUMNS = (
     Column("condition", numeric=False),
@@ -23,22 +25,23 @@ def section(campaign: Campaign) -> Section | None:
         return None
     first = found[0][1][0].scenarios[0]
     unit = first.unit(campaign.metric)
-    rows = [row for label, protocols in found for row in _rows(campaign.metric, label, protocols, unit)]
+    rows = [row for label, protocols in found for row in _rows(campaign, label, protocols, unit)]
+    words = words_of(campaign.statistic)
     note = (
-        "A protocol is lower than another with every program if the median's interval of each of its programs is below "
-        "those of all programs of the other. If the order changes with the program, the difference comes from the "
-        "programs, not from the protocols. Programs that were not measured may differ."
+        f"A protocol is lower than another with every program if the interval of the {words} of each of its programs "
+        "is below those of all programs of the other. If the order changes with the program, the difference comes from "
+        "the programs, not from the protocols. Programs that were not measured may differ."
     )
-    columns = (*COLUMNS, Column(f"median of {metric_words(campaign.metric)} [interval]", unit.symbol), *LAST)
+    columns = (*COLUMNS, Column(f"{words} of {metric_words(campaign.metric)} [interval]", unit.symbol), *LAST)
     return Section(
         "programs", "Protocol or program", [Prose(note), Table("Protocols by program", columns, rows, row_headers=3)]
     )
 
 
-def _rows(metric: str, label: str, protocols: list[Played], unit: Unit) -> list[list[Cell]]:
+def _rows(campaign: Campaign, label: str, protocols: list[Played], unit: Unit) -> list[list[Cell]]:
     sooner: dict[str, list[str]] = {each.protocol: [] for each in protocols}
     depends: dict[str, list[str]] = {each.protocol: [] for each in protocols}
-    for first, second, order in orders(metric, protocols):
+    for first, second, order in orders(campaign, protocols):
         match order:
             case Order.FIRST:
                 sooner[first.protocol].append(second.protocol)
@@ -54,12 +57,12 @@ def _rows(metric: str, label: str, protocols: list[Played], unit: Unit) -> list[
             Cell(label),
             Cell(each.protocol),
             series_cell(scenario.series, f"#{scenario.anchor}"),
-            estimate(scenario.estimate(metric, "median"), unit),
+            estimate(value(campaign, scenario), unit),
             Cell(", ".join(sooner[each.protocol]) or "–"),
             Cell(", ".join(depends[each.protocol]) or "–"),
         ]
         for each in protocols
-        for scenario in sorted(each.scenarios, key=lambda scenario: _point(scenario.estimate(metric, "median")))
+        for scenario in sorted(each.scenarios, key=lambda scenario: _point(value(campaign, scenario)))
     ]
 
 

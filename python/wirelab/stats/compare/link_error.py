@@ -88,6 +88,10 @@ def comparison_record(
     }  # fmt: skip
     if is_delay:
         record["link_of_means"] = _quality(means, error)
+    if (ratio := comparison.ratio_of_percentiles) is not None:
+        record["ratio_of_percentiles"] = ratio.record()
+        percentiles = [*reasons, *_against_waits(ratio, without.get("percentile", []))]
+        record["link_of_percentiles"] = _quality(percentiles, error)
     return record
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from wirelab.schema.estimates import Family
 from wirelab.schema.plan import Scenario
+from wirelab.statistic import MEDIAN, least_values, quantile_of
 from wirelab.stats.compare import shift
 from wirelab.stats.dataset import points
 from wirelab.stats.estimate import bootstrap
@@ -26,11 +27,15 @@ from wirelab.units import format_duration
 
 ERROR_RATE = 0.05
 
+Ratio = Literal["mean", "median", "percentile"]
+RATIOS: tuple[Ratio, ...] = ("mean", "median", "percentile")
+"""The statistics whose ratios are compared; `percentile` is the one that ranks, if it is not the median."""
+
 
 @dataclass(frozen=True)
 class Side:
-    """A scenario's sample with the bootstrap distributions of its mean and median, drawn once for all its
-    comparisons.
+    """A scenario's sample with the bootstrap distributions of its mean, its median and the percentile that ranks,
+    drawn once for all its comparisons.
     """
 
     key: str
@@ -38,16 +43,35 @@ class Side:
     mean: Draws | None
     median: Draws | None
     horizon_s: float | None = None
+    percentile: Draws | None = None
+    statistic: str = MEDIAN
+    """What ranks: the median, or the percentile."""
 
     @classmethod
-    def of(cls, key: str, sample: Sample, rng: np.random.Generator, horizon_s: float | None = None) -> Side:
-        """Time-outs count at the horizon in the mean, and above everything in the median."""
+    def of(
+        cls,
+        key: str,
+        sample: Sample,
+        rng: np.random.Generator,
+        horizon_s: float | None = None,
+        statistic: str = MEDIAN,
+    ) -> Side:
+        """Time-outs count at the horizon in the mean, and above everything in the median and in the percentile that
+        ranks, which needs enough values.
+        """
         completed, every = sample.completed(), sample.with_censored()
         if sum(len(trial) for trial in completed) < 2:
-            return cls(key, sample, None, None, horizon_s)
+            return cls(key, sample, None, None, horizon_s, statistic=statistic)
         counted = completed if horizon_s is None else sample.restricted(horizon_s)
         mean, _ = bootstrap.moments(counted, bootstrap.RESAMPLES, rng)
-        return cls(key, sample, mean, bootstrap.medians(every, bootstrap.RESAMPLES, rng), horizon_s)
+        median, percentile = bootstrap.medians(every, bootstrap.RESAMPLES, rng), None
+        if statistic != MEDIAN and sample.n >= least_values(q := quantile_of(statistic)):
+            percentile = bootstrap.quantiles(every, q, bootstrap.RESAMPLES, rng)
+        return cls(key, sample, mean, median, horizon_s, percentile, statistic)
+
+    def draws(self, of: Ratio) -> Draws | None:
+        """The bootstrap distribution of a statistic."""
+        return {"mean": self.mean, "median": self.median, "percentile": self.percentile}[of]
 
 
 def compare(metric: str, a: Side, b: Side, rng: np.random.Generator, level: float = LEVEL) -> Comparison:
@@ -58,6 +82,7 @@ def compare(metric: str, a: Side, b: Side, rng: np.random.Generator, level: floa
         metric, a.key, b.key,
         _ratio("mean", a, b, level, _counted(a, b)), _ratio("median", a, b, level),
         shift.hodges_lehmann(pair, level), shift.cliffs_delta(pair, level), p, p, _family(metric, 0),
+        None if a.statistic == MEDIAN else _ratio("percentile", a, b, level),
     )  # fmt: skip
 
 
@@ -137,12 +162,12 @@ def _text(*parts: object) -> str:
 def without_waits(
     a: Side, b: Side, waits: Mapping[str, Wait], level: float = LEVEL
 ) -> dict[str, list[tuple[str, Estimate]]]:
-    """The ratios of means and of medians of delays with the CPU waiting of one side taken away, each with the name
-    and the time; only of sides that waited too long.
+    """The ratios of means, of medians and of percentiles of delays with the CPU waiting of one side taken away, each
+    with the name and the time; only of sides that waited too long.
     """
     found: dict[str, list[tuple[str, Estimate]]] = {}
-    for statistic in ("mean", "median"):
-        ours, theirs = (a.mean, b.mean) if statistic == "mean" else (a.median, b.median)
+    for statistic in RATIOS:
+        ours, theirs = a.draws(statistic), b.draws(statistic)
         if ours is None or theirs is None:
             continue
         for side in (a, b):
@@ -156,12 +181,13 @@ def without_waits(
     return found
 
 
-def _ratio(of: Literal["mean", "median"], left: Side, right: Side, level: float, also: str = "") -> Estimate:
-    a, b = (left.mean, right.mean) if of == "mean" else (left.median, right.median)
+def _ratio(of: Ratio, left: Side, right: Side, level: float, also: str = "") -> Estimate:
+    a, b = left.draws(of), right.draws(of)
     samples = (left.sample, right.sample)
     if a is None or b is None:
         n = sum(sample.n for sample in samples)
-        return Estimate(None, None, None, level, n, "no ratio: fewer than two values on a side")
+        few = "too few" if of == "percentile" else "fewer than two"
+        return Estimate(None, None, None, level, n, f"no ratio: {few} values on a side")
     fewer = min(samples, key=lambda sample: len(sample.completed()))
     return a.over(b).estimate(level, "; ".join(filter(None, [bootstrap_name(fewer), also])))
 

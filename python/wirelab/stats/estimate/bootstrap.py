@@ -186,26 +186,36 @@ def moments(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) 
 
 def medians(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) -> Draws:
     """Median of the exchanges; values may be infinite (above the time-out)."""
+    return quantiles(trials, 0.5, resamples, rng)
+
+
+def quantiles(trials: Sequence[Floats], q: float, resamples: int, rng: np.random.Generator) -> Draws:
+    """A quantile of the exchanges, interpolated; values may be infinite (above the time-out)."""
     chosen, within = _stages(trials, resamples, rng)
     if len({len(trial) for trial in trials}) == 1:
-        values = _medians_of_equal(np.stack(trials), chosen, within, rng)
+        values = _quantiles_of_equal(np.stack(trials), q, chosen, within, rng)
     else:
-        values = np.array([_median_of_one(trials, *row, rng) for row in zip(chosen, within, strict=True)])
+        values = np.array([_quantile_of_one(trials, q, *row, rng) for row in zip(chosen, within, strict=True)])
     pooled = np.concatenate(trials)
-    return Draws(median(pooled), values, _df(trials), len(pooled), least=_least(pooled), logarithmic=False)
+    point = float(_quantile(pooled[None].copy(), q)[0])
+    return Draws(point, values, _df(trials), len(pooled), least=_least(pooled), logarithmic=False)
 
 
-def median(values: Floats) -> float:
-    """The median; infinite if a middle value is."""
-    middle = len(values) // 2
-    if len(values) % 2:
-        return float(np.partition(values, middle)[middle])
-    ordered = np.partition(values, [middle - 1, middle])
-    return float((ordered[middle - 1] + ordered[middle]) / 2)
+def _quantile(rows: Floats, q: float) -> Floats:
+    """The quantile of each row, which is put into another order; infinite if one of the values next to it is."""
+    position = q * (rows.shape[1] - 1)
+    lower = int(position + 1e-9)
+    weight = position - lower
+    upper = lower if weight < 1e-9 else lower + 1
+    rows.partition([lower, upper], axis=1)
+    if upper == lower:
+        return rows[:, lower].copy()
+    found: Floats = rows[:, lower] * (1 - weight) + rows[:, upper] * weight
+    return found
 
 
-def _medians_of_equal(
-    table: Floats, chosen: NDArray[np.int64], within: NDArray[np.bool_], rng: np.random.Generator
+def _quantiles_of_equal(
+    table: Floats, q: float, chosen: NDArray[np.int64], within: NDArray[np.bool_], rng: np.random.Generator
 ) -> Floats:
     """Trials of one size, a block of resamples at a time."""
     size = table.shape[1]
@@ -216,21 +226,17 @@ def _medians_of_equal(
         again = within[start : start + rows]
         columns = rng.integers(0, size, (int(again.sum()), size))
         picked[again] = np.take_along_axis(picked[again], columns, axis=1)
-        flat = picked.reshape(len(picked), -1)
-        middle = flat.shape[1] // 2
-        lower = middle if flat.shape[1] % 2 else middle - 1
-        flat.partition([lower, middle], axis=1)
-        parts.append((flat[:, lower] + flat[:, middle]) / 2)
+        parts.append(_quantile(picked.reshape(len(picked), -1), q))
     return np.concatenate(parts)
 
 
-def _median_of_one(
-    trials: Sequence[Floats], chosen: NDArray[np.int64], within: NDArray[np.bool_], rng: np.random.Generator
+def _quantile_of_one(
+    trials: Sequence[Floats], q: float, chosen: NDArray[np.int64], within: NDArray[np.bool_], rng: np.random.Generator
 ) -> float:
     parts = [trials[index] for index in chosen]
     for slot in np.flatnonzero(within):
         parts[slot] = rng.choice(parts[slot], len(parts[slot]))
-    return median(np.concatenate(parts))
+    return float(_quantile(np.concatenate(parts)[None], q)[0])
 
 
 def _stages(

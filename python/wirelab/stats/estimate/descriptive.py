@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from wirelab.statistic import least_values
 from wirelab.stats.estimate import bootstrap
 from wirelab.stats.estimate.horizon import LATE_S, counted_at
 from wirelab.stats.estimate.model import LEVEL, Estimate, finite
@@ -18,16 +19,6 @@ from wirelab.stats.estimate.proportion import ranks, share
 from wirelab.stats.estimate.sample import Sample
 
 QUANTILES = (0.05, 0.25, 0.75, 0.95, 0.99)
-
-
-def least_values(q: float) -> int:
-    """The number of values that a quantile needs: five in its tail, and ten for the outermost (100 for p95,
-    1,000 for p99).
-    """
-    tail = min(q, 1 - q)
-    if tail < 0.05:
-        return 1000
-    return 100 if tail < 0.25 else 1
 
 
 def mean_and_sd(

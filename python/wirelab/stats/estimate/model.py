@@ -53,6 +53,8 @@ class Comparison:
     p: float
     p_adjusted: float
     family: Family
+    ratio_of_percentiles: Estimate | None = None
+    """If the campaign ranks by a percentile."""
 
 
 def finite(value: float) -> float | None:

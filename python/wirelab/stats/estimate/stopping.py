@@ -1,4 +1,4 @@
-"""The rule that ends a scenario early: enough trials when the median's interval is narrow.
+"""The rule that ends a scenario early: enough trials when the interval of the statistic that ranks is narrow.
 
 Looking after every block and stopping at the first narrow interval favours intervals that are narrow by luck. Coverage
 of the reported interval was simulated under the rule (`python/tests/stats/estimate/test_stopping.py`): lognormal and
@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from wirelab.schema.plan import Plan
-from wirelab.stats.estimate.descriptive import median
+from wirelab.statistic import MEDIAN, quantile_of
+from wirelab.stats.estimate.descriptive import quantile
 from wirelab.stats.estimate.sample import Sample
 
 LEAST_TRIALS = 5
@@ -33,18 +34,18 @@ def make_enough(plan: Plan, read_values: ReadValues) -> Callable[[str], bool]:
     rule = plan.experiment.stop.interval
     if rule is None:
         return lambda _: False
-    if rule.of != "median":
-        raise ValueError(f"the stopping rule knows the median, not the {rule.of}")
-    return lambda scenario: narrow_enough(read_values(scenario), rule.relative)
+    return lambda scenario: narrow_enough(read_values(scenario), rule.relative, rule.of)
 
 
-def narrow_enough(trials: Sequence[Sequence[float]], relative: float) -> bool:
-    """True if half the median's interval is at most `relative` of the median."""
+def narrow_enough(trials: Sequence[Sequence[float]], relative: float, of: str = MEDIAN) -> bool:
+    """True if half the interval of a statistic is at most `relative` of it; never while its interval is not known, as
+    with too few values or with too many time-outs.
+    """
     sample = _sample(trials)
     if len(sample.completed()) < LEAST_TRIALS or sample.n < LEAST_VALUES:
         return False
-    estimate = median(sample)
-    if estimate.point is None or estimate.low is None or estimate.high is None:
+    estimate = quantile(sample, quantile_of(of))
+    if estimate is None or estimate.point is None or estimate.low is None or estimate.high is None:
         return False
     return (estimate.high - estimate.low) / 2 <= relative * estimate.point
 
