@@ -110,7 +110,10 @@ def test_a_netem_link_has_no_delay_error_in_the_summary(tmp_path: Path) -> None:
     assert row["measured"]["delay_error_s"] == {"p50": None, "p99": None, "max": None}
     assert row["measured"]["loss"]["point"] is not None
     assert estimates["replay"] is None
-    assert summary.link_line(load(tmp_path, tmp_path)) == "link   run by netem, which keeps no log  quality good"
+    assert (
+        summary.link_line(load(tmp_path, tmp_path))
+        == "link   run by netem, which keeps no log  quality good in 1 of 1 scenario"
+    )
 
 
 def test_the_worst_link_direction_is_shown_with_the_reports_quality(campaign: Path) -> None:
@@ -128,7 +131,7 @@ def test_cpu_contention_lowers_the_quality_with_a_fix(campaign: Path, tmp_path: 
     second["endpoints"] = {"flag": "unusable", "share": 0.3, "why": "endpoints waited 7.5 ms", "cure": "rest"}
     (folder / "estimates.json").write_text(json.dumps(whole_estimates(estimates)))
     line, *why = summary.link_line(load(folder, folder)).splitlines()
-    assert line.endswith("  quality unusable (the machine, not the link)")
+    assert line.endswith("  quality good in 0 of 2 scenarios, else at worst unusable (the machine, not the link)")
     reported = "endpoints waited 7.5 ms; rest"
     assert why[0] == f"       unusable, the machine: {second['name']} and 1 other scenario: {reported}."
     assert sum("endpoints waited" in reason for reason in why) == 1
@@ -161,3 +164,23 @@ def test_the_model_of_an_energy_is_named_where_there_is_one(campaign: Path, tmp_
     assert list(summary.energy_line(load(folder, folder))) == [
         "Energy is not measured but modelled, of the packets that flowed: r (unvalidated), d."
     ]
+
+
+def test_the_quality_counts_the_scenarios_that_are_good(campaign: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(campaign, tmp_path / "half")
+    estimates = json.loads((folder / "estimates.json").read_text())
+    first, _ = estimates["scenarios"]
+    for row in estimates["links"]:
+        row["flag"] = "good"
+    first["endpoints"] = {"flag": "limited", "share": 0.2, "why": "endpoints waited 6 ms", "cure": "wait"}
+    (folder / "estimates.json").write_text(json.dumps(whole_estimates(estimates)))
+    line, *_ = summary.link_line(load(folder, folder)).splitlines()
+    assert line.endswith("  quality good in 1 of 2 scenarios, else at worst limited (the machine, not the link)")
+
+
+def test_encrypted_and_unencrypted_protocols_have_tables_of_their_own(tmp_path: Path) -> None:
+    folder = campaigns.write(tmp_path, protocols=("http1", "coap", "https1", "h2"), links=("clean",))
+    tables = [table.splitlines() for table in summary.tables(load(folder, folder)) if "median" in table]
+    assert [table[0].split("median")[0].strip() for table in tables] == ["clean, encrypted", "clean, unencrypted"]
+    assert [[row.split()[0] for row in table[1:]] for table in tables] == [["https1", "h2"], ["http1", "coap"]]
+    assert tables[0][0].endswith("bytes on the wire  completed / attempted")

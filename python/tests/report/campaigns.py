@@ -162,7 +162,7 @@ def _trial(scenario: dict[str, Any], block: int) -> dict[str, Any]:
 
 
 def _median_ms(scenario: dict[str, Any]) -> float:
-    trips = {"http1": 2, "h2": 4}.get(scenario["protocol"], 3)
+    trips = {"http1": 2, "https1": 2, "h2": 4}.get(scenario["protocol"], 3)
     return 20.0 * trips + (5.0 if scenario["link_name"] == "lossy" else 0.0)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 from tests.documents import whole_estimates
-from tests.report.campaigns import judge, read, store, write
+from tests.report import campaigns
+from tests.report.campaigns import judge, read, store
 from tests.report.html_checks import Page
 from wirelab.report import page
 from wirelab.report.answer import answer
@@ -15,23 +17,25 @@ from wirelab.report.campaign import load
 from wirelab.report.grade import reasons
 from wirelab.report.sections import comparisons, emulation_accuracy, limits, outcomes
 
+write = partial(campaigns.write, protocols=("https1", "h2"))
+
 
 def sentences(folder: Path) -> str:
     return "\n".join(line.strip() for statement in answer(load(folder, folder)) for line in statement.lines())
 
 
 def test_every_group_of_scenarios_is_answered_and_references_do_not_compete(tmp_path: Path) -> None:
-    protocols = ("raw-tcp", "http1", "h2")
+    protocols = ("raw-tcp", "https1", "h2")
     folder = write(tmp_path, protocols=protocols, links=("clean",), choices={"link.rtt": ("10 ms", "20 ms")})
     said = sentences(folder)
-    assert said.count("http1 has the smallest median of the application protocols, ") >= 2
+    assert said.count("https1 has the smallest median of the application protocols, ") >= 2
     assert "link.rtt 10 ms" in said
     assert "link.rtt 20 ms" in said
 
 
 def test_without_claims_it_names_the_protocol_with_the_lowest_delay_and_the_ratio(tmp_path: Path) -> None:
     said = sentences(write(tmp_path))
-    both = "clean: http1 has the smallest median, 40.0 ms [39.2, 40.8].\nh2 takes 2.00 [1.96, 2.04] times as long.\n"
+    both = "clean: https1 has the smallest median, 40.0 ms [39.2, 40.8].\nh2 takes 2.00 [1.96, 2.04] times as long.\n"
     assert both in said
 
 
@@ -43,7 +47,7 @@ def test_a_ratio_with_an_interval_around_1_is_not_significant(tmp_path: Path) ->
     store(folder, "estimates.json", estimates)
     said = sentences(folder)
     assert "h2 is not significantly different: the ratio is 1.01 [0.97, 1.05]." in said
-    assert "clean: no difference shown between http1 and h2.\nhttp1 has a median of 40.0 ms" in said
+    assert "clean: no difference shown between https1 and h2.\nhttps1 has a median of 40.0 ms" in said
     assert "smallest" not in said
 
 
@@ -53,19 +57,19 @@ def test_a_campaign_is_ranked_by_its_statistic(tmp_path: Path) -> None:
     estimates["statistic"] = "p95"
     by_key = {scenario["key"]: scenario["metrics"]["end-to-end-delay"] for scenario in estimates["scenarios"]}
     [comparison] = [each for each in estimates["comparisons"] if each["metric"] == "end-to-end-delay"]
-    http1 = comparison["a"] if comparison["a"].startswith("http1") else comparison["b"]
+    https1 = comparison["a"] if comparison["a"].startswith("https1") else comparison["b"]
     for key, metric in by_key.items():
-        p95 = 0.3 if key == http1 else 0.1
+        p95 = 0.3 if key == https1 else 0.1
         metric["quantiles"]["0.95"] = {**metric["median"], "point": p95, "low": p95 * 0.9, "high": p95 * 1.1}
     ratio = {**comparison["ratio_of_medians"], "point": 3.0, "low": 2.5, "high": 3.5}
-    if comparison["a"] != http1:
+    if comparison["a"] != https1:
         ratio |= {"point": 1 / 3, "low": 1 / 3.5, "high": 1 / 2.5}
     unusable = {"flag": "unusable", "why": "nobody knows", "causes": ["the link"], "error_s": None}
     comparison |= {"ratio_of_percentiles": ratio, "link_of_percentiles": unusable}
     store(folder, "estimates.json", estimates)
     said = sentences(folder)
     assert "clean: h2 has the smallest 95th percentile, 100 ms [90, 110]." in said
-    assert "http1 takes 3.0 [2.5, 3.5] times as long. Its quality is unusable" in said
+    assert "https1 takes 3.0 [2.5, 3.5] times as long. Its quality is unusable" in said
     assert "smallest median" not in said
     columns, *_ = [block for block in comparisons.section(load(folder, folder)).blocks if isinstance(block, Table)]
     assert "ratio of p95 a/b [interval]" in [column.title for column in columns.columns]
@@ -123,7 +127,7 @@ def test_an_energy_is_called_higher_and_not_longer(tmp_path: Path) -> None:
 def test_in_a_large_grid_only_scenarios_with_a_known_smallest_median_count(tmp_path: Path) -> None:
     links = tuple(f"link{number}" for number in range(8))
     folder = write(tmp_path, links=links)
-    leads = "http1 has the smallest median of end-to-end delay in"
+    leads = "https1 has the smallest median of end-to-end delay in"
     assert f"{leads} 8 of 8 conditions." in sentences(folder)
     assert "not clear" not in sentences(folder)
     estimates = read(folder, "estimates.json")
@@ -161,16 +165,16 @@ def test_a_difference_that_the_link_could_have_made_says_so(tmp_path: Path) -> N
 
 
 def test_one_application_protocol_has_no_comparison(tmp_path: Path) -> None:
-    said = sentences(write(tmp_path, protocols=("raw-tcp", "http1"), links=("clean",)))
-    assert "clean: the median of http1 is 40.0 ms [39.2, 40.8]." in said
+    said = sentences(write(tmp_path, protocols=("raw-tcp", "https1"), links=("clean",)))
+    assert "clean: the median of https1 is 40.0 ms [39.2, 40.8]." in said
     assert "No other application protocol was measured, so there is no comparison." in said
     assert "smallest" not in said
 
 
 def test_one_application_protocol_is_not_said_to_win_a_big_grid(tmp_path: Path) -> None:
     links = tuple(f"link{number}" for number in range(8))
-    said = sentences(write(tmp_path, protocols=("raw-tcp", "http1"), links=links))
-    assert "Only one application protocol was measured, http1, so there is no comparison." in said
+    said = sentences(write(tmp_path, protocols=("raw-tcp", "https1"), links=links))
+    assert "Only one application protocol was measured, https1, so there is no comparison." in said
     assert "mallest" not in said
 
 
@@ -187,7 +191,7 @@ def test_cpu_contention_is_blamed_on_the_machine_and_reported_once(tmp_path: Pat
     assert said.count("endpoints waited") == said.count("Fix: rest.") == 1
     assert "Unusable, the machine: " in said
     header = page.header(load(folder, folder))
-    assert header.grade.text == "unusable (the machine, not the link)"
+    assert header.grade.text == "good in 0 of 4 scenarios, else at worst unusable (the machine, not the link)"
     [warning] = header.warnings
     assert warning.startswith("CPU contention delayed endpoints")
     section = comparisons.section(load(folder, folder))
@@ -215,7 +219,7 @@ def test_cpu_waiting_is_one_reason_and_steal_another(tmp_path: Path) -> None:
 
 
 def test_an_echo_reference_wins_nothing(tmp_path: Path) -> None:
-    assert "raw-tcp has" not in sentences(write(tmp_path, protocols=("raw-tcp", "http1")))
+    assert "raw-tcp has" not in sentences(write(tmp_path, protocols=("raw-tcp", "https1")))
 
 
 def test_a_count_of_verdicts_is_the_first_sentence(tmp_path: Path) -> None:
@@ -236,8 +240,31 @@ def test_verdicts_are_counted_and_the_publications_own_numbers_are_judged(tmp_pa
 
 
 def test_an_unencrypted_protocol_is_marked_only_next_to_an_encrypted_one(tmp_path: Path) -> None:
-    assert "Unencrypted: http1 (HTTP1)." in sentences(write(tmp_path / "both"))
+    said = sentences(write(tmp_path / "both", protocols=("http1", "h2")))
+    assert "Unencrypted: http1 (HTTP1)." in said
     assert "Unencrypted" not in sentences(write(tmp_path / "one", protocols=("http1",)))
+
+
+def test_encrypted_and_unencrypted_protocols_are_ranked_apart(tmp_path: Path) -> None:
+    said = sentences(write(tmp_path, protocols=("raw-tcp", "http1", "coap", "https1", "h2"), links=("clean",)))
+    assert "clean, encrypted: https1 has the smallest median, 40.0 ms" in said
+    assert "clean, unencrypted: http1 has the smallest median of the application protocols, 40.0 ms" in said
+    assert said.count("h2 takes 2.00 [1.96, 2.04] times as long") == 1
+
+
+def test_one_encrypted_and_one_unencrypted_protocol_are_not_ranked(tmp_path: Path) -> None:
+    said = sentences(write(tmp_path, protocols=("http1", "h2"), links=("clean",)))
+    assert "clean, encrypted: the median of h2 is 80.0 ms" in said
+    assert "No other encrypted application protocol was measured, so there is no comparison." in said
+    assert "times as long" not in said
+    assert "smallest" not in said
+
+
+def test_a_large_grid_counts_the_smallest_medians_of_encrypted_and_of_unencrypted_protocols(tmp_path: Path) -> None:
+    links = tuple(f"l{number}" for number in range(8))
+    said = sentences(write(tmp_path, protocols=("http1", "coap", "https1", "h2"), links=links))
+    assert "https1 has the smallest median of end-to-end delay among encrypted protocols in 8 of 8 conditions." in said
+    assert "http1 has the smallest median of end-to-end delay among unencrypted protocols in 8 of 8 conditions." in said
 
 
 def test_the_p95_is_put_down_to_retransmission_only_if_true_for_every_protocol(tmp_path: Path) -> None:
@@ -257,12 +284,12 @@ def test_a_proxy_is_named_next_to_its_protocol_and_each_link_has_its_checks(tmp_
     wire = {"name": "wire", "near": ["proxy"], "far": ["server"], "link": {"uplink": [], "downlink": []}}
     for scenario in plan["scenarios"]:
         if scenario["protocol"] == "h2":
-            scenario |= {"origin": {"protocol": "http1", "settings": {}}, "topology": [air, wire]}
+            scenario |= {"origin": {"protocol": "https1", "settings": {}}, "topology": [air, wire]}
     store(folder, "plan.json", plan)
     loaded = load(folder, folder)
     assert "Delays of h2 include a proxy on the way to the server and back." in sentences(folder)
-    assert "The proxy speaks http1 to the server." in sentences(folder)
-    assert "h2 (by a proxy, http1 to the server)" in str(limits.section(loaded))
+    assert "The proxy speaks https1 to the server." in sentences(folder)
+    assert "h2 (by a proxy, https1 to the server)" in str(limits.section(loaded))
     checked = [
         block
         for block in emulation_accuracy.section(loaded).blocks
@@ -274,8 +301,8 @@ def test_a_proxy_is_named_next_to_its_protocol_and_each_link_has_its_checks(tmp_
     assert rows[0][3] == "yes, each direction"
     assert "the effect of laptop on the medium" in str(emulation_accuracy.section(loaded))
     providers = {series.label: series.provider for series in loaded.series}
-    assert providers["h2"].endswith("; by a proxy, http1 to the server")
-    assert "proxy" not in providers["http1"]
+    assert providers["h2"].endswith("; by a proxy, https1 to the server")
+    assert "proxy" not in providers["https1"]
 
 
 def test_probes_of_a_link_behind_a_proxy_are_shown_and_count_for_the_quality(tmp_path: Path) -> None:
@@ -298,7 +325,7 @@ def test_probes_of_a_link_behind_a_proxy_are_shown_and_count_for_the_quality(tmp
 
 
 def test_unsupported_scenarios_are_named_with_the_reason_and_do_not_count_as_failed(tmp_path: Path) -> None:
-    folder = write(tmp_path, protocols=("http1", "h2"))
+    folder = write(tmp_path, protocols=("https1", "h2"))
     lines = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
     for line in lines:
         if "h2" in line["scenario"] and "clean" in line["scenario"]:

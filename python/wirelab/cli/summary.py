@@ -12,8 +12,9 @@ from wirelab.experiment.library import experiment_names
 from wirelab.launcher import launched
 from wirelab.report.grade import graded, reasons
 from wirelab.report.missing import why_missing
+from wirelab.report.model import Condition
 from wirelab.report.numbers import Estimate, plain, share, with_unit
-from wirelab.report.ranking import value
+from wirelab.report.ranking import kinds, value
 from wirelab.schema import LinkBackend
 from wirelab.statistic import MEDIAN, key_of
 from wirelab.stats.energy import modelled
@@ -22,7 +23,7 @@ from wirelab.units import format_size
 
 if TYPE_CHECKING:
     from wirelab.report.campaign import Campaign
-    from wirelab.report.model import Condition, Scenario
+    from wirelab.report.model import Scenario
 
 
 MOST_TABLES = 12
@@ -67,13 +68,14 @@ def energy_line(campaign: Campaign) -> Iterator[str]:
 
 
 def tables(campaign: Campaign) -> Iterator[str]:
-    """A table for each condition, its protocols ranked, or one for neighbours that have the same protocol alone, and
-    why some values are missing; a big grid is left to the report.
+    """A table for each condition, its protocols ranked, encrypted and unencrypted ones apart, or one for neighbours
+    that have the same protocol alone, and why some values are missing; a big grid is left to the report.
     """
     conditions = [
-        (", ".join(part for part in (group.title, condition.label) if part), condition)
+        (", ".join(filter(None, (group.title, condition.label, kind))), Condition(condition.label, tuple(scenarios)))
         for group in campaign.groups
         for condition in group.conditions
+        for kind, scenarios in kinds(campaign, condition.scenarios)
     ]
     runs = [list(run) for _, run in groupby(conditions, lambda labelled: _only_protocol(labelled[1]) or labelled[0])]
     for run in runs[:MOST_TABLES]:

@@ -62,12 +62,36 @@ def grade(campaign: Campaign) -> str:
 
 
 def graded(campaign: Campaign) -> str:
-    """The quality, with the cause if it is not the best: `unusable (the machine, not the link)`."""
-    words = grade(campaign)
+    """The quality as a count, with the worst and its cause: `good in 30 of 36 scenarios, else at worst unusable (the
+    machine, not the link)`.
+    """
+    worst = grade(campaign)
+    if worst not in GRADES:
+        return worst
+    each = list(_of_scenarios(campaign))
+    count = f"good in {each.count(GRADES[0])} of {len(each)} scenario{'s' * (len(each) != 1)}"
+    if worst == GRADES[0]:
+        return count
     to_blame = blamed(campaign.estimates)
-    if words not in GRADES[1:]:
-        return words
-    return f"{words} ({'the machine, not the link' if to_blame == [MACHINE] else ' and '.join(to_blame)})"
+    cause = "the machine, not the link" if to_blame == [MACHINE] else " and ".join(to_blame)
+    return f"{count}, else at worst {worst} ({cause})"
+
+
+def _of_scenarios(campaign: Campaign) -> Iterator[Grade]:
+    """The quality of each scenario that has one: the worst of its links, of links that all share, and of its endpoints'
+    CPU waiting.
+    """
+    by_link: dict[str, list[Grade]] = {}
+    for row in campaign.links:
+        if row["flag"] != NOT_MEASURED:
+            by_link.setdefault(row["link_name"], []).append(row["flag"])
+    shared = [each.flag for each in _shared(campaign.estimates)]
+    for scenario in campaign.scenarios:
+        found = [*by_link.get(scenario.plan.link_name, []), *shared]
+        if scenario.estimates is not None and (waits := scenario.estimates["endpoints"]) is not None:
+            found.append(waits["flag"])
+        if found:
+            yield max(found, key=GRADES.index)
 
 
 def blamed(estimates: Estimates) -> list[str]:
@@ -130,11 +154,16 @@ def _flags(estimates: Estimates) -> Iterator[_Flag]:
         if link["flag"] != NOT_MEASURED:
             late = link["measured"]["delay_error_s"]["p99"] or 0.0
             yield _Flag(link["flag"], LINK, f"{link['link_name']} {link['direction']}", link["why"], late)
-    for certificate in estimates["certificates"]:
-        if certificate["topology_links"] and not certificate["link_names"]:
-            place = f"the link {', '.join(certificate['topology_links'])}"
-            yield _Flag(certificate["flag"], LINK, place, certificate["why"], 0.0)
+    yield from _shared(estimates)
     for scenario in estimates["scenarios"]:
         if (waits := scenario["endpoints"]) is not None:
             size = (waits["share"] or 0.0) + (waits["steal"] or 0.0)
             yield _Flag(waits["flag"], MACHINE, scenario["name"], waits["why"], size, waits["cure"])
+
+
+def _shared(estimates: Estimates) -> Iterator[_Flag]:
+    """Links of a topology that belong to no scenario alone."""
+    for certificate in estimates["certificates"]:
+        if certificate["topology_links"] and not certificate["link_names"]:
+            place = f"the link {', '.join(certificate['topology_links'])}"
+            yield _Flag(certificate["flag"], LINK, place, certificate["why"], 0.0)

@@ -16,7 +16,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.model import Condition, Scenario
 from wirelab.report.numbers import Estimate
 from wirelab.report.protocols import is_reference
-from wirelab.report.ranking import value
+from wirelab.report.ranking import is_encrypted, value
 
 
 class Order(Enum):
@@ -48,8 +48,10 @@ def played(condition: Condition) -> list[Played]:
 
 
 def orders(campaign: Campaign, protocols: list[Played]) -> Iterator[tuple[Played, Played, Order]]:
-    """The order of every two protocols by the statistic that ranks."""
+    """The order of every two protocols by the statistic that ranks; encrypted and unencrypted ones are ranked apart."""
     for first, second in combinations(protocols, 2):
+        if is_encrypted(campaign, first.protocol) != is_encrypted(campaign, second.protocol):
+            continue
         yield first, second, _order(_values(campaign, first), _values(campaign, second))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Scenario, metric_name
+from wirelab.report.model import Scenario, Series, metric_name
 from wirelab.report.numbers import Estimate
 from wirelab.report.protocols import is_reference
 from wirelab.schema.estimates import ComparisonRecord, Quality
@@ -18,6 +18,30 @@ from wirelab.stats.compare.scenarios import ERROR_RATE
 def value(campaign: Campaign, scenario: Scenario) -> Estimate | None:
     """What ranks a scenario: the campaign's statistic of the headline metric."""
     return scenario.estimate(campaign.metric, key_of(campaign.statistic))
+
+
+def kinds(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[tuple[str, list[Scenario]]]:
+    """Scenarios of encrypted and of unencrypted protocols, which are ranked apart, each with that word; all together
+    without a word if the application protocols are all alike. A reference without encryption is with its like.
+    """
+    every = list(scenarios)
+    applications = {is_encrypted(campaign, each.protocol) for each in _series(every) if not is_reference(each.protocol)}
+    if len(applications) < 2:
+        return [("", every)]
+    apart: dict[str, list[Scenario]] = {"encrypted": [], "unencrypted": []}
+    for scenario in every:
+        apart["encrypted" if is_encrypted(campaign, scenario.series.protocol) else "unencrypted"].append(scenario)
+    return list(apart.items())
+
+
+def is_encrypted(campaign: Campaign, protocol: str) -> bool:
+    """Whether a protocol of the campaign encrypts; one that nothing is known of does not."""
+    described = campaign.plan.known.protocol(protocol)
+    return described is not None and described.secure
+
+
+def _series(scenarios: Iterable[Scenario]) -> list[Series]:
+    return list(dict.fromkeys(scenario.series for scenario in scenarios))
 
 
 def ranked(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[Scenario]:

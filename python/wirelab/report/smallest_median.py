@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from wirelab.metrics.registry import ENERGIES
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import to_blame
-from wirelab.report.model import Condition, Group, Scenario
+from wirelab.report.model import Scenario
 from wirelab.report.numbers import COUNT, interval, with_unit
 from wirelab.report.programs import Order, conditions, orders
 from wirelab.report.protocols import is_reference
-from wirelab.report.ranking import above_time_out, quality, ranked, ratio, unclear, value
+from wirelab.report.ranking import above_time_out, kinds, quality, ranked, ratio, unclear, value
 from wirelab.report.sections.common import metric_words
 from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.statistic import words_of
@@ -30,14 +30,21 @@ def smallest_medians(campaign: Campaign) -> Iterator[Statement]:
     judged = campaign.verdicts and campaign.experiment.choices
     groups = campaign.groups[:1] if judged else campaign.groups
     conditions = [(group, condition) for group in groups for condition in group.conditions]
-    rankings = [(where, ranking) for where in conditions if (ranking := ranked(campaign, where[1].scenarios))]
-    if not rankings:
+    conditions = [where for where in conditions if ranked(campaign, where[1].scenarios)]
+    if len(conditions) > MOST_CONDITIONS or (conditions and campaign.verdicts):
+        every = [condition for group in groups for condition in group.conditions]
+        apart = [kinds(campaign, condition.scenarios) for condition in every]
+        for kind in dict.fromkeys(kind for found in apart for kind, _ in found):
+            yield from _wins(campaign, kind, [dict(found)[kind] for found in apart if kind in dict(found)])
         return
-    if len(rankings) > MOST_CONDITIONS or campaign.verdicts:
-        yield from _wins(campaign, [condition for _, condition in conditions])
-        return
-    for (group, condition), ranking in rankings:
-        yield _in_condition(campaign, group, condition, ranking)
+    for group, condition in conditions:
+        for kind, scenarios in kinds(campaign, condition.scenarios):
+            where = ", ".join(part for part in (group.title, condition.label) if part), kind
+            if ranking := ranked(campaign, scenarios):
+                yield _in_condition(campaign, where, scenarios, ranking)
+            elif late := [scenario.series.label for scenario in above_time_out(campaign, scenarios)]:
+                text = f"the {words_of(campaign.statistic)} of {listed(late)} is above the timeout."
+                yield Statement(f"{', '.join(filter(None, where))}: {text}", href="#glance")
 
 
 def programs(campaign: Campaign) -> Iterator[Statement]:
@@ -61,16 +68,19 @@ def programs(campaign: Campaign) -> Iterator[Statement]:
             yield Statement(text, href="#programs")
 
 
-def _in_condition(campaign: Campaign, group: Group, condition: Condition, ranking: list[Scenario]) -> Statement:
+def _in_condition(
+    campaign: Campaign, where: tuple[str, str], scenarios: list[Scenario], ranking: list[Scenario]
+) -> Statement:
+    """The answer of one kind of protocols in one condition: `where` is the condition's label and the kind."""
     first, *others = ranking
+    label, kind = ", ".join(filter(None, where)), where[1]
     ranks, statistic = value(campaign, first), words_of(campaign.statistic)
     assert ranks is not None
-    label = ", ".join(part for part in (group.title, condition.label) if part)
     beyond_reference = " of the application protocols" * any(
-        is_reference(scenario.series.protocol) for scenario in condition.scenarios
+        is_reference(scenario.series.protocol) for scenario in scenarios
     )
     more = [said for other in others if (said := _against(campaign, other, first))]
-    late = [scenario.series.label for scenario in above_time_out(campaign, condition.scenarios)]
+    late = [scenario.series.label for scenario in above_time_out(campaign, scenarios)]
     more += [Statement(f"The {statistic} of {listed(late)} is above the timeout.", href="#glance")] if late else []
     size = with_unit(ranks, first.unit(campaign.metric))
     text = f"{label}: {first.series.label} has the smallest {statistic}{beyond_reference}, {size}."
@@ -79,26 +89,30 @@ def _in_condition(campaign: Campaign, group: Group, condition: Condition, rankin
         text = f"{label}: no difference shown between {listed([each.series.label for each in (first, *alike)])}."
         smallest = ", the smallest with these" * (len(alike) < len(others))
         more = [Statement(f"{first.series.label} has a {statistic} of {size}{smallest}."), *more]
-    if _alone(condition):
+    if _alone(scenarios):
         text = f"{label}: the {statistic} of {first.series.label} is {size}."
-        more = [Statement("No other application protocol was measured, so there is no comparison."), *more]
+        what = f"{kind} application protocol".strip()
+        more = [Statement(f"No other {what} was measured, so there is no comparison."), *more]
     return resting_on(text, ranks, "#glance", more)
 
 
-def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement]:
-    """How often each protocol clearly has the smallest median."""
-    pairs = [(condition, ranked(campaign, condition.scenarios)) for condition in conditions]
-    rankings = [(condition, ranking) for condition, ranking in pairs if ranking]
+def _wins(campaign: Campaign, kind: str, conditions: list[list[Scenario]]) -> Iterator[Statement]:
+    """How often each protocol of a kind clearly has the smallest median."""
+    pairs = [(scenarios, ranked(campaign, scenarios)) for scenarios in conditions]
+    rankings = [(scenarios, ranking) for scenarios, ranking in pairs if ranking]
     protocols = {first.series.label for _, (first, *_) in rankings}
-    if all(_alone(condition) for condition in conditions) and len(protocols) == 1:
-        yield Statement(f"Only one application protocol was measured, {protocols.pop()}, so there is no comparison.")
+    if all(_alone(scenarios) for scenarios in conditions) and len(protocols) == 1:
+        one = f"Only one {kind} application protocol".replace("  ", " ")
+        yield Statement(f"{one} was measured, {protocols.pop()}, so there is no comparison.")
         return
     wins: dict[str, int] = {}
-    for condition, (first, *others) in rankings:
-        if not unclear(campaign, first, [*others, *above_time_out(campaign, condition.scenarios)]):
+    for scenarios, (first, *others) in rankings:
+        if not unclear(campaign, first, [*others, *above_time_out(campaign, scenarios)]):
             wins[first.series.label] = wins.get(first.series.label, 0) + 1
     known, of = sum(wins.values()), f"{len(conditions)} condition{'s' * (len(conditions) > 1)}"
     what = f"the smallest {words_of(campaign.statistic)} of {metric_words(campaign.metric)}"
+    if kind:
+        what += f" among {kind} protocols"
     if not known:
         yield Statement(f"No difference shown: no protocol clearly has {what} in any of {of}.", href="#glance")
         return
@@ -109,8 +123,8 @@ def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement
     yield Statement(f"{best} has {what} in {count} of {of}.", more, href="#glance")
 
 
-def _alone(condition: Condition) -> bool:
-    return sum(not is_reference(scenario.series.protocol) for scenario in condition.scenarios) == 1
+def _alone(scenarios: list[Scenario]) -> bool:
+    return sum(not is_reference(scenario.series.protocol) for scenario in scenarios) == 1
 
 
 def _against(campaign: Campaign, other: Scenario, first: Scenario) -> Statement | None:

@@ -6,14 +6,23 @@ from collections.abc import Callable, Mapping
 
 from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntry, dash
 from wirelab.report.campaign import Campaign
+from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Condition, Scenario, Series, level_words
 from wirelab.report.model import Group as Choices
+from wirelab.report.numbers import share
 from wirelab.schema.estimates import Quality
 from wirelab.stats.link.grade import NOT_MEASURED
 
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("protocol", numeric=False))
+COMPLETED = Column("completed / attempted")
 WORDS = {"end-to-end-delay": "end-to-end delay", "response-time-curl": "response time as curl counts it"}
 LINK_TONES = {"good": "good", "limited": "unsure", "unusable": "bad", NOT_MEASURED: "unsure"}
+
+
+def completed_cell(scenario: Scenario) -> Cell:
+    """How many exchanges of a scenario completed, of those that were attempted."""
+    counts = scenario.outcomes
+    return dash(NO_TRIAL) if counts is None else Cell(share(counts["completed"], counts["exchanges"]))
 
 
 def scenario_cells(condition: Condition, scenario: Scenario) -> list[Cell]:

@@ -10,7 +10,7 @@ from wirelab.report.grade import comparison_reasons
 from wirelab.report.model import Condition, Scenario, metric_name
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import COUNT, Estimate, Unit, p_value
-from wirelab.report.sections.common import by_choices, grade_cell, metric_words, series_cell
+from wirelab.report.sections.common import by_choices, completed_cell, grade_cell, metric_words, series_cell
 from wirelab.schema.estimates import ComparisonRecord, EstimateRecord
 from wirelab.statistic import MEDIAN
 
@@ -92,6 +92,8 @@ def _row(condition: Condition, a: Scenario, b: Scenario, comparison: ComparisonR
         estimate(Estimate.of(comparison["shift"]), unit),
         estimate(Estimate.of(comparison["cliffs_delta"]), COUNT),
         Cell(p_value(comparison["p_adjusted"]), title=before),
+        completed_cell(a),
+        completed_cell(b),
     ]
 
 
@@ -113,6 +115,8 @@ def _columns(unit: str, percentile: str | None) -> tuple[Column, ...]:
         Column("shift a − b [interval]", unit),
         Column("Cliff's δ [interval]"),
         Column("p adjusted"),
+        Column("completed / attempted, a"),
+        Column("completed / attempted, b"),
     )
 
 

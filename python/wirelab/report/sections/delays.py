@@ -14,7 +14,15 @@ from wirelab.report.figures.scales import log_domain
 from wirelab.report.model import Condition, Scenario
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS, plain, with_unit
-from wirelab.report.sections.common import by_choices, constants, legend, metric_words, series_cell
+from wirelab.report.sections.common import (
+    COMPLETED,
+    by_choices,
+    completed_cell,
+    constants,
+    legend,
+    metric_words,
+    series_cell,
+)
 
 QUANTILES = {"0.05": 0.05, "0.25": 0.25, "median": 0.5, "0.75": 0.75, "0.95": 0.95, "0.99": 0.99}
 
@@ -112,19 +120,19 @@ def _quantiles(metric: str, condition: Condition) -> Table:
         cells = [
             estimate(scenario.estimate(metric, q), MILLISECONDS, few.get(q, "fewer than 100 values")) for q in QUANTILES
         ]
-        counts, values = scenario.outcomes, scenario.metric(metric)
+        values = scenario.metric(metric)
         rows.append(
             [
                 series_cell(scenario.series),
                 *cells,
                 number(None if values is None else values["n"], 0, "no value"),
-                number(None if counts is None else counts["exchanges"], 0, "no trial"),
+                completed_cell(scenario),
                 _modes(scenario, metric),
             ]
         )
     columns = [
         Column("protocol", numeric=False), *(Column(f"{q:.0%} [interval]", "ms") for q in QUANTILES.values()),
-        Column("values"), Column("of exchanges"), Column("modes: range and share", "ms", numeric=False),
+        Column("values"), COMPLETED, Column("modes: range and share", "ms", numeric=False),
     ]  # fmt: skip
     return Table(f"Quantiles and modes of {metric_words(metric)}, {condition.label}", columns, rows)
 

@@ -8,11 +8,13 @@ from wirelab.report.figures.intervals import Mark, intervals
 from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
-from wirelab.report.numbers import PERCENT, Estimate, plain, share, with_unit
+from wirelab.report.numbers import PERCENT, Estimate, plain, with_unit
 from wirelab.report.published import Published, published_numbers
 from wirelab.report.sections.common import (
+    COMPLETED,
     SCENARIO_COLUMNS,
     by_choices,
+    completed_cell,
     constants,
     legend,
     metric_words,
@@ -87,14 +89,14 @@ def _table(campaign: Campaign, group: Choices, published: dict[tuple[str, str], 
         *(Column(f"{name} [interval]", campaign.unit.symbol) for name in ("median", mean_words(group, metric))),
         *(Column(f"{name} [interval]", campaign.unit.symbol) for name in ("p95", "p99")),
         *([Column(f"delay > {LATE_S:g} s [interval]", "%")] if _has_late(group, metric) else []),
-        Column("completed / attempted"),
+        COMPLETED,
     ]
     if published:
         columns.append(Column("published mean", "ms"))
     rows = []
     for condition, scenario in group.pairs:
         late = [_late(scenario, metric)] if _has_late(group, metric) else []
-        row = [*scenario_cells(condition, scenario), *_values(scenario, metric), *late, _completed(scenario)]
+        row = [*scenario_cells(condition, scenario), *_values(scenario, metric), *late, completed_cell(scenario)]
         if published:
             paper = published.get((scenario.key, metric))
             row.append(
@@ -138,8 +140,3 @@ def _late(scenario: Scenario, metric: str) -> Cell:
     if record is None:
         return dash(NO_TRIAL)
     return estimate(Estimate.of(record.get("late_share")), PERCENT, "the timeout is shorter")
-
-
-def _completed(scenario: Scenario) -> Cell:
-    counts = scenario.outcomes
-    return Cell(share(counts["completed"], counts["exchanges"])) if counts else dash(NO_TRIAL)

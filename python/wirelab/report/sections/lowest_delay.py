@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from wirelab.report.blocks import Block, Cell, Column, Figure, Group, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.tiles import Tile, tiles
-from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Levels, Scenario, level_words
-from wirelab.report.numbers import COUNT, MILLISECONDS, plain, share, with_unit
+from wirelab.report.numbers import COUNT, MILLISECONDS, plain, with_unit
 from wirelab.report.protocols import is_reference
-from wirelab.report.ranking import above_time_out, quality, ranked, ratio, unclear, value
-from wirelab.report.sections.common import grade_cell, legend, metric_words, series_cell
+from wirelab.report.ranking import above_time_out, kinds, quality, ranked, ratio, unclear, value
+from wirelab.report.sections.common import COMPLETED, completed_cell, grade_cell, legend, metric_words, series_cell
 from wirelab.statistic import words_of
 from wirelab.stats.compare.scenarios import is_implementation
 from wirelab.stats.link.grade import GRADES
@@ -57,21 +56,23 @@ def section(campaign: Campaign) -> Section | None:
     """Maps over two factors of the grid; None without two factors or two protocols, or if the metric is not a time."""
     declared = tuple(campaign.experiment.choices)
     axes = _Axes.of(campaign, declared)
-    protocols = {series.label for series in campaign.series if not is_reference(series.protocol)}
-    if axes is None or campaign.unit is not MILLISECONDS or len(protocols) < 2:
+    compared = [(kind, scenarios) for kind, scenarios in kinds(campaign, campaign.scenarios) if _several(scenarios)]
+    if axes is None or campaign.unit is not MILLISECONDS or not compared:
         return None
-    maps = _maps(campaign, axes)
+    maps = [(kind, rest, places) for kind, each in compared for rest, places in _maps(campaign, axes, each).items()]
     by_choice: dict[Levels, list[Figure]] = {}
-    base = next(iter(maps), ())
-    for i, (rest, places) in enumerate(maps.items()):
+    base = maps[0][1] if maps else ()
+    for i, (kind, rest, places) in enumerate(maps):
         chosen = tuple(pair for pair in rest if pair[0] in declared and pair not in base)
         title = ", ".join(level_words(*pair) for pair in rest if pair[0] not in declared)
+        title = ", ".join(filter(None, (kind, title)))
         others = ", ".join(filter(None, (title, *(level_words(*pair) for pair in chosen))))
         by_choice.setdefault(chosen, []).append(_figure(campaign, f"lowest-delay-{i}", title, others, places))
     blocks: list[Block] = list(by_choice.pop((), []))
     blocks += [Group(", ".join(level_words(*pair) for pair in chosen), each) for chosen, each in by_choice.items()]
-    words = f"{words_of(campaign.statistic)} {metric_words(campaign.metric)}"
+    words, apart = f"{words_of(campaign.statistic)} {metric_words(campaign.metric)}", bool(compared[0][0])
     note = (
+        f"{'Encrypted and unencrypted protocols have maps of their own. ' * apart}"
         f"Each cell names the protocol with the smallest {words}. Below it: how many times as long the next one "
         "takes. Coloured: the difference to every other protocol is significant at 95 %. With many cells, expect a few "
         f"false ones. White: no clear winner, so all that may be the lowest are named, or quality {UNUSABLE}. Values "
@@ -80,11 +81,16 @@ def section(campaign: Campaign) -> Section | None:
     return Section("lowest-delay", "Where each has the lowest delay", [Prose(note), legend(campaign), *blocks])
 
 
-def _maps(campaign: Campaign, axes: _Axes) -> dict[Levels, list[_Place]]:
+def _several(scenarios: Sequence[Scenario]) -> bool:
+    """Whether they are of at least two application protocols."""
+    return len({each.series.label for each in scenarios if not is_reference(each.series.protocol)}) > 1
+
+
+def _maps(campaign: Campaign, axes: _Axes, scenarios: Sequence[Scenario]) -> dict[Levels, list[_Place]]:
     """The cells of each combination of the other factors, in the order of the plan."""
     found: dict[Levels, dict[tuple[str, str], list[Scenario]]] = {}
     others = [path for path in _varied(campaign) if path not in (axes.across, axes.down)]
-    for scenario in filter(lambda scenario: scenario.plotted, campaign.scenarios):
+    for scenario in filter(lambda scenario: scenario.plotted, scenarios):
         for point in scenario.points:
             rest = tuple((path, str(point[path])) for path in others if path in point)
             x, y = (level_words(path, str(point.get(path, ""))) for path in (axes.across, axes.down))
@@ -116,7 +122,7 @@ def _figure(campaign: Campaign, name: str, title: str, others: str, places: Sequ
 def _columns(campaign: Campaign) -> tuple[Column, ...]:
     return (
         Column("down", numeric=False), Column("across", numeric=False), Column("lowest delay", numeric=False),
-        Column(f"{words_of(campaign.statistic)} [interval]", "ms"), Column("completed / attempted"),
+        Column(f"{words_of(campaign.statistic)} [interval]", "ms"), COMPLETED,
         Column("next", numeric=False), Column("next / lowest [interval]"), Column("grade", numeric=False),
         Column("significant difference", numeric=False),
     )  # fmt: skip
@@ -156,11 +162,10 @@ def _row(campaign: Campaign, place: _Place) -> list[Cell]:
     if not place.ranked:
         return [*head, *[dash(NONE)] * (len(_columns(campaign)) - len(head))]
     first, after = place.ranked[0], next(iter([*place.ranked[1:], *place.above]), None)
-    counts = first.outcomes
     head += [
         series_cell(first.series, f"#{first.anchor}"),
         estimate(value(campaign, first), MILLISECONDS),
-        dash(NO_TRIAL) if counts is None else Cell(share(counts["completed"], counts["exchanges"])),
+        completed_cell(first),
     ]
     if after is None:
         return [*head, *[dash("no other completed half of its exchanges")] * (len(_columns(campaign)) - len(head))]

@@ -8,7 +8,14 @@ from wirelab.report.figures.bars import OWN_SCALE, Bar, bars
 from wirelab.report.missing import NOT_IN_FORCE, not_drawn, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
+from wirelab.report.sections.common import (
+    COMPLETED,
+    SCENARIO_COLUMNS,
+    by_choices,
+    completed_cell,
+    parts_legend,
+    scenario_cells,
+)
 
 PHASES = {
     "phase-name-lookup": "name lookup",
@@ -56,8 +63,8 @@ def _blocks(group: Choices, prefix: str) -> list[Block]:
             estimate(m, MILLISECONDS, why_missing(scenario, phase, UNSEEN))
             for phase, m in zip(PHASES, medians, strict=True)
         ]
-        rows.append([*scenario_cells(condition, scenario), *cells])
-    columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in PHASES.values())]
+        rows.append([*scenario_cells(condition, scenario), *cells, completed_cell(scenario)])
+    columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in PHASES.values()), COMPLETED]
     table = Table("Median of each phase", columns, rows, row_headers=2)
     label = "Median phases of each scenario as stacked bars"
     svg = bars(f"{prefix}-phases", label, drawn, PARTS, "ms")
@@ -71,8 +78,7 @@ def _proxy(group: Choices) -> list[Table]:
     rows = []
     for condition, scenario in asked:
         medians = [scenario.estimate(metric, "median") for metric in PROXY]
-        rows.append(
-            [*scenario_cells(condition, scenario), *(estimate(m, MILLISECONDS, "was not seen") for m in medians)]
-        )
-    columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in PROXY.values())]
+        cells = [estimate(m, MILLISECONDS, "was not seen") for m in medians]
+        rows.append([*scenario_cells(condition, scenario), *cells, completed_cell(scenario)])
+    columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in PROXY.values()), COMPLETED]
     return [Table("Median time of a request at the proxy", columns, rows, row_headers=2)] if rows else []

@@ -7,7 +7,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.numbers import Estimate, Unit
 from wirelab.report.programs import Order, Played, conditions, orders
 from wirelab.report.ranking import value
-from wirelab.report.sections.common import metric_words, series_cell
+from wirelab.report.sections.common import COMPLETED, completed_cell, metric_words, series_cell
 from wirelab.statistic import words_of
 
 COLUMNS = (
@@ -15,7 +15,11 @@ COLUMNS = (
     Column("protocol", numeric=False),
     Column("program", numeric=False),
 )
-LAST = (Column("lower than, with every program", numeric=False), Column("depends on the program", numeric=False))
+LAST = (
+    COMPLETED,
+    Column("lower than, with every program", numeric=False),
+    Column("depends on the program", numeric=False),
+)
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -58,6 +62,7 @@ def _rows(campaign: Campaign, label: str, protocols: list[Played], unit: Unit) -
             Cell(each.protocol),
             series_cell(scenario.series, f"#{scenario.anchor}"),
             estimate(value(campaign, scenario), unit),
+            completed_cell(scenario),
             Cell(", ".join(sooner[each.protocol]) or "–"),
             Cell(", ".join(depends[each.protocol]) or "–"),
         ]

@@ -11,7 +11,7 @@ from wirelab.report.missing import why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import MILLISECONDS, plain, share
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.report.sections.common import COMPLETED, SCENARIO_COLUMNS, by_choices, scenario_cells
 from wirelab.schema.estimates import SizeOutcomes
 from wirelab.units import format_size
 
@@ -19,7 +19,7 @@ Size = Literal["largest", "smallest"]
 SIZES: tuple[Size, ...] = ("largest", "smallest")
 COLUMNS = (
     Column("size", numeric=False),
-    Column("completed"),
+    COMPLETED,
     Column("mean [interval]", unit="ms"),
     Column("median [interval]", unit="ms"),
     Column("first byte: median [interval]", unit="ms"),

@@ -19,7 +19,14 @@ from wirelab.report.missing import NOT_IN_FORCE, not_drawn, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import BYTES, COUNT
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
+from wirelab.report.sections.common import (
+    COMPLETED,
+    SCENARIO_COLUMNS,
+    by_choices,
+    completed_cell,
+    parts_legend,
+    scenario_cells,
+)
 
 DIRECTIONS = {"wire-up-bytes": "client to server", "wire-down-bytes": "server to client"}
 PARTS = {"client to server": 3, "server to client": 1}
@@ -59,9 +66,18 @@ def _blocks(group: Choices, prefix: str) -> list[Block]:
             drawn.append(Bar(condition.label, scenario.series.label, parts))
         else:
             left_out.append((scenario, why_missing(scenario, "wire-up-bytes")))
-        rows.append([*scenario_cells(condition, scenario), *(_cell(scenario, metric) for metric in COLUMNS)])
+        rows.append(
+            [
+                *scenario_cells(condition, scenario),
+                *(_cell(scenario, metric) for metric in COLUMNS),
+                completed_cell(scenario),
+            ]
+        )
     table = Table(
-        "Bytes and packets of one exchange on the wire", [*SCENARIO_COLUMNS, *COLUMNS.values()], rows, row_headers=2
+        "Bytes and packets of one exchange on the wire",
+        [*SCENARIO_COLUMNS, *COLUMNS.values(), COMPLETED],
+        rows,
+        row_headers=2,
     )
     label = "Mean bytes of one exchange each way as stacked bars"
     svg = bars(f"{prefix}-wire", label, drawn, PARTS, "bytes")
