@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
 from wirelab.cli import main, printable
 from wirelab.cli.campaigns import existing, not_an_option
 from wirelab.errors import WirelabError
-from wirelab.runner.disk import replace_file
+from wirelab.metrics.tables import read_table, write_table
 from wirelab.runner.lock import locked
+from wirelab.schema.replaced import replace_file
 
 
 def test_control_characters_of_a_value_are_escaped() -> None:
@@ -76,6 +78,10 @@ def test_a_planted_link_is_not_followed(tmp_path: Path) -> None:
     replace_file(tmp_path / "plan.json", "new")
     assert victim.read_text() == "untouched"
     assert (tmp_path / "plan.json").read_text() == "new"
+    (tmp_path / "exchanges.parquet").symlink_to(victim)
+    write_table(pl.DataFrame({"a": [1]}), tmp_path / "exchanges.parquet")
+    assert victim.read_text() == "untouched"
+    assert read_table(tmp_path / "exchanges.parquet", tmp_path).height == 1
     (tmp_path / "lock").symlink_to(victim)
     with pytest.raises(OSError, match="symbolic links"), locked(tmp_path):
         pass

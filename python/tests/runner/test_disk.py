@@ -13,9 +13,9 @@ from wirelab.runner.disk import (
     LEAST_FREE_BYTES,
     DiskFullError,
     no_space_means_full,
-    replace_file,
     require_space,
 )
+from wirelab.schema.replaced import replace_file
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

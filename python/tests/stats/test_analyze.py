@@ -284,3 +284,15 @@ def test_a_campaign_that_ranks_by_a_percentile_compares_it_in_the_headline_metri
     assert ratio["low"] < ratio["point"] < ratio["high"]
     assert headline["link_of_percentiles"]["flag"] in ("good", "limited", "unusable")
     assert all("ratio_of_percentiles" not in each for each in made["comparisons"] if each is not headline)
+
+
+def test_a_planted_link_in_place_of_an_answer_is_replaced_and_not_followed(campaign: Path, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("untouched")
+    answers = ("estimates.json", "estimates.csv", "estimates.parquet", "exchanges.csv")
+    for name in answers:
+        (campaign / name).unlink(missing_ok=True)
+        (campaign / name).symlink_to(victim)
+    analyze(campaign)
+    assert victim.read_text() == "untouched"
+    assert not any((campaign / name).is_symlink() for name in answers)

@@ -20,6 +20,7 @@ from wirelab.errors import RunError
 from wirelab.launcher import launched
 from wirelab.schema.estimates import Estimates
 from wirelab.schema.plan import Level
+from wirelab.schema.replaced import replace_file
 from wirelab.schema.verdicts import (
     VERDICTS,
     VERDICTS_VERSION,
@@ -52,7 +53,7 @@ def judge_campaign(campaign: Path, estimates: Estimates, progress: Progress = la
         raise RunError(f"no claims at {file}, which the plan names", hint=f"{launched('run')} puts them there")
     verdicts = verdicts_on(load(file), dataset, estimates, progress)
     text = json.dumps(verdicts, indent=1, ensure_ascii=False, allow_nan=False)
-    (campaign / VERDICTS).write_text(text + "\n", encoding="utf-8")
+    replace_file(campaign / VERDICTS, text + "\n")
     return verdicts
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from wirelab.errors import Where, WirelabError
 from wirelab.schema.estimates import ENERGY_VERSION, Battery, Constant, DeviceRecord, EnergyModel, RadioRecord
 from wirelab.schema.plan import EnergyRecord
+from wirelab.schema.replaced import replace_file
 from wirelab.toml import read_text
 from wirelab_energy.device import Device, load_device
 from wirelab_energy.radio import Radio, load_radio
@@ -79,7 +80,7 @@ def with_kept_files(record: EnergyRecord, campaign: Path) -> EnergyRecord:
         raise WirelabError(f"radio and device are both named {Path(record.radio).name}", "--device", "rename one")
     for name, path in own.items():
         text = read_text(path, Where(name))
-        (campaign / path.name).write_text(text, encoding="utf-8")
+        replace_file(campaign / path.name, text)
     renamed = {name: own[name].name if name in own else name for name in (record.radio, record.device) if name}
     device = None if record.device is None else renamed[record.device]
     return record.model_copy(update={"radio": renamed[record.radio], "device": device})

@@ -25,6 +25,7 @@ from wirelab.metrics.tables import write_table
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 from wirelab.schema.plan import Plan
+from wirelab.schema.replaced import replace_file
 from wirelab_energy import (
     DayEnergy,
     Packet,
@@ -100,7 +101,7 @@ def spend(
     if too_long:
         notes.append(f"Without a day's energy: {too_long} exchanges that take longer than the interval.")
     text = json.dumps(settings.as_record(notes), indent=1, ensure_ascii=False)
-    (campaign / ENERGY).write_text(text + "\n", encoding="utf-8")
+    replace_file(campaign / ENERGY, text + "\n")
     write_table(spent.states, campaign / STATES)
     return spent
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.schema.document import damaged
+from wirelab.schema.replaced import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,8 @@ def read_table(
 
 def write_table(table: pl.DataFrame, path: Path) -> None:
     """Write a table with its version."""
-    table.write_parquet(path, compression="zstd", metadata={VERSION: TABLES_VERSION})
+    with replaced(path) as fresh:
+        table.write_parquet(fresh, compression="zstd", metadata={VERSION: TABLES_VERSION})
 
 
 def require_whole(*tables: Path) -> None:

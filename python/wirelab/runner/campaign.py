@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.errors import Where, WirelabError
-from wirelab.runner.disk import FULL, no_space_means_full, replace_file, require_writable
+from wirelab.runner.disk import FULL, no_space_means_full, require_writable
 from wirelab.runner.facts import now
 from wirelab.runner.journal import Journal
 from wirelab.runner.lock import locked
@@ -27,6 +27,7 @@ from wirelab.schema.campaign import (
 )
 from wirelab.schema.plan import Plan, Trial
 from wirelab.schema.records import damage
+from wirelab.schema.replaced import replace_file
 
 ELSEWHERE = "name another folder with --out"
 _FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT})

@@ -51,18 +51,6 @@ def require_writable(folder: Path, what: Path, hint: str) -> None:
             raise WirelabError(f"cannot be made: {error.strerror}", Where(str(what)), hint) from None
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write a file in one step: a full disk or a killed run leaves the earlier one. No symbolic link is followed."""
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.unlink(missing_ok=True)
-    try:
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(path)
-    except OSError:
-        fresh.unlink(missing_ok=True)
-        raise
-
-
 def require_space(folder: Path, error: str | None = None) -> None:
     """Raise `DiskFullError` if a trial's records may not fit, or did not by what its `error` says."""
     if shutil.disk_usage(folder).free < LEAST_FREE_BYTES or os.strerror(errno.ENOSPC) in (error or ""):

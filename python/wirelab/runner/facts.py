@@ -12,10 +12,10 @@ from pathlib import Path
 import wirelab
 from wirelab import agent as agents
 from wirelab.experiment.programs.implementations import Implementation
-from wirelab.runner.disk import replace_file
 from wirelab.runner.implementations import version
 from wirelab.schema import HostFacts
 from wirelab.schema.record import FACTS, AgentVersion, CampaignRecord, ProgramVersion, RunRecord
+from wirelab.schema.replaced import replace_file
 
 LIBRARIES = ("numpy", "polars", "scipy", "pydantic")
 

@@ -14,7 +14,6 @@ from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates
 from wirelab.runner.changes import changed_programs, changed_versions
-from wirelab.runner.disk import replace_file
 from wirelab.runner.endpoints import Endpoints, certificate_kind
 from wirelab.runner.entries import needed_programs
 from wirelab.runner.host import AgentHost
@@ -29,6 +28,7 @@ from wirelab.runner.topology import LaneAddresses, lane_links
 from wirelab.schema import OpenLanes, is_netem
 from wirelab.schema.plan import Plan
 from wirelab.schema.record import RunRecord, read_record
+from wirelab.schema.replaced import replace_file
 from wirelab.site import Page
 
 MTU = 1500

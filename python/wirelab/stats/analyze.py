@@ -27,6 +27,7 @@ from wirelab.schema.estimates import (
     SettingInForce,
 )
 from wirelab.schema.plan import Scenario
+from wirelab.schema.replaced import replace_file, replaced
 from wirelab.statistic import MEDIAN, quantile_of
 from wirelab.stats.compare import link_error
 from wirelab.stats.compare import scenarios as compare
@@ -64,7 +65,7 @@ def analyze(campaign: Path, progress: Progress = lambda _: None) -> Estimates:
     dataset = Dataset.read(campaign)
     estimates = estimate(dataset, progress)
     text = json.dumps(estimates, indent=1, ensure_ascii=False, allow_nan=False)
-    (campaign / ESTIMATES).write_text(text + "\n", encoding="utf-8")
+    replace_file(campaign / ESTIMATES, text + "\n")
     _write_tables(dataset, estimates)
     return estimates
 
@@ -303,13 +304,15 @@ def _write_tables(dataset: Dataset, estimates: Estimates) -> None:
     columns = [*_NAMES, "metric", "unit", "statistic", *_NUMBERS]
     types = dict.fromkeys(("point", "low", "high", "level"), pl.Float64) | {"n": pl.Int64}
     frame = pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in columns})
-    frame.write_csv(dataset.folder / "estimates.csv")
+    with replaced(dataset.folder / "estimates.csv") as fresh:
+        frame.write_csv(fresh)
     write_table(frame, dataset.folder / "estimates.parquet")
     names = pl.DataFrame([_names(s) for s in estimates["scenarios"]], schema=dict.fromkeys(_NAMES, pl.String))
     # The file's `client` is who plays the client, not which of a population it is.
     numbered = dataset.exchanges.rename({"client": "client_number"}, strict=False)
     named = numbered.join(names, on="scenario", how="left", maintain_order="left")
-    named.select("trial", *_NAMES, pl.exclude("trial", *_NAMES)).write_csv(dataset.folder / "exchanges.csv")
+    with replaced(dataset.folder / "exchanges.csv") as fresh:
+        named.select("trial", *_NAMES, pl.exclude("trial", *_NAMES)).write_csv(fresh)
 
 
 def _rows(estimates: Estimates) -> Iterator[dict[str, str | float | int | None]]:
