@@ -1,0 +1,37 @@
+"""`python -m tests.simulations [REPETITIONS] [FILE]`: prints the tables, puts them into FILE, and checks the limits."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tests.simulations.cells import every_cell, simulate
+from tests.simulations.tables import beyond_limits, tables, within
+
+TRIALS = (10,)
+BEGIN, END = "<!-- simulated -->", "<!-- end -->"
+
+
+def main(arguments: list[str]) -> int:
+    """The number of cells that are within the limits, for the last line of a part of `make nightly`."""
+    repetitions = int(arguments[0]) if arguments else 4000
+    with ProcessPoolExecutor() as pool:
+        cells = []
+        for cell in pool.map(simulate, *zip(*every_cell(repetitions, TRIALS), strict=True)):
+            print(f"{cell.shape.name}, {cell.trials} trials: done", file=sys.stderr, flush=True)
+            cells.append(cell)
+    text = tables(cells, repetitions)
+    print(text)
+    if len(arguments) > 1:
+        path = Path(arguments[1])
+        before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+        path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    wrong = [problem for cell in cells for problem in beyond_limits(cell)]
+    print("\n".join(wrong))
+    print(f"{sum(within(cell) for cell in cells)} passed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,75 @@
+"""The counts of simulations as tables, and the limits that they must keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tests.simulations.cells import EFFECT, Cell, Count
+
+LEAST, MOST = 0.93, 0.97
+MOST_FALSE = 0.06
+DESCRIPTIVE = frozenset({"standard deviation", "restricted mean"})
+"""Estimators whose intervals are labelled: they cover too rarely under loss."""
+
+LOOSE = frozenset({"ratio of restricted means"})
+"""Labelled too: it finds more than 6 % where nothing differs, under bursts of loss. Nothing is ranked by it."""
+
+
+def tables(cells: Sequence[Cell], repetitions: int) -> str:
+    """Coverage, and false positives with the power next to them."""
+    heads = [f"{cell.shape.name}, {cell.trials} trials" for cell in cells]
+    covered = [[name, *(_covered(cell.coverage[name]) for cell in cells)] for name in dict.fromkeys(cells[0].coverage)]
+    found = [
+        [name, *(_found(cell.same[name], cell.longer[name]) for cell in cells)] for name in dict.fromkeys(cells[0].same)
+    ]
+    return "\n\n".join(
+        [
+            f"Coverage of intervals at 95 %, in {repetitions:,} simulations each:",
+            _table(["estimator", *heads], covered),
+            f"A difference found where nothing differs, and (in brackets) where delays are {EFFECT:g} times as long:",
+            _table(["comparison", *heads], found),
+        ]
+    )
+
+
+def beyond_limits(cell: Cell) -> Iterator[str]:
+    """What is beyond the limits and has no label."""
+    where = f"{cell.shape.name}, {cell.trials} trials"
+    for name, count in cell.coverage.items():
+        if (share := count.share) is not None and share < LEAST and not is_labelled(cell, name):
+            yield f"{where}: intervals of the {name} cover {share:.1%}"
+    for name, count in cell.same.items():
+        if (share := count.share) is not None and 1 - share > MOST_FALSE and name not in LOOSE:
+            yield f"{where}: the {name} finds a difference in {1 - share:.1%}"
+
+
+def within(cell: Cell) -> int:
+    """How many estimators and comparisons keep the limits."""
+    return len(cell.coverage) + len(cell.same) - len(list(beyond_limits(cell)))
+
+
+def is_labelled(cell: Cell, name: str) -> bool:
+    """Whether a report says that these intervals are descriptive."""
+    return name in DESCRIPTIVE or cell.shape.exchanges == 1
+
+
+def _covered(count: Count) -> str:
+    share = count.share
+    if share is None:
+        return "not printed"
+    mark = "**" if share < LEAST else "*" * (share > MOST)
+    given = f" of {count.given / count.asked:.0%}" if count.given < 0.995 * count.asked else ""
+    return f"{mark}{share:.1%}{mark}{given}"
+
+
+def _found(same: Count, longer: Count) -> str:
+    if same.share is None:
+        return "not printed"
+    false, power = 1 - same.share, None if longer.share is None else 1 - longer.share
+    mark = "**" * (false > MOST_FALSE)
+    return f"{mark}{false:.1%}{mark}{f' ({power:.0%})' if power is not None else ''}"
+
+
+def _table(head: list[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,27 @@
+"""The simulations in small: they print their figures, and only gross errors fail. `make nightly` has the limits."""
+
+from __future__ import annotations
+
+import pytest
+from tests.simulations.cells import simulate
+from tests.simulations.shapes import SHAPES, Shape
+from tests.simulations.tables import is_labelled, tables
+
+REPETITIONS = 60
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])
+def test_intervals_are_not_grossly_wrong(shape: Shape) -> None:
+    cell = simulate(shape, 10, REPETITIONS)
+    print(tables([cell], REPETITIONS))
+    for name, count in cell.coverage.items():
+        if count.share is not None and not is_labelled(cell, name):
+            assert count.share > 0.85, name
+    for name, count in cell.same.items():
+        if count.share is not None:
+            assert 1 - count.share < 0.2, name
+    assert cell.same.keys() == cell.longer.keys()
+
+
+def test_the_same_seed_gives_the_same_counts() -> None:
+    assert simulate(SHAPES[0], 10, 5).coverage == simulate(SHAPES[0], 10, 5).coverage
