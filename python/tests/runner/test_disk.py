@@ -15,7 +15,6 @@ from wirelab.runner.disk import (
     no_space_means_full,
     require_space,
 )
-from wirelab.schema.replaced import replace_file
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
@@ -27,28 +26,6 @@ def test_no_space_and_a_spent_quota_are_a_full_disk(tmp_path: Path, number: int)
 def test_other_errors_are_not_taken_for_a_full_disk(tmp_path: Path) -> None:
     with pytest.raises(PermissionError), no_space_means_full(tmp_path):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-
-def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
-    path = tmp_path / "plan.json"
-    replace_file(path, "old")
-    replace_file(path, "new")
-    assert path.read_text() == "new"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def half(path: Path, text: str, **_: object) -> None:
-        path.write_bytes(text.encode()[: len(text) // 2])
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    path = tmp_path / "plan.json"
-    path.write_text("old")
-    monkeypatch.setattr(Path, "write_text", half)
-    with pytest.raises(OSError, match="No space left"):
-        replace_file(path, "new and longer")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(("free", "full"), [(LEAST_FREE_BYTES - 1, True), (LEAST_FREE_BYTES, False)])
