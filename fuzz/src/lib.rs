@@ -1,9 +1,10 @@
 //! What any bytes may do to the parts of Wirelab that read other people's bytes: a link's description, frames, packet logs, captures, requests,
-//! MQTT packets, CoAP messages.
+//! MQTT packets, CoAP messages, AMQP frames, settings in force.
 //!
 //! Each module has a `check` that panics if it finds something wrong, and `seeds` to begin with. libFuzzer calls the checks from `fuzz_targets/`;
 //! the tests call them with the seeds and with what a fixed generator makes of these, so that no target rots.
 
+pub mod amqp;
 pub mod capture;
 pub mod coap;
 pub mod drive;
@@ -14,6 +15,7 @@ pub mod mqtt;
 pub mod mutate;
 pub mod packet_log;
 pub mod request;
+pub mod settings;
 
 /// One target: its name, its check and what to begin with.
 pub type Target = (&'static str, fn(&[u8]), fn() -> Vec<Vec<u8>>);
@@ -28,6 +30,8 @@ pub const TARGETS: &[Target] = &[
     ("mqtt", mqtt::check, mqtt::seeds),
     ("request", request::check, request::seeds),
     ("coap", coap::check, coap::seeds),
+    ("amqp", amqp::check, amqp::seeds),
+    ("settings", settings::check, settings::seeds),
 ];
 
 /// What libFuzzer calls, or, built without cargo-fuzz, a program that checks the files that its arguments name: so an

@@ -21,6 +21,7 @@ pub mod workload;
 
 pub use wirelab_schema::ProtocolDescription as Descriptor;
 
+pub use crate::amqp::accepted_frames;
 pub use crate::base::Stack;
 pub use crate::base::clock::{Clock, SystemClock, TimersClock};
 pub use crate::base::context::{Context, Ready, StackError, Stop, Stopper, stop_signal};

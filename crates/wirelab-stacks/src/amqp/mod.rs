@@ -30,6 +30,7 @@ use crate::transport::stream::{Dialer, Security, serve};
 use crate::transport::tls;
 use crate::workload::{PAGE, PUBSUB, STREAM, TELEMETRY, Work, drive, listen};
 use crate::{Context, Descriptor, Payload, Stack, StackError};
+pub use names::accepted_frames;
 
 /// AMQP 1.0 in the clear.
 pub const AMQP: Amqp = Amqp { secure: false };

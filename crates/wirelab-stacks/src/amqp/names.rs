@@ -94,6 +94,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for MarkedNames<S> {
     }
 }
 
+/// What the library reads of a peer's bytes that come in pieces of `piece`; `None` if they end the connection. It is what the fuzz target calls.
+pub fn accepted_frames(bytes: &[u8], piece: usize) -> Option<Vec<u8>> {
+    let (mut guard, mut renamer, mut out) = (Guard::default(), Renamer::new(mark), BytesMut::new());
+    for part in bytes.chunks(piece) {
+        guard.check(part).ok()?;
+        renamer.take(part, &mut out);
+    }
+    Some(out.to_vec())
+}
+
 /// Ends a connection whose peer sends what would panic in the library or keep it busy.
 #[derive(Default)]
 struct Guard(Frames);
