@@ -301,6 +301,12 @@ def test_a_block_that_stays_late_is_accepted_and_reported(folder: Path) -> None:
     assert final.error.startswith("kept although the link was late")
 
 
+def test_a_failed_trial_of_a_block_that_stays_late_keeps_its_reason(folder: Path) -> None:
+    late = link_report(late=50)
+    run(make_plan(1, 1), folder, lambda request, _: result(request.trial, TrialStatus.FAILED, link=late))
+    assert (entries(folder)[-1].error or "").startswith("because\nkept although the link was late")
+
+
 def test_a_program_that_is_not_installed_fails_its_scenario_with_the_way_to_install_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

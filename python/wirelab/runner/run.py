@@ -232,8 +232,9 @@ class Runner:
         why = _late_words(end, [self._scenarios[trial.scenario] for trial in end.trials])
         if end.outcome is BlockOutcome.FLAGGED:
             self._flagged += 1
+            kept = f"kept although {why}"
             self._campaign.journal.append(
-                *(e.model_copy(update={"error": f"kept although {why}", "written": now()}) for e in entries)
+                *(e.model_copy(update={"error": _also(e.error, kept), "written": now()}) for e in entries)
             )
             self._observer.say(f"block {end.block}: kept although {why}")
             return
@@ -289,6 +290,11 @@ class Runner:
             elapsed_s=self.elapsed_s,
             not_run=sum(status is EntryStatus.NOT_RUN for status in self._status.values()),
         )
+
+
+def _also(error: str | None, remark: str) -> str:
+    """The reason of a failed trial stays in front of the remark."""
+    return remark if error is None else f"{error}\n{remark}"
 
 
 def invalid(link: LinkReport) -> str | None:
