@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 from scripts.reference.markdown import code, sentences, table
@@ -13,6 +15,8 @@ from wirelab.metrics.documented import UNITS
 from wirelab.metrics.documented import tables as documented
 from wirelab.schema import registered
 from wirelab.schema.describe import ProtocolDescription, SettingDescription
+
+MISBEHAVING = Path(__file__).resolve().parents[2] / "tests" / "misbehaving" / "seen.json"
 
 
 def tables() -> str:
@@ -75,6 +79,13 @@ def confirmed() -> str:
         ("protocol", "sent twice", "what may cover a small message", "exchanges that end before the link has them"),
         [(code(each.name), _repeats(each), _covers(each), _unanswered(each)) for each in registered().protocols],
     )
+
+
+def misbehaving() -> str:
+    """What runs show of the misbehaving programs of the tests."""
+    rows = json.loads(MISBEHAVING.read_text(encoding="utf-8"))
+    head = ("role", "program", "what it does", "what a run shows", "why it is not seen")
+    return table(head, [(row["role"], code(row["program"]), row["does"], row["shows"], row["why"]) for row in rows])
 
 
 def _repeats(protocol: ProtocolDescription) -> str:

@@ -1,7 +1,8 @@
 """A client of HTTP/1.1 that does not do what it says: `client.py MISBEHAVIOUR PARAMETERS` (docs/contract.md).
 
 `nothing` sends nothing. `few` sends half of each message. `times` says that each exchange took a twentieth of its time.
-`cache` sends the first message only, and answers the others from its memory. `honest` does what it says.
+`cache` sends the first message only, and answers the others from its memory. `other` sends other bytes.
+`honest` does what it says.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def exchange(misbehaviour: str, index: int, server: Row, message_bytes: int) -> 
     if misbehaviour == "nothing" or (misbehaviour == "cache" and index > 0):
         time.sleep(0.05)
     else:
-        local_port = send(server, message_bytes, message_bytes // 2 if misbehaviour == "few" else message_bytes)
+        byte = b"y" if misbehaviour == "other" else b"x"
+        local_port = send(server, message_bytes, message_bytes // 2 if misbehaviour == "few" else message_bytes, byte)
     took_ns = time.monotonic_ns() - start_ns
     return {
         "index": index,
@@ -45,11 +47,11 @@ def exchange(misbehaviour: str, index: int, server: Row, message_bytes: int) -> 
     }
 
 
-def send(server: Row, announced: int, sent: int) -> int:
+def send(server: Row, announced: int, sent: int, byte: bytes) -> int:
     """Send so many bytes of a message on a connection of its own, and read the answer if all were sent; its port."""
     with socket.create_connection((server["address"], server["port"])) as connection:
         head = f"POST /upload HTTP/1.1\r\nHost: {server['name']}\r\nContent-Length: {announced}\r\n\r\n"
-        connection.sendall(head.encode() + b"x" * sent)
+        connection.sendall(head.encode() + byte * sent)
         if sent == announced:
             connection.recv(4096)
         return int(connection.getsockname()[1])
