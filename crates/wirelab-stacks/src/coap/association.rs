@@ -13,6 +13,7 @@ use super::side::Side;
 use crate::Clock;
 use crate::base::attempt::ExchangeError;
 use crate::codec::coap::{Client, ClientEvent, Ended, ExchangeId, Progress, Request};
+use crate::transport::lingering::Lingering;
 use crate::transport::stream::{Stream, push};
 use crate::transport::task::Task;
 
@@ -49,9 +50,9 @@ struct State {
 }
 
 impl Association {
-    /// Over a connected UDP socket.
-    pub fn over_datagrams(side: Side<Client>, socket: UdpSocket, clock: Arc<dyn Clock>) -> Self {
-        Self::begin(side, clock, |shared| Box::pin(carry_datagrams(shared, socket)))
+    /// Over a connected UDP socket, which is `lingering` if it waits for the peer after the association.
+    pub fn over_datagrams(side: Side<Client>, socket: UdpSocket, clock: Arc<dyn Clock>, lingering: Lingering) -> Self {
+        Self::begin(side, clock, |shared| Box::pin(carry_datagrams(shared, socket, lingering)))
     }
 
     /// Over a stream.
@@ -250,7 +251,7 @@ async fn close_notify(socket: UdpSocket) {
     while socket.recv(&mut first).await.is_ok() && first[0] != DTLS_ALERT {}
 }
 
-async fn carry_datagrams(shared: Arc<Shared>, socket: UdpSocket) {
+async fn carry_datagrams(shared: Arc<Shared>, socket: UdpSocket, lingering: Lingering) {
     let mut buffer = vec![0; 65_536];
     loop {
         let (datagrams, wait, ends) = shared.poll();
@@ -260,7 +261,9 @@ async fn carry_datagrams(shared: Arc<Shared>, socket: UdpSocket) {
         }
         if ends {
             if shared.awaits_close_notify() {
-                tokio::spawn(tokio::time::timeout(ANSWER_WAIT, close_notify(socket)));
+                lingering.keep(async move {
+                    let _ = tokio::time::timeout(ANSWER_WAIT, close_notify(socket)).await;
+                });
             }
             return;
         }

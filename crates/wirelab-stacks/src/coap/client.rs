@@ -17,6 +17,7 @@ use crate::Clock;
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::payload::{Draw, generator_of};
 use crate::codec::coap::{Channel, Client as Engine, ClientEvent, ExchangeId, Framing, MessageLayer, Parameters};
+use crate::transport::lingering::Lingering;
 use crate::transport::socket::Socket;
 use crate::transport::stream::Dialer;
 use crate::transport::udp::{bind, unspecified};
@@ -30,6 +31,8 @@ pub struct Connector {
     clock: Arc<dyn Clock>,
     /// Draws each association's generator.
     random: Mutex<ChaCha8Rng>,
+    /// Sockets of DTLS sessions that the server has still to close.
+    lingering: Lingering,
 }
 
 /// What carries them.
@@ -72,7 +75,7 @@ impl Connector {
         confirmable: bool,
     ) -> Self {
         let random = Mutex::new(generator_of(parameters.seed, Draw::Coap, number));
-        Connector { transport, szx, confirmable, clock, random }
+        Connector { transport, szx, confirmable, clock, random, lingering: Lingering::default() }
     }
 
     /// A new association, its phases stamped.
@@ -89,7 +92,8 @@ impl Connector {
                 let engine = Engine::new(channel, self.szx, self.confirmable);
                 let session = sessions.as_ref().map(|sessions| sessions.begin(clock.now_ns(), false));
                 let secure = session.is_some();
-                let association = Association::over_datagrams(Side { engine, session }, socket, clock);
+                let side = Side { engine, session };
+                let association = Association::over_datagrams(side, socket, clock, self.lingering.clone());
                 if secure {
                     let of_handshake = association.clone();
                     attempt.at_end(move |exchange| {
@@ -157,6 +161,10 @@ impl Client for CoapClient {
     async fn close(&self, connection: Connection) {
         connection.association.close().await;
     }
+
+    async fn end(&self) {
+        self.connector.lingering.closed().await;
+    }
 }
 
 /// A client that observes.
@@ -208,5 +216,6 @@ impl Subscriber for Observing {
     async fn close(&self, subscription: Subscription) {
         subscription.connection.association.finish(subscription.id);
         subscription.connection.association.close().await;
+        self.connector.lingering.closed().await;
     }
 }

@@ -1,5 +1,6 @@
 //! What carries the protocols: TCP and UDP sockets, TLS, QUIC, and the phases of connecting. It knows no application protocol and no workload.
 
+pub mod lingering;
 pub mod quic;
 pub mod socket;
 pub mod stream;

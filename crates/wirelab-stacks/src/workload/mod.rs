@@ -143,6 +143,11 @@ pub trait Client: Send + Sync + 'static {
 
     /// Says good-bye without waiting for the peer.
     fn close(&self, connection: Self::Connection) -> impl Future<Output = ()> + Send;
+
+    /// Waits, for a bounded time, for what peers of closed connections have still to say. It comes last.
+    fn end(&self) -> impl Future<Output = ()> + Send {
+        async {}
+    }
 }
 
 /// Refuses values that make no sense.
@@ -372,6 +377,7 @@ impl<C: Client> Driver<'_, C> {
                 self.client.close(connection).await;
             }
         }
+        self.client.end().await;
     }
 }
 

@@ -17,6 +17,7 @@ use crate::SystemClock;
 use crate::base::settings::Settings;
 use crate::codec::coap::{Client, ClientEvent, MessageLayer, Parameters};
 use crate::recorder::NoRecorder;
+use crate::transport::lingering::Lingering;
 use crate::workload::virtual_time::context;
 
 const MAX_MESSAGE_BYTES: usize = 8 << 20;
@@ -69,7 +70,12 @@ async fn a_port_unreachable_error_leaves_the_server_listening() {
     let socket = UdpSocket::bind(free).await.expect("still free");
     socket.connect(server).await.expect("connected");
     let engine = Client::new(Channel::Datagrams(MessageLayer::new(Arc::default(), random())), SZX, true);
-    let association = Association::over_datagrams(Side { engine, session: None }, socket, Arc::new(SystemClock));
+    let association = Association::over_datagrams(
+        Side { engine, session: None },
+        socket,
+        Arc::new(SystemClock),
+        Lingering::default(),
+    );
     ask(&association, &parameters).await;
 }
 
@@ -108,7 +114,8 @@ async fn a_client_on_a_port_that_had_a_session_makes_a_new_handshake() {
             }
         };
         socket.connect(server).await.expect("connected");
-        let association = Association::over_datagrams(Side { engine, session }, socket, Arc::new(SystemClock));
+        let association =
+            Association::over_datagrams(Side { engine, session }, socket, Arc::new(SystemClock), Lingering::default());
         let connected = timeout(Duration::from_secs(60), association.connected()).await;
         connected.expect("it settles").expect("keys");
         ask(&association, &parameters).await;
