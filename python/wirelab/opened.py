@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from wirelab_energy.opened import MOST_BYTES, NO_FILE, nearest_file, open_file, read_bytes
+from wirelab_energy.opened import NO_FILE, nearest_file, open_file, read_bytes
 
-__all__ = ["MOST_BYTES", "NO_FILE", "nearest_file", "open_file", "read_bytes"]
+__all__ = ["NO_FILE", "nearest_file", "open_file", "read_bytes"]

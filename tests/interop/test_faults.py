@@ -153,7 +153,7 @@ def test_a_killed_link_process_is_replaced_and_its_block_runs_again(bench: Bench
     os.kill(links()[0], signal.SIGKILL)
     words = words_of(process)
     assert process.returncode == 0, words
-    assert re.search(r"the link process ended: it is replaced, and block \d is run again", words), words
+    assert re.search(r"the link process ended; another one is started, and block \d will run again", words), words
     assert set(bench.statuses().values()) == {"done"}
     assert len(bench.statuses()) == 4 * 2
     until(lambda: not bench.processes(), "the end of every process")

@@ -245,7 +245,7 @@ def test_a_link_process_that_ends_is_replaced_and_its_block_runs_again(folder: P
         ("t0-0001", EntryStatus.DISCARDED, ENDED),
         ("t1-0001", EntryStatus.DISCARDED, ENDED),
     ]
-    assert ears.said == [f"{ENDED}: it is replaced, and block 1 is run again"]
+    assert ears.said == [f"{ENDED}; another one is started, and block 1 will run again"]
 
 
 def test_of_parallel_trials_those_of_a_link_process_that_ended_all_run_again(folder: Path) -> None:

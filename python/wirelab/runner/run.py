@@ -121,11 +121,11 @@ class Runner:
         running = _Running(assignment, self._campaign.attempt(trial))
         barrier = self._barriers[scenario.key]
         if barrier is not None:
-            self._record(running, barrier.status, barrier.error)
+            self._record(self._entry(running, barrier.status, barrier.error))
             self._judged(self._schedule.over(assignment, None))
             return
         if (why := self._unready.barrier(scenario)) is not None:
-            self._record(running, EntryStatus.NOT_RUN, why)
+            self._record(self._entry(running, EntryStatus.NOT_RUN, why))
             self._judged(self._schedule.over(assignment, None))
             return
         require_space(self._campaign.folder)
@@ -146,7 +146,7 @@ class Runner:
             self._replace_host(running, over.message)
             return
         if isinstance(over, RefusedError):
-            self._record(running, EntryStatus.FAILED, over.message)
+            self._record(self._entry(running, EntryStatus.FAILED, over.message))
             self._judged(self._schedule.over(assignment, None))
             return
         path = self._campaign.trial_folder(over.trial) / RESULT
@@ -172,7 +172,7 @@ class Runner:
         if status is EntryStatus.FAILED:
             # A client that could not write its exchanges fails: the disk is to blame, not its protocol.
             require_space(self._campaign.folder, error)
-        self._record(running, status, error, sync_records(path.parent), not_confirmed)
+        self._record(self._entry(running, status, error, sync_records(path.parent), not_confirmed))
         # What never became ready is not repeated with a late block: it would be late for nothing.
         late = None if unready is not None else late_packets(over.link, scenario.link)
         self._judged(self._schedule.over(assignment, late))
@@ -197,7 +197,8 @@ class Runner:
             )
         self._host.replace()
         blocks = sorted({each.assignment.block for each in cut_short})
-        self._observer.say(f"{why}: it is replaced, and block {', '.join(map(str, blocks))} is run again")
+        again = f"block{'s' * (len(blocks) > 1)} {' and '.join(map(str, blocks))}"
+        self._observer.say(f"{why}; another one is started, and {again} will run again")
 
     def _take_back(self, entries: list[JournalEntry], why: str) -> None:
         """Discard trials that this run has recorded."""
@@ -207,21 +208,15 @@ class Runner:
         for entry in entries:
             del self._status[entry.trial]
 
-    def _record(
-        self,
-        running: _Running,
-        status: EntryStatus,
-        error: str | None,
-        records: dict[str, str] | None = None,
-        not_confirmed: int = 0,
-    ) -> None:
-        entry = self._entry(running, status, error, records, not_confirmed)
+    def _record(self, entry: JournalEntry) -> None:
         self._campaign.journal.append(entry)
-        self._status[entry.trial] = status
+        self._status[entry.trial] = entry.status
         self._run += 1
-        if status is not EntryStatus.DONE and entry.scenario not in self._reported:
+        if entry.status is not EntryStatus.DONE and entry.scenario not in self._reported:
             self._reported.add(entry.scenario)
-            self._observer.say(f"{self._scenarios[entry.scenario].name}: {status}: {error or 'no reason given'}")
+            self._observer.say(
+                f"{self._scenarios[entry.scenario].name}: {entry.status}: {entry.error or 'no reason given'}"
+            )
 
     def _judged(self, end: BlockEnd | None) -> None:
         """Record the end of a block."""
