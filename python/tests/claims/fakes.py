@@ -9,19 +9,29 @@ from wirelab.claims.part import Levels
 from wirelab.stats.estimate.bootstrap import Draws
 
 
-class Fake:
-    """A mean for each combination of levels, with a relative standard error."""
+class Noted:
+    """What each source notes of the scenarios that it was asked for, which have their keys as names."""
 
     words = "measured"
 
-    def __init__(self, means: dict[tuple[str, ...], float], error: float = 0.01, df: float = 1000) -> None:
-        self.df = df
+    def __init__(self) -> None:
         self.touched: dict[str, int] = {}
         self.absent: dict[str, str] = {}
         self.time_outs: dict[str, TimeOuts] = {}
         self.unusable: dict[str, str] = {}
         self.waited: dict[str, float] = {}
         self.without: str | None = None
+
+    def name_of(self, scenario: str) -> str:
+        return scenario
+
+
+class Fake(Noted):
+    """A mean for each combination of levels, with a relative standard error."""
+
+    def __init__(self, means: dict[tuple[str, ...], float], error: float = 0.01, df: float = 1000) -> None:
+        self.df = df
+        super().__init__()
         self.means = {frozenset(levels): value for levels, value in means.items()}
         self.error = error
         self.unknown = self.bound = self.why = ""
@@ -29,9 +39,6 @@ class Fake:
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
         return self.ended.get(frozenset(levels.values()))
-
-    def name_of(self, scenario: str) -> str:
-        return scenario
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         key = frozenset(levels.values())

@@ -9,8 +9,9 @@ import pytest
 
 import wirelab.data
 from tests.asked import load_experiment
+from tests.claims.fakes import Noted
 from wirelab.claims.family import Rules, judge_family
-from wirelab.claims.judgement import Judgement, TimeOuts
+from wirelab.claims.judgement import Judgement
 from wirelab.claims.load import Claims, load
 from wirelab.claims.part import Levels
 from wirelab.stats.estimate.bootstrap import Draws
@@ -29,22 +30,12 @@ AGREES = {
 }
 
 
-class Given:
+class Given(Noted):
     """The same mean in every channel, with a relative standard error of 1 %."""
-
-    words = "measured"
 
     def __init__(self, means: dict[tuple[str, str], dict[str, float]]) -> None:
         self.means = means
-        self.touched: dict[str, int] = {}
-        self.absent: dict[str, str] = {}
-        self.time_outs: dict[str, TimeOuts] = {}
-        self.unusable: dict[str, str] = {}
-        self.waited: dict[str, float] = {}
-        self.without: str | None = None
-
-    def name_of(self, scenario: str) -> str:
-        return scenario
+        super().__init__()
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         value = self.means[metric, levels["workload"]][levels["protocol"]]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from tests.claims.fakes import Noted
 from tests.repeats import repeats
 from wirelab.claims.family import Rules, judge, judge_family
 from wirelab.claims.forms import NotMeasured, Order
-from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Levels
 from wirelab.stats.estimate.bootstrap import Draws
@@ -17,18 +17,11 @@ from wirelab.stats.estimate.bootstrap import Draws
 RULES = Rules(0.05, 1.25, {})
 
 
-class Noise:
+class Noise(Noted):
     """Every mean is truly 1; each is drawn again with an error of 1 %."""
 
-    words = "measured"
-
     def __init__(self, rng: np.random.Generator, effects: dict[str, float] | None = None) -> None:
-        self.touched: dict[str, int] = {}
-        self.absent: dict[str, str] = {}
-        self.time_outs: dict[str, TimeOuts] = {}
-        self.unusable: dict[str, str] = {}
-        self.waited: dict[str, float] = {}
-        self.without: str | None = None
+        super().__init__()
         self.gone: frozenset[str] | None = None
         self.bad: dict[str, str] = {}
         self.waits: dict[str, float] = {}
@@ -36,9 +29,6 @@ class Noise:
         self.rng = rng
         self.effects = effects or {}
         self.drawn: dict[frozenset[str], Draws] = {}
-
-    def name_of(self, scenario: str) -> str:
-        return scenario
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         key = frozenset(levels.values())

@@ -9,8 +9,8 @@ import pytest
 
 import wirelab.data
 from tests.asked import load_experiment
+from tests.claims.fakes import Noted
 from wirelab.claims.family import Rules, judge
-from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.load import Claims, load
 from wirelab.claims.part import Levels
 from wirelab.claims.source import same_level
@@ -20,22 +20,12 @@ from wirelab.stats.estimate.bootstrap import Draws
 FOLDER = Path(str(wirelab.data.__file__)).parent / "experiments"
 
 
-class Asked:
+class Asked(Noted):
     """A source that has everything and keeps what it was asked for."""
 
-    words = "measured"
-
     def __init__(self) -> None:
-        self.touched: dict[str, int] = {}
-        self.absent: dict[str, str] = {}
-        self.time_outs: dict[str, TimeOuts] = {}
-        self.unusable: dict[str, str] = {}
-        self.waited: dict[str, float] = {}
-        self.without: str | None = None
+        super().__init__()
         self.levels: list[Levels] = []
-
-    def name_of(self, scenario: str) -> str:
-        return scenario
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         del metric, statistic
