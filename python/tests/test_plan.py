@@ -165,8 +165,8 @@ def test_a_plan_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 def test_plan_json_has_the_documented_keys(tmp_path: Path) -> None:
     document = plan(tmp_path).to_json()
     assert set(document) == {
-        "schema_version", "identity_version", "experiment", "seed", "protocols", "programs", "link_facts", "scenarios",
-        "blocks",
+        "schema_version", "identity_version", "experiment", "seed", "protocols", "programs", "link_facts", "stall_ns",
+        "scenarios", "blocks",
     }  # fmt: skip
     assert {"name", "title", "metric", "doi", "claims", "file", "factors", "sets", "stop"} <= set(
         document["experiment"]

@@ -37,6 +37,14 @@ from wirelab.schema.plan import (
 if TYPE_CHECKING:
     from hashlib import _Hash as Digest
 
+STALL_NS = 25_000_000
+"""The shortest time that a retransmission timer of the stacks waits beyond the round trip.
+
+QUIC's probe time-out allows for `max_ack_delay`, 25 ms by default (RFC 9002 section 6.2.1, RFC 9000 section 18.2).
+Linux adds 200 ms to TCP's time-out, and CoAP waits 2 s (RFC 7252 section 4.8). TCP's tail loss probe may fire earlier
+if the round trip is below 17 ms: it sends one segment again, and delays nothing.
+"""
+
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -110,6 +118,7 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
         protocols=own,
         programs=programs,
         link_facts=_link_facts(experiment.scenarios),
+        stall_ns=STALL_NS,
         scenarios=scenarios,
         blocks=blocks,
     )

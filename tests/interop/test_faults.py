@@ -161,6 +161,34 @@ def test_a_killed_link_process_is_replaced_and_its_block_runs_again(bench: Bench
 
 
 @pytest.mark.namespaces
+def test_after_a_stopped_link_process_the_block_runs_again(bench: Bench) -> None:
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=20, replicates=1))
+    process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--jobs", "1", "--no-probes")
+
+    def links() -> list[int]:
+        return [pid for pid, line in bench.processes().items() if " link --slots " in line]
+
+    def stopped_for_a_moment() -> bool:
+        """Until a trial has ended: one stop may come before its first packet."""
+        os.kill(links()[0], signal.SIGSTOP)
+        time.sleep(0.2)
+        os.kill(links()[0], signal.SIGCONT)
+        time.sleep(0.2)
+        return finished(bench) >= 1
+
+    until(links, "a link process")
+    until(stopped_for_a_moment, "a finished trial")
+    words = words_of(process)
+    assert process.returncode == 0, words
+    assert re.search(r"block 0: the link delivered a packet \d+ ms late, so a timer may have fired; repeated", words), (
+        words
+    )
+    assert set(bench.statuses().values()) == {"done"}
+    assert "Attempts that were run again and do not count" in (bench.campaign / "estimates.json").read_text()
+    bench.assert_nothing_left()
+
+
+@pytest.mark.namespaces
 @pytest.mark.parametrize("role", ["client", "server"])
 def test_a_killed_endpoint_fails_only_its_trial(bench: Bench, role: str) -> None:
     experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=1))

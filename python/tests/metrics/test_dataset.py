@@ -344,6 +344,14 @@ def test_a_trial_with_a_damaged_record_is_left_out_and_named(
     assert (counted["trials"], counted["failed_trials"], counted["exchanges"]) == (3, 1, 2)
 
 
+def test_nothing_of_an_unusable_trial_counts(records: Records, built: Build) -> None:
+    records.trial("s", [exchange()])
+    records.trial("s", [exchange()], status=EntryStatus.UNUSABLE, error="a timer may have fired")
+    dataset = built(records)
+    assert dataset.exchanges["trial"].to_list() == ["trial-0"]
+    assert dataset.trials["status"].to_list() == ["done", "unusable"]
+
+
 def test_a_discarded_attempt_with_a_torn_result_is_a_row(records: Records, built: Build) -> None:
     records.trial("s", [exchange()])
     trial = records.trial("s", status=EntryStatus.DISCARDED, error="its record result.json is missing")

@@ -30,9 +30,11 @@ from wirelab.schema.plan import Block, ExperimentRecord, Implementations, Plan, 
 Behaviour = Callable[[TrialRequest, int], TrialResult | RefusedError | None]
 
 
-def link_report(packets: int = 100, late: int = 0) -> LinkReport:
-    """A report with so many packets, of which some came 5 ms late."""
-    histogram = LatenessHistogram(upper_ns=(1_000, 1_000_000, 5_000_000), packets=(packets - late, 0, late), max_ns=1)
+def link_report(packets: int = 100, late: int = 0, worst_ns: int = 1) -> LinkReport:
+    """A report with so many packets, of which some came 5 ms late, and one as late as `worst_ns`."""
+    histogram = LatenessHistogram(
+        upper_ns=(1_000, 1_000_000, 5_000_000), packets=(packets - late, 0, late), max_ns=worst_ns
+    )
     direction = DirectionReport(
         received=packets, delivered=packets, dropped=(), held=0, received_bytes=0, delivered_bytes=0, lateness=histogram
     )
@@ -88,7 +90,8 @@ def make_plan(
     ]
     facts = {link_key(link): ask(link)}
     return Plan(
-        experiment=record, identity_version=1, seed=1, link_facts=facts, scenarios=points, blocks=tuple(trials),
+        experiment=record, identity_version=1, seed=1, link_facts=facts, stall_ns=25_000_000,
+        scenarios=points, blocks=tuple(trials),
     )  # fmt: skip
 
 

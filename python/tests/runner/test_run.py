@@ -301,6 +301,47 @@ def test_a_block_that_stays_late_is_accepted_and_reported(folder: Path) -> None:
     assert final.error.startswith("kept although the link was late")
 
 
+def test_after_one_stall_the_block_is_run_again_and_counts(folder: Path) -> None:
+    stall = link_report(worst_ns=20_000_000_000)
+
+    def behave(request: TrialRequest, attempt: int) -> TrialResult:
+        return result(request.trial, link=stall if attempt == 1 else None)
+
+    summary, _, ears = run(make_plan(1, 1), folder, behave)
+    assert "block 0: the link delivered a packet 20 s late, so a timer may have fired; repeated" in ears.said[0]
+    assert (summary.discarded, summary.unusable, summary.flagged_blocks) == (1, 0, 0)
+    assert entries(folder)[-1].status is EntryStatus.DONE
+
+
+def test_a_trial_that_stalls_in_each_attempt_is_kept_and_unusable(folder: Path) -> None:
+    def behave(request: TrialRequest, _: int) -> TrialResult:
+        worst_ns = 30_000_000 if request.trial == "t0-0000" else 1
+        return result(request.trial, link=link_report(worst_ns=worst_ns))
+
+    summary, _, ears = run(make_plan(2, 1), folder, behave)
+    last = {entry.trial: entry for entry in entries(folder)}
+    assert last["t0-0000"].status is EntryStatus.UNUSABLE
+    assert "30 ms late, so a timer may have fired, and its block was repeated 2 times" in (last["t0-0000"].error or "")
+    assert last["t1-0000"].status is EntryStatus.DONE
+    assert (summary.discarded, summary.unusable, summary.failed) == (4, 1, 0)
+    assert ears.said[-1].startswith("block 0: kept although the link delivered a packet 30 ms late")
+
+
+def test_a_trial_that_stalled_in_a_block_that_was_not_over_is_run_again(folder: Path) -> None:
+    def stall_and_interrupt(request: TrialRequest, _: int) -> TrialResult:
+        if request.trial == "t1-0000":
+            raise KeyboardInterrupt
+        return result(request.trial, link=link_report(worst_ns=30_000_000))
+
+    with pytest.raises(InterruptedRunError):
+        run(make_plan(2, 1), folder, stall_and_interrupt, jobs=1)
+    assert last(folder)["t0-0000"] is EntryStatus.DONE
+    summary, host, ears = run(make_plan(2, 1), folder)
+    assert [request.trial for request in host.started] == ["t0-0000", "t1-0000"]
+    assert ears.said[0].startswith("t0-0000 is run again: the link delivered a packet 30 ms late")
+    assert summary.reused == 0
+
+
 def test_a_failed_trial_of_a_block_that_stays_late_keeps_its_reason(folder: Path) -> None:
     late = link_report(late=50)
     run(make_plan(1, 1), folder, lambda request, _: result(request.trial, TrialStatus.FAILED, link=late))

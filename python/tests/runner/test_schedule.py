@@ -142,6 +142,16 @@ def test_a_block_that_is_late_with_one_job_is_accepted_with_a_flag_without_a_rep
     assert len(started) == 2
 
 
+def test_a_block_that_stalled_is_repeated_twice_even_with_one_job_and_is_kept() -> None:
+    def only_the_second(assignment: Assignment) -> LatePackets:
+        return LatePackets(100, 0, 30_000_000) if assignment.trial.trial == "t1-0000" else IN_TIME
+
+    started, ends = drain(schedule(scenarios=2, blocks=1, jobs=1), only_the_second)
+    assert [end.outcome for end in ends] == [BlockOutcome.DISCARDED, BlockOutcome.DISCARDED, BlockOutcome.FLAGGED]
+    assert len(started) == 6
+    assert (ends[-1].attempt, ends[-1].late.stall_ns) == (3, 30_000_000)
+
+
 def test_late_blocks_that_overlapped_halve_the_jobs_once() -> None:
     subject = schedule(scenarios=2, blocks=2, jobs=4)
     first_four = iter([LATE] * 4)

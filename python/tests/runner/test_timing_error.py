@@ -20,6 +20,18 @@ def test_packets_in_buckets_above_the_tolerance_are_late() -> None:
     assert late_packets(link_report(packets=100, late=3), link(500_000_000)) == LatePackets(100, 0)
 
 
+def test_a_packet_later_than_the_plans_bound_is_a_stall_on_whatever_link() -> None:
+    in_time, late = link_report(worst_ns=25_000_000), link_report(worst_ns=25_000_001)
+    assert late_packets(in_time, link(10_000_000), 25_000_000).tolerable
+    for stalled in (
+        late_packets(late, link(10_000_000), 25_000_000),
+        late_packets(in_time, link(10_000_000), 25_000_000, [late]),
+    ):
+        assert stalled == LatePackets(100, 0, 25_000_001)
+        assert not stalled.tolerable
+    assert late_packets(late, link(10_000_000)).tolerable
+
+
 def test_one_late_packet_in_a_hundred_is_tolerable_and_two_are_not() -> None:
     assert LatePackets(100, 1).tolerable
     assert not LatePackets(100, 2).tolerable

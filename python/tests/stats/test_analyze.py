@@ -240,6 +240,11 @@ def test_a_scenario_with_only_failed_trials_stays_in_the_counts_without_estimate
     assert (counts["trials"], counts["failed_trials"], counts["unsupported_trials"]) == (3, 0, 3)
     assert "Trials of what is not supported, by protocol: h2 3." in made["notes"]
     assert not any(note.startswith("Trials not done") for note in made["notes"])
+    stalled = pl.when(pl.col("scenario") == lost).then(pl.lit("unusable")).otherwise("status")
+    trials.with_columns(status=stalled).write_parquet(folder / "trials.parquet")
+    notes = analyze(folder)["notes"]
+    assert "Trials left out because the link was so late that a timer may have fired, by protocol: h2 3." in notes
+    assert not any(note.startswith("Trials not done") for note in notes)
 
 
 def test_a_scenario_with_only_timeouts_is_compared_and_not_left_out(tmp_path: Path) -> None:

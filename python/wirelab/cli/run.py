@@ -117,6 +117,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if summary.not_confirmed:
         unseen = f"{summary.not_confirmed} of {summary.total} trials have exchanges that the link did not confirm"
         console.print(unseen, markup=False, soft_wrap=True)
+    if summary.unusable:
+        late = (
+            f"nothing is estimated from {summary.unusable} of {summary.total} trials: the link was so late in them "
+            "that a timer may have fired; the same command with --retry-failed repeats them"
+        )
+        console.print(late, markup=False, soft_wrap=True)
     failed = campaign.failed or summary.not_run or summary.not_confirmed or summary.failed == summary.total
     return 1 if failed else 0
 

@@ -177,7 +177,7 @@ class Campaign:
                     continue
                 if entry.status is EntryStatus.DONE:
                     done.add(scenario.series)
-                elif entry.status in {EntryStatus.FAILED, EntryStatus.TIMED_OUT}:
+                elif entry.status in {EntryStatus.FAILED, EntryStatus.TIMED_OUT, EntryStatus.UNUSABLE}:
                     found[scenario.series] = f"{entry.status}: {entry.error}" if entry.error else str(entry.status)
         return {series: why for series, why in found.items() if series not in done}
 

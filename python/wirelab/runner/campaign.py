@@ -15,6 +15,7 @@ from wirelab.runner.disk import FULL, no_space_means_full, require_writable
 from wirelab.runner.facts import now
 from wirelab.runner.journal import Journal
 from wirelab.runner.lock import locked
+from wirelab.runner.timing_error import stall_words
 from wirelab.schema.campaign import (
     JOURNAL,
     PLAN,
@@ -30,7 +31,7 @@ from wirelab.schema.records import damage
 from wirelab.schema.replaced import replace_file
 
 ELSEWHERE = "name another folder with --out"
-_FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT})
+_FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT, EntryStatus.UNUSABLE})
 _NOT_COUNTED = frozenset({EntryStatus.CANCELLED, EntryStatus.NOT_RUN})
 """Ends of what is no attempt."""
 
@@ -79,11 +80,13 @@ class Campaign:
                 folder.rename(kept)
 
     def reopen_damaged(self) -> None:
-        """Discard the finished trials that have lost a record."""
+        """Discard the finished trials that have lost a record, and those that stalled and whose block was not over."""
         found = []
         for entry in self.finished().values():
             folder = self.trial_folder(entry.trial)
-            if (why := damage(folder, entry.records, done=entry.status is EntryStatus.DONE)) is not None:
+            done = entry.status is EntryStatus.DONE
+            why = stall_words(entry.stall_ns) if done and entry.stall_ns else None
+            if (why := why or damage(folder, entry.records, done=done)) is not None:
                 found.append(entry.model_copy(update={"error": why}))
         for entry in found:
             self.discard([entry], entry.error or "")

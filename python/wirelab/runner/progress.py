@@ -72,3 +72,5 @@ class Summary:
     """Trials that were not started because a program did not become ready."""
     not_confirmed: int = 0
     """Failed trials with exchanges that the packets of the link do not confirm."""
+    unusable: int = 0
+    """Trials that are kept and of which nothing is estimated, for the link was so late that a timer may have fired."""

@@ -18,7 +18,7 @@ from wirelab.runner.facts import now
 from wirelab.runner.host import Host, RefusedError
 from wirelab.runner.progress import Observer, Progress, Summary, jobs_words
 from wirelab.runner.schedule import Assignment, BlockEnd, BlockOutcome, Schedule
-from wirelab.runner.timing_error import late_packets, tolerance_ns
+from wirelab.runner.timing_error import late_packets, stall_words, tolerance_ns
 from wirelab.runner.unconfirmed import unconfirmed
 from wirelab.runner.unready import Unready
 from wirelab.schema import LinkReport, TrialResult, TrialStatus
@@ -104,6 +104,7 @@ class Runner:
             cut_after_blocks=schedule.cut and schedule.cut.blocks,
             cut_scenarios=schedule.cut.scenarios if schedule.cut else 0, not_run=progress.not_run,
             not_confirmed=sum(entry.not_confirmed > 0 for entry in self._campaign.finished().values()),
+            unusable=sum(entry.status is EntryStatus.UNUSABLE for entry in self._campaign.finished().values()),
         )  # fmt: skip
 
     def _start_all(self) -> float | None:
@@ -172,10 +173,12 @@ class Runner:
         if status is EntryStatus.FAILED:
             # A client that could not write its exchanges fails: the disk is to blame, not its protocol.
             require_space(self._campaign.folder, error)
-        self._record(self._entry(running, status, error, sync_records(path.parent), not_confirmed))
+        stall_ns = self._campaign.plan.stall_ns
+        late = late_packets(over.link, scenario.link, stall_ns, over.other_links.values())
+        recorded = {"records": sync_records(path.parent), "not_confirmed": not_confirmed, "stall_ns": late.stall_ns}
+        self._record(self._entry(running, status, error).model_copy(update=recorded))
         # What never became ready is not repeated with a late block: it would be late for nothing.
-        late = None if unready is not None else late_packets(over.link, scenario.link)
-        self._judged(self._schedule.over(assignment, late))
+        self._judged(self._schedule.over(assignment, late if unready is None else None))
 
     def _replace_host(self, running: _Running, why: str) -> None:
         """Have another link process, and the blocks of the trials that it carried run again.
@@ -227,10 +230,7 @@ class Runner:
         why = _late_words(end, [self._scenarios[trial.scenario] for trial in end.trials])
         if end.outcome is BlockOutcome.FLAGGED:
             self._flagged += 1
-            kept = f"kept although {why}"
-            self._campaign.journal.append(
-                *(e.model_copy(update={"error": _also(e.error, kept), "written": now()}) for e in entries)
-            )
+            self._campaign.journal.append(*(_kept(entry, end, why) for entry in entries))
             self._observer.say(f"block {end.block}: kept although {why}")
             return
         self._take_back(entries, why)
@@ -254,19 +254,11 @@ class Runner:
             hint="the same command continues where this one stopped",
         )
 
-    def _entry(
-        self,
-        running: _Running,
-        status: EntryStatus,
-        error: str | None,
-        records: dict[str, str] | None = None,
-        not_confirmed: int = 0,
-    ) -> JournalEntry:
+    def _entry(self, running: _Running, status: EntryStatus, error: str | None) -> JournalEntry:
         trial, block, lane, jobs = running.assignment
         return JournalEntry(
             trial=trial.trial, scenario=trial.scenario, block=block, lane=lane, lanes=jobs, status=status, error=error,
             attempt=running.attempt, agent=self._campaign.agent_digest, written=now(),
-            records=records, not_confirmed=not_confirmed,
         )  # fmt: skip
 
     def _total(self) -> int:
@@ -287,9 +279,17 @@ class Runner:
         )
 
 
-def _also(error: str | None, remark: str) -> str:
-    """The reason of a failed trial stays in front of the remark."""
-    return remark if error is None else f"{error}\n{remark}"
+def _kept(entry: JournalEntry, end: BlockEnd, why: str) -> JournalEntry:
+    """The last entry of a trial in a block that stayed late; the reason of a failed trial stays in front.
+
+    Nothing is estimated from a trial in which a timer may have fired.
+    """
+    status, remark = entry.status, f"kept although {why}"
+    if entry.stall_ns and status is EntryStatus.DONE:
+        status = EntryStatus.UNUSABLE
+        remark = f"{stall_words(entry.stall_ns)}, and its block was repeated {end.attempt - 1} times"
+    error = remark if entry.error is None else f"{entry.error}\n{remark}"
+    return entry.model_copy(update={"status": status, "error": error, "written": now()})
 
 
 def invalid(link: LinkReport) -> str | None:
@@ -308,6 +308,8 @@ def _status(status: TrialStatus) -> EntryStatus:
 
 
 def _late_words(end: BlockEnd, scenarios: list[Scenario]) -> str:
+    if end.late.stall_ns:
+        return stall_words(end.late.stall_ns)
     tolerances = sorted({tolerance_ns(scenario.link) for scenario in scenarios})
     span = " to ".join(f"{ns / 1e6:g}" for ns in dict.fromkeys((tolerances[0], tolerances[-1])))
     return f"the link was late: {end.late.share:.1%} of its packets by more than {span} ms"

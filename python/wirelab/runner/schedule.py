@@ -8,7 +8,8 @@ A trial that runs alone starts when nothing else runs, and no other trial starts
 that may start come first, so that parallel trials are seldom interrupted for one.
 
 A late block halves the number of parallel trials (the jobs). Each accepted block after it adds one, so that a short
-disturbance does not slow the rest of a long campaign.
+disturbance does not slow the rest of a long campaign. A block that stalled is repeated even with one trial at a time: a
+stall passes.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ class BlockEnd(NamedTuple):
     outcome: BlockOutcome
     late: LatePackets
     trials: tuple[Trial, ...]
+    attempt: int = 1
 
 
 @dataclass
@@ -234,12 +236,13 @@ class Schedule:
             block.over = True
             if block.jobs <= self.jobs:
                 self.jobs = min(self.jobs + 1, self._most_jobs)
-            return BlockEnd(index, BlockOutcome.ACCEPTED, total, trials)
+            return BlockEnd(index, BlockOutcome.ACCEPTED, total, trials, block.attempt)
         self.jobs = min(self.jobs, max(1, block.jobs // 2))
+        attempt = block.attempt
         # Late with one trial at a time: the machine is busy with something else, and a repeat would be late too.
-        if block.attempt >= MAX_BLOCK_ATTEMPTS or block.jobs == 1:
+        if attempt >= MAX_BLOCK_ATTEMPTS or (block.jobs == 1 and not total.stall_ns):
             block.over = True
-            return BlockEnd(index, BlockOutcome.FLAGGED, total, trials)
+            return BlockEnd(index, BlockOutcome.FLAGGED, total, trials, attempt)
         block.pending, block.ran = list(trials), {}
-        block.attempt, block.jobs = block.attempt + 1, 1
-        return BlockEnd(index, BlockOutcome.DISCARDED, total, trials)
+        block.attempt, block.jobs = attempt + 1, 1
+        return BlockEnd(index, BlockOutcome.DISCARDED, total, trials, attempt)

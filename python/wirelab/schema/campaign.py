@@ -58,7 +58,8 @@ def capture_name(end: str) -> str:
 
 class EntryStatus(StrEnum):
     """How an attempt at a trial ended; a discarded one is run again and never counted. One that was not run was never
-    started, because a program that it needs did not become ready before; the next run starts it.
+    started, because a program that it needs did not become ready before; the next run starts it. Of an unusable one the
+    records are whole, but the link was so late that a timer may have fired: nothing is estimated from it.
     """
 
     DONE = "done"
@@ -68,6 +69,7 @@ class EntryStatus(StrEnum):
     CANCELLED = "cancelled"
     DISCARDED = "discarded"
     NOT_RUN = "not-run"
+    UNUSABLE = "unusable"
 
     @property
     def final(self) -> bool:
@@ -91,9 +93,11 @@ class JournalEntry(Border):
     status: EntryStatus
     """How the attempt ended."""
     error: str | None = None
-    """Why it failed or was discarded; null if it is done."""
+    """Why it failed, was discarded or is unusable; null if it is done."""
     not_confirmed: Unsigned = 0
     """Exchanges that the client calls completed and the link does not confirm; with any the trial failed."""
+    stall_ns: Unsigned = 0
+    """Largest timing error of its links, if a timer of an endpoint may have fired meanwhile; 0 if not."""
     attempt: Unsigned
     """Number of the attempt, from 0."""
     agent: str

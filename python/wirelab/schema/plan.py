@@ -229,6 +229,10 @@ class Plan(Border):
     """What the agent knew of each link when the plan was made. The key is the first 16 digits of the SHA-256 of the
     link's canonical JSON. Later steps read it and ask no agent.
     """
+    stall_ns: Unsigned = 0
+    """Largest timing error of a packet during which no timer of an endpoint can have fired. After a larger one the
+    block is run again. 0 if this is not checked.
+    """
     scenarios: tuple[Scenario, ...]
     """What is compared."""
     blocks: tuple[Block, ...]

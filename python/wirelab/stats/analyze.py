@@ -10,6 +10,7 @@ from typing import Literal
 
 from wirelab.metrics.dataset import DAMAGED, damage_words
 from wirelab.metrics.tables import write_table
+from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.estimates import (
     ESTIMATES,
     ESTIMATES_VERSION,
@@ -53,6 +54,7 @@ ENERGIES = ("radio-energy", "message-energy")
 COMPARED_OF = {"load-time": ("time-to-first-byte",)}
 """Metrics in addition to the headline metric; for a page, delays are those of the load or of its document."""
 FEW_TRIALS = 5
+_NAMED_APART = ("done", "unsupported", DAMAGED, EntryStatus.UNUSABLE)
 _OF_RULE: tuple[Literal["mean", "sd"], ...] = ("mean", "sd")
 _NUMBERS: tuple[Literal["point", "low", "high", "level", "n", "method"], ...] = (
     "point", "low", "high", "level", "n", "method",
@@ -245,7 +247,11 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
         ("Attempts that were run again and do not count", dataset.trials.filter(pl.col("excluded"))),
         (
             "Trials not done",
-            dataset.trials.filter(~pl.col("excluded") & ~pl.col("status").is_in(["done", "unsupported", DAMAGED])),
+            dataset.trials.filter(~pl.col("excluded") & ~pl.col("status").is_in(_NAMED_APART)),
+        ),
+        (
+            "Trials left out because the link was so late that a timer may have fired",
+            dataset.trials.filter(pl.col("status") == EntryStatus.UNUSABLE),
         ),
         ("Trials of what is not supported", dataset.trials.filter(pl.col("status") == "unsupported")),
     ):
