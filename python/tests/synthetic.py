@@ -71,6 +71,7 @@ def write_campaign(
             _write_result(folder, trial, table[-1])
     columns = (name for name in exchange_columns(["request-response"]) if name not in rows[0])
     unseen = [pl.lit(None, dtype=EXCHANGE_TYPES[name]).alias(name) for name in columns]
+    unseen.append(pl.lit(None, dtype=pl.Boolean).alias("disturbed"))
     pl.DataFrame(rows, infer_schema_length=None).with_columns(unseen).write_parquet(folder / "exchanges.parquet")
     absent = [pl.lit(None, dtype=kind).alias(name) for name, kind in TRIAL_TYPES.items() if name not in table[0]]
     pl.DataFrame(table, infer_schema_length=None).with_columns(absent).write_parquet(folder / "trials.parquet")

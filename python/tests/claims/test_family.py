@@ -10,9 +10,11 @@ from tests.claims.fakes import Noted
 from tests.repeats import repeats
 from wirelab.claims.family import Rules, judge, judge_family
 from wirelab.claims.forms import NotMeasured, Order
+from wirelab.claims.judgement import DISTURBED
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Levels
 from wirelab.stats.estimate.bootstrap import Draws
+from wirelab.stats.estimate.sample import Sample
 
 RULES = Rules(0.05, 1.25, {})
 
@@ -29,6 +31,8 @@ class Noise(Noted):
         self.rng = rng
         self.effects = effects or {}
         self.drawn: dict[frozenset[str], Draws] = {}
+        self.late: dict[str, tuple[Sample, Sample]] = {}
+        self.calm: Draws | None = None
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         key = frozenset(levels.values())
@@ -40,6 +44,9 @@ class Noise(Noted):
             self.drawn[key] = Draws(point, point + self.rng.normal(0, 0.01, 4000), 1e6, 100)
         self.unusable |= {level: why for level, why in self.bad.items() if level in key}
         self.waited |= {level: wait for level, wait in self.waits.items() if level in key}
+        self.disturbed |= {level: self.late[level] for level in self.late if level in key}
+        if self.without == DISTURBED and not self.late.keys().isdisjoint(key):
+            return self.calm
         if self.without in key:
             return self.drawn[key].less(self.waits[self.without])
         return self.drawn[key]
@@ -199,6 +206,18 @@ def test_a_verdict_must_survive_without_the_cpu_waiting_of_each_scenario(wait_s:
     judged = judge(_claim("c"), source, 0.05, RULES)
     assert judged.verdict == verdict
     assert ("of CPU waiting of c-b" in judged.why) == (verdict == "inconclusive")
+    assert source.without is None
+
+
+@pytest.mark.parametrize(("without", "verdict"), [(2.0, "confirmed"), (1.0, "inconclusive")])
+def test_a_verdict_must_survive_without_the_exchanges_that_the_emulator_disturbed(without: float, verdict: str) -> None:
+    source = Noise(np.random.default_rng(0), {"c-b": 1.0})
+    source.late = {"c-b": (Sample.of([[1.0] * 9]), Sample.of([[1.0] * 7]))}
+    source.calm = Draws(without, without + np.random.default_rng(1).normal(0, 0.01, 4000), 1e6, 100)
+    judged = judge(_claim("c"), source, 0.05, RULES)
+    assert judged.verdict == verdict
+    words = "it would be confirmed, but not without the 2 of 9 exchanges during which the link was late"
+    assert judged.why.endswith(words) == (verdict == "inconclusive")
     assert source.without is None
 
 

@@ -103,6 +103,8 @@ class Records:
         self.ledgers: dict[str, list[dict[str, int]]] = {}
         self.radio: dict[str, list[dict[str, Any]]] = {}
         """Of a trial: its packets at the client's radio."""
+        self.packets: dict[str, list[dict[str, Any]]] = {}
+        """Of a trial: when packets left its link, and how late."""
         (folder / "trials").mkdir(parents=True)
 
     def trial(
@@ -187,6 +189,11 @@ class Records:
             "    for log in sys.argv[5:]:\n"
             "        for row in radio.get(log.split('/')[-2], ()):\n"
             "            print(json.dumps(dict(row, log=log)))\n"
+            "    sys.exit()\n"
+            f"packets = json.loads({json.dumps(self.packets)!r})\n"
+            "if sys.argv[1:3] == ['dissect', '--']:\n"
+            "    for row in packets.get(sys.argv[3].split('/')[-2], ()):\n"
+            "        print(json.dumps(row))\n"
             "    sys.exit()\n"
             "assert sys.argv[1:3] == ['dissect', '--flows']\n"
             "for log in sys.argv[4:]:\n    for row in flows[log]:\n        print(json.dumps(row))\n"

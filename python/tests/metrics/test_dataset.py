@@ -43,7 +43,7 @@ def test_columns_are_the_documented_ones_in_order(records: Records, built: Build
     keys = ["trial", "scenario", "block", "replicate", "lane"]
     metrics = [metric.column for metric in EXCHANGE_METRICS]
     columns = exchange_columns(["request-response"])
-    assert dataset.exchanges.columns == [*keys, *columns, "download_bytes", *metrics]
+    assert dataset.exchanges.columns == [*keys, *columns, "download_bytes", "disturbed", *metrics]
 
 
 PUBSUB = {"kind": "pubsub", "message_bytes": 30, "messages": 1}

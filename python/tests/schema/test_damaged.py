@@ -45,7 +45,8 @@ READERS: dict[str, Callable[[Path], object]] = {
     RESULT: lambda folder: read_result(folder / RESULT),
 }
 TABLES = {
-    "exchanges.parquet": {name: EXCHANGE_TYPES[name] for name in exchange_columns(["request-response"])},
+    "exchanges.parquet": {name: EXCHANGE_TYPES[name] for name in exchange_columns(["request-response"])}
+    | {"disturbed": pl.Boolean},
     "trials.parquet": TRIAL_TYPES,
 }
 EACH = 300

@@ -247,6 +247,29 @@ def test_a_scenario_with_only_failed_trials_stays_in_the_counts_without_estimate
     assert not any(note.startswith("Trials not done") for note in notes)
 
 
+@pytest.mark.parametrize(("disturbed", "flag"), [(0.5, "unusable"), (0.0, "good")])
+def test_a_difference_must_be_there_without_the_exchanges_that_the_emulator_disturbed(
+    tmp_path: Path, disturbed: float, flag: str
+) -> None:
+    folder = write_campaign(
+        tmp_path, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=8, exchanges=10
+    )
+    exchanges = pl.read_parquet(folder / "exchanges.parquet")
+    slow = next(s for s in json.loads((folder / "plan.json").read_text())["scenarios"] if s["protocol"] == "h3")["key"]
+    late = (pl.col("scenario") == slow) & (pl.col("index") < 6)
+    delay = pl.when(late).then(900_000_000).otherwise(100_000_000 + 1000 * pl.col("replicate") + pl.col("index"))
+    marks = late if disturbed else pl.lit(value=False)
+    exchanges.with_columns(end_to_end_delay_ns=delay, disturbed=marks).write_parquet(folder / "exchanges.parquet")
+    made = analyze(folder)
+    [comparison] = [c for c in made["comparisons"] if c["metric"] == "end-to-end-delay"]
+    quality = comparison["link"]
+    assert quality["flag"] == flag
+    words = "the difference does not survive taking away 48 of 80 exchanges during which the link was late"
+    assert (quality["why"] == words) == bool(disturbed)
+    notes = [note for note in made["notes"] if note.startswith("The link was late during 48 of 160 exchanges")]
+    assert len(notes) == bool(disturbed)
+
+
 def test_a_scenario_with_only_timeouts_is_compared_and_not_left_out(tmp_path: Path) -> None:
     folder = write_campaign(
         tmp_path, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=6, exchanges=5

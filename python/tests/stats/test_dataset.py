@@ -48,6 +48,20 @@ def test_a_timed_out_exchange_is_censored_in_its_trial_for_delays_alone(tmp_path
     assert measured["wire-up-packets"].sample.censored == (0,) * 4
 
 
+def test_a_delays_undisturbed_sample_lacks_the_exchanges_that_the_emulator_disturbed(tmp_path: Path) -> None:
+    folder = _written(tmp_path, timed_out=0.5)
+    assert _measured(folder)["end-to-end-delay"].undisturbed is None
+    exchanges = pl.read_parquet(folder / "exchanges.parquet")
+    late = (pl.col("replicate") == 1).alias("disturbed")
+    exchanges.with_columns(late).write_parquet(folder / "exchanges.parquet")
+    measured = _measured(folder)
+    every, calm = measured["end-to-end-delay"].sample, measured["end-to-end-delay"].undisturbed
+    assert calm is not None
+    assert [len(trial) for trial in calm.trials] == [len(t) * (at != 1) for at, t in enumerate(every.trials)]
+    assert calm.censored == tuple(count * (at != 1) for at, count in enumerate(every.censored))
+    assert measured["wire-up-packets"].undisturbed is None
+
+
 def test_a_metric_that_no_completed_exchange_has_is_not_one_of_time_outs(tmp_path: Path) -> None:
     folder = _written(tmp_path, timed_out=0.5)
     table = pl.read_parquet(folder / "exchanges.parquet").with_columns(response_time_ns=pl.lit(None, dtype=pl.Int64))

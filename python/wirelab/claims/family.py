@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from wirelab.claims.judgement import (
     CONFIRMED,
     CONTRADICTED,
+    DISTURBED,
     INCONCLUSIVE,
     Context,
     Judgement,
@@ -23,6 +24,7 @@ from wirelab.claims.judgement import (
 )
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Form, Part
+from wirelab.stats.compare.scenarios import disturbed_words
 from wirelab.stats.estimate.bootstrap import UNKNOWN
 from wirelab.units import format_duration
 
@@ -115,6 +117,7 @@ def judge_part(part: Form, context: Context) -> Judgement:
     context.source.time_outs.clear()
     context.source.unusable.clear()
     context.source.waited.clear()
+    context.source.disturbed.clear()
     judgement = _by_quality(part, context, _by_design(part, part.judge(context)))
     if isinstance(part, Part) and part.beside:
         judgement = replace(judgement, text=f"{part.beside} ({judgement.text})")
@@ -149,7 +152,7 @@ def _by_design(part: Form, judgement: Judgement) -> Judgement:
 
 def _by_quality(part: Form, context: Context, judgement: Judgement) -> Judgement:
     """Inconclusive if it rests on a scenario of unusable quality, or if it does not survive taking away the CPU
-    waiting of one scenario.
+    waiting of one scenario, or the exchanges that the emulator disturbed.
     """
     source = context.source
     if source.unusable:
@@ -162,13 +165,18 @@ def _by_quality(part: Form, context: Context, judgement: Judgement) -> Judgement
         more = f", and of {len(source.unusable) - 1} more" if len(source.unusable) > 1 else ""
         words = f"{would} the quality of {source.name_of(scenario)} is unusable: {why}{more}"
         return replace(judgement, verdict=INCONCLUSIVE, why=words)
-    for scenario, wait_s in list(source.waited.items()):
-        source.without = scenario
+    machine = {
+        scenario: f"{format_duration(round(wait_s * 1e9))} of CPU waiting of {source.name_of(scenario)}"
+        for scenario, wait_s in source.waited.items()
+    }
+    if source.disturbed:
+        machine[DISTURBED] = disturbed_words(source.disturbed.values())
+    for what, words in machine.items():
+        source.without = what
         verdict = _by_design(part, part.judge(context)).verdict
         source.without = None
         if verdict != judgement.verdict:
-            wait = f"{format_duration(round(wait_s * 1e9))} of CPU waiting of {source.name_of(scenario)}"
-            return replace(judgement, verdict=INCONCLUSIVE, why=f"{would} not without the {wait}")
+            return replace(judgement, verdict=INCONCLUSIVE, why=f"{would} not without the {words}")
     return judgement
 
 

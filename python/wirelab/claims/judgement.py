@@ -13,10 +13,14 @@ from wirelab.stats.estimate.model import LEVEL, Estimate
 
 if TYPE_CHECKING:
     from wirelab.stats.estimate.bootstrap import Draws
+    from wirelab.stats.estimate.sample import Sample
 
 CONFIRMED: Verdict = "confirmed"
 CONTRADICTED: Verdict = "contradicted"
 INCONCLUSIVE: Verdict = "inconclusive"
+
+
+DISTURBED = "disturbed exchanges"
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,12 @@ class Source(Protocol):
     """Scenarios of unusable quality that were used since it was last emptied, each with the reason."""
     waited: dict[str, float]
     """Scenarios that were used since it was last emptied with CPU waiting in their delays, in seconds."""
+    disturbed: dict[str, tuple[Sample, Sample]]
+    """Scenarios that were used since it was last emptied with exchanges that the emulator disturbed: their values with
+    and without those.
+    """
     without: str | None
-    """The scenario whose CPU waiting is taken away from its delays."""
+    """The scenario whose CPU waiting is taken away from its delays, or `DISTURBED`: those exchanges are."""
 
     def name_of(self, scenario: str) -> str:
         """The scenario's name for people."""

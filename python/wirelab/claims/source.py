@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from wirelab.claims.grade import Grades
-from wirelab.claims.judgement import TimeOuts
+from wirelab.claims.judgement import DISTURBED, TimeOuts
 from wirelab.claims.load import Claims
 from wirelab.claims.part import Levels
 from wirelab.experiment.grid.scenario import path_in_version_1
@@ -40,6 +40,7 @@ class Published:
     time_outs: dict[str, TimeOuts] = field(default_factory=dict)
     unusable: dict[str, str] = field(default_factory=dict)
     waited: dict[str, float] = field(default_factory=dict)
+    disturbed: dict[str, tuple[Sample, Sample]] = field(default_factory=dict)
     without: str | None = None
     _drawn: dict[tuple[Sequence[str], ...], dict[str, Draws]] = field(default_factory=dict)
 
@@ -88,9 +89,11 @@ class Measured:
     grades: Grades | None = None
     unusable: dict[str, str] = field(default_factory=dict)
     waited: dict[str, float] = field(default_factory=dict)
+    disturbed: dict[str, tuple[Sample, Sample]] = field(default_factory=dict)
     without: str | None = None
     _shorter: dict[tuple[str, str, str], Draws] = field(default_factory=dict)
     _drawn: dict[tuple[str, str, str], Draws | None] = field(default_factory=dict)
+    _calm: dict[tuple[str, str, str], Draws | None] = field(default_factory=dict)
     _time_outs: dict[tuple[str, str], TimeOuts] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
@@ -101,6 +104,8 @@ class Measured:
         if (scenario, name, statistic) not in self._drawn:
             self._draw(scenario, name)
         draws = self._drawn[scenario, name, statistic]
+        if self.without == DISTURBED and name in self.samples.calm(scenario):
+            return self._without_disturbed(scenario, name, statistic)
         if draws is not None:
             self.touched[scenario] = max(draws.n, self.touched.get(scenario, 0))
             self._quality(scenario, name, statistic)
@@ -130,6 +135,8 @@ class Measured:
             self.unusable[scenario] = why
         if (wait_s := self.grades.wait_s(scenario, metric, statistic)) is not None:
             self.waited[scenario] = max(wait_s, self.waited.get(scenario, 0.0))
+        if (calm := self.samples.calm(scenario).get(metric)) is not None:
+            self.disturbed[scenario] = self.samples.of(scenario)[metric], calm
 
     def _less(self, scenario: str, metric: str, statistic: str, draws: Draws) -> Draws:
         key = scenario, metric, statistic
@@ -150,17 +157,26 @@ class Measured:
 
     def _draw(self, scenario: str, metric: str) -> None:
         sample = self.samples.of(scenario).get(metric)
+        for statistic, draws in self._judged(scenario, metric, sample).items():
+            self._drawn[scenario, metric, statistic] = draws
+
+    def _without_disturbed(self, scenario: str, metric: str, statistic: str) -> Draws | None:
+        if (scenario, metric, statistic) not in self._calm:
+            for each, draws in self._judged(scenario, metric, self.samples.calm(scenario)[metric]).items():
+                self._calm[scenario, metric, each] = draws
+        return self._calm[scenario, metric, statistic]
+
+    def _judged(self, scenario: str, metric: str, sample: Sample | None) -> dict[str, Draws | None]:
         if sample is not None and self.filtered:
             sample = published_rule.filtered(sample)
         if sample is None or sample.n < 2:
-            for statistic in ("mean", "sd", "median"):
-                self._drawn[scenario, metric, statistic] = None
-            return
+            return dict.fromkeys(("mean", "sd", "median"))
         drawn = self._statistics(scenario, metric, sample)
         unknown = sample.unknown_share > MOST_TIMED_OUT
-        for statistic, draws in drawn.items():
-            judged = replace(draws, tells=(False, False)) if draws is not None and unknown else draws
-            self._drawn[scenario, metric, statistic] = judged
+        return {
+            statistic: replace(draws, tells=(False, False)) if draws is not None and unknown else draws
+            for statistic, draws in drawn.items()
+        }
 
     def _statistics(self, scenario: str, metric: str, sample: Sample) -> dict[str, Draws | None]:
         """A mean counts time-outs at the horizon, but says nothing if hardly anything else is in it."""
@@ -172,7 +188,8 @@ class Measured:
             if any(sample.censored):
                 horizon_s = self.samples.dataset.horizon_s(scenario)
                 mean, _ = bootstrap.moments(sample.restricted(horizon_s), self.resamples, rng)
-                self._time_outs[scenario, metric] = TimeOuts(horizon_s, time_outs_in_mean(sample, horizon_s))
+                time_outs = TimeOuts(horizon_s, time_outs_in_mean(sample, horizon_s))
+                self._time_outs.setdefault((scenario, metric), time_outs)
         median = bootstrap.medians(sample.with_censored(), self.resamples, rng) if self.samples.medians else None
         return {"mean": mean, "sd": None if sample.censored_share > MOST_TIMED_OUT else sd, "median": median}
 
@@ -188,6 +205,7 @@ class Samples:
     medians: bool
     _points: dict[frozenset[tuple[str, str]], str] = field(default_factory=dict)
     _samples: dict[str, dict[str, Sample]] = field(default_factory=dict)
+    _undisturbed: dict[str, dict[str, Sample]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for scenario in self.dataset.scenarios:
@@ -208,8 +226,17 @@ class Samples:
     def of(self, scenario: str) -> dict[str, Sample]:
         """The scenario's samples by metric."""
         if scenario not in self._samples:
-            self._samples[scenario] = {one.metric.name: one.sample for one in self.dataset.measured(scenario)}
+            measured = list(self.dataset.measured(scenario))
+            self._samples[scenario] = {one.metric.name: one.sample for one in measured}
+            self._undisturbed[scenario] = {
+                one.metric.name: one.undisturbed for one in measured if one.undisturbed is not None
+            }
         return self._samples[scenario]
+
+    def calm(self, scenario: str) -> dict[str, Sample]:
+        """The same without the exchanges that the emulator disturbed, of metrics with any."""
+        self.of(scenario)
+        return self._undisturbed[scenario]
 
     def choices(self) -> list[dict[str, Level]]:
         """Every combination of levels outside the publication's grid, in plan order."""

@@ -15,6 +15,7 @@ import polars as pl
 
 from wirelab.errors import WirelabError
 from wirelab.metrics import delivery, resources
+from wirelab.metrics.disturbed import disturbed
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
 from wirelab.metrics.ledger import measure_ledger
@@ -137,7 +138,8 @@ def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     flows = without_drops(flows, done.filter(pl.col("scenario").is_in(netem))["trial"])
     recorded = _recorded_exchanges(campaign, done["trial"])
     spent = spend(campaign, plan, recorded, done, settings)
-    exchanges = _exchanges(recorded, done, plan.scenarios, flows, spent)
+    marked = recorded.with_columns(disturbed=disturbed(campaign, plan, done, recorded))
+    exchanges = _exchanges(marked, done, plan.scenarios, flows, spent)
     replayed = trials.drop(*REPLAY).join(
         replays(campaign, done["trial"]), on="trial", how="left", maintain_order="left"
     )
@@ -163,7 +165,8 @@ def values_so_far(campaign: Path, plan: Plan, scenario: str, metric: Metric) -> 
     rows = [_entry_row(campaign, entry, replicate)[0] for entry, replicate in held]
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     recorded = _recorded_exchanges(campaign, trials["trial"])
-    exchanges = _exchanges(recorded, trials, plan.scenarios, read_flows(campaign, []), Spent.nothing())
+    unmarked = recorded.with_columns(disturbed=pl.lit(None, pl.Boolean))
+    exchanges = _exchanges(unmarked, trials, plan.scenarios, read_flows(campaign, []), Spent.nothing())
     value = pl.when(pl.col("outcome") == "timed-out").then(math.inf).otherwise(pl.col(metric.column).cast(pl.Float64))
     seen = exchanges.select("trial", value.alias("value")).drop_nulls()
     return [part["value"].to_list() for part in seen.partition_by("trial", maintain_order=True)]
@@ -292,6 +295,7 @@ def _exchanges(
             *TRIAL_KEYS,
             *exchange_types(scenarios),
             "download_bytes",
+            "disturbed",
             *(metric.value.alias(metric.column) for metric in EXCHANGE_METRICS),
         )
     )

@@ -49,7 +49,8 @@ class Table(NamedTuple):
 
 def tables() -> tuple[Table, ...]:
     """All of them."""
-    exchanges: dict[str, Any] = {**dataset.TRIAL_KEYS, **dataset.EXCHANGE_TYPES, "download_bytes": pl.Int64}
+    added = {"download_bytes": pl.Int64, "disturbed": pl.Boolean}
+    exchanges: dict[str, Any] = {**dataset.TRIAL_KEYS, **dataset.EXCHANGE_TYPES, **added}
     resources = {**dataset.TRIAL_KEYS, **resource_timings.COLUMNS}
     found = {
         dataset.EXCHANGES: (exchanges, EXCHANGE_METRICS),

@@ -50,11 +50,13 @@ COLUMNS = {
     "block": "Number of the block, from 0.",
     "replicate": "Number of the trial among those of its scenario, from 0.",
     "lane": "Number of the job that ran the trial, from 0.",
+    "disturbed": "Whether a packet was late during the exchange by more than 0.5 ms and a tenth of the links' round "
+    "trip: the delay is then not the protocol's alone. Null if that is not known.",
     "download_bytes": "Size of the answer that the exchange asked for; of several sizes, of the one whose turn it was.",
     "trials.parquet:trial": "Name of the trial; of a discarded attempt `TRIAL.discarded-ATTEMPT`.",
     "trials.parquet:status": "`done`, `failed`, `unsupported`, `timed-out`, `cancelled`, `discarded`; `damaged` if a "
-    "record is missing or torn, so that the trial is left out.",
-    "trials.parquet:error": "Why the trial failed, or which record is damaged; null if it is done.",
+    "record is missing or torn, `unusable` if the link stalled; such trials are left out.",
+    "trials.parquet:error": "Why the trial failed or is unusable, or which record is damaged; null if it is done.",
     "excluded": "True of a discarded attempt. It has no exchanges.",
     "exclusion": "Why the attempt was discarded; else null.",
     "completed": "Exchanges that completed.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -85,10 +85,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
         scenarios.append(_scenario(dataset, scenario, measured, used))
         for one in measured:
             if one.metric.name in compared:
-                name, rng = one.metric.name, dataset.rng(scenario.key, one.metric.name, "side")
-                sides[name, scenario.key] = compare.Side.of(
-                    scenario.key, one.sample, rng, one.horizon_s, _ranks_by(dataset, name)
-                )
+                sides[one.metric.name, scenario.key] = _side(dataset, scenario.key, one)
     certificates = link_certificates(dataset)
     rows = with_certificates(links(dataset), certificates)
     errors, link_rows = link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows)
@@ -107,7 +104,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
                 errors,
                 link_rows,
                 waits,
-                compare.without_waits(sides[each.metric, each.a], sides[each.metric, each.b], waits),
+                compare.without_the_machine(sides[each.metric, each.a], sides[each.metric, each.b], waits),
             )
             for each in comparisons
         ],
@@ -208,6 +205,16 @@ def _comparisons(dataset: Dataset, metric: str, sides: dict[tuple[str, str], com
     return compare.adjusted(found)
 
 
+def _side(dataset: Dataset, scenario: str, one: Measured) -> compare.Side:
+    name = one.metric.name
+    rng, ranks_by = dataset.rng(scenario, name, "side"), _ranks_by(dataset, name)
+    side = compare.Side.of(scenario, one.sample, rng, one.horizon_s, ranks_by)
+    if one.undisturbed is None:
+        return side
+    calm = compare.Side.of(scenario, one.undisturbed, dataset.rng(scenario, name, "calm"), one.horizon_s, ranks_by)
+    return replace(side, calm=calm)
+
+
 def _ranks_by(dataset: Dataset, metric: str) -> str:
     """The statistic of a metric that ranks: the experiment's of the headline metric, else the median."""
     experiment = dataset.plan.experiment
@@ -270,6 +277,7 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
             f"A setting was not in force in {len(ignored)} of {_scenarios(scenarios)}, which no chart shows and no "
             f"verdict rests on; {name}: {why}."
         )
+    yield from _disturbed(dataset)
     flagged = sum(row["flag"] in GRADES[1:] for row in link_rows)
     if flagged:
         are = "are" if flagged > 1 else "is"
@@ -279,6 +287,13 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
     if starved:
         name, worst = max(starved, key=lambda each: (GRADES.index(each[1]["flag"]), each[1]["share"] or 0.0))
         yield (f"{len(starved)} of {_scenarios(scenarios)} ran short of CPU; {name}: {worst['why']}; {worst['cure']}.")
+
+
+def _disturbed(dataset: Dataset) -> Iterator[str]:
+    disturbed = dataset.exchanges["disturbed"].sum()
+    if disturbed:
+        among = f"{disturbed:,} of {dataset.exchanges.height:,} exchanges"
+        yield f"The link was late during {among}: a difference counts only if it is there without them too."
 
 
 def _horizons(metric: str, scenarios: list[AnalysedScenario]) -> Iterator[str]:

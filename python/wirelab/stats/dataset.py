@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.metrics.dataset import TRIAL_KEYS, TRIAL_TYPES, exchange_types
-from wirelab.metrics.registry import EXCHANGE_METRICS, Metric
+from wirelab.metrics.registry import DELAYS, EXCHANGE_METRICS, Metric
 from wirelab.metrics.resources import USED
 from wirelab.metrics.steps import next_command
 from wirelab.metrics.tables import read_table
@@ -55,6 +55,8 @@ class Measured:
     hit: tuple[NDArray[np.bool_], ...] | None
     horizon_s: float | None = None
     """Where time-outs count in its mean; None if a time-out says nothing about its value."""
+    undisturbed: Sample | None = None
+    """The sample of a delay without the exchanges that the emulator disturbed; None if it disturbed none."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class Dataset:
                 raise WirelabError(f"{campaign} has no {name}", hint=hint)
         plan = read_plan(campaign)
         trials = read_table(campaign / "trials.parquet", types=TRIAL_TYPES)
-        exchanges = read_table(campaign / "exchanges.parquet", types={**TRIAL_KEYS, **exchange_types(plan.scenarios)})
+        types: dict[str, type[pl.DataType]] = {**TRIAL_KEYS, **exchange_types(plan.scenarios), "disturbed": pl.Boolean}
+        exchanges = read_table(campaign / "exchanges.parquet", types=types)
         excluded = trials.filter(pl.col("excluded"))["trial"].implode()
         return cls(campaign, plan, exchanges.filter(~pl.col("trial").is_in(excluded)), trials)
 
@@ -202,6 +205,7 @@ class Dataset:
         completed = (rows["outcome"] == "completed").to_numpy()
         timed_out = (rows["outcome"] == "timed-out").to_numpy()
         touched = _touched(rows)
+        calm = ~rows["disturbed"].fill_null(value=False).to_numpy()
         has_copies = "copies" in rows.columns and rows["copies"].null_count() < len(rows)
         kind = self.plan.scenario(scenario).workload.kind
         has_time_outs = CENSORED | ({"delivery-delay"} if has_copies else CENSORED_OF.get(kind, set()))
@@ -230,7 +234,13 @@ class Dataset:
             if touched is not None:
                 hit = tuple(t[mask] for t, mask in zip(np.split(touched, starts[1:]), masks, strict=True))
             horizon_s = self.horizon_s(scenario) if metric.name in has_time_outs else None
-            yield Measured(metric, unit, Sample(tuple(parts), censored, unknown), hit, horizon_s)
+            undisturbed = None
+            if metric.name in DELAYS and not calm.all():
+                each = zip(np.split(values, starts[1:]), masks, late, np.split(calm, starts[1:]), strict=True)
+                left = [(part[mask & quiet], int((timed & quiet).sum())) for part, mask, timed, quiet in each]
+                counts = tuple(count if metric.name in has_time_outs else 0 for _, count in left)
+                undisturbed = Sample(tuple(part for part, _ in left), counts)
+            yield Measured(metric, unit, Sample(tuple(parts), censored, unknown), hit, horizon_s, undisturbed)
 
 
 def _ends(rows: pl.DataFrame, size_bytes: int) -> SizeOutcomes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -46,6 +46,8 @@ class Side:
     percentile: Draws | None = None
     statistic: str = MEDIAN
     """What ranks: the median, or the percentile."""
+    calm: Side | None = None
+    """The same without the exchanges that the emulator disturbed; None if it disturbed none."""
 
     @classmethod
     def of(
@@ -159,11 +161,11 @@ def _text(*parts: object) -> str:
     return json.dumps(parts, sort_keys=True)
 
 
-def without_waits(
+def without_the_machine(
     a: Side, b: Side, waits: Mapping[str, Wait], level: float = LEVEL
 ) -> dict[str, list[tuple[str, Estimate]]]:
-    """The ratios of means, of medians and of percentiles of delays with the CPU waiting of one side taken away, each
-    with the name and the time; only of sides that waited too long.
+    """The ratios of means, of medians and of percentiles of delays without what the machine did, each with what was
+    taken away: the CPU waiting of one side, if it waited too long, or the exchanges that the emulator disturbed.
     """
     found: dict[str, list[tuple[str, Estimate]]] = {}
     for statistic in RATIOS:
@@ -178,7 +180,18 @@ def without_waits(
             ratio = ours.less(seconds).over(theirs) if side is a else ours.over(theirs.less(seconds))
             words = f"{format_duration(round(seconds * 1e9))} of CPU waiting of {wait.name}"
             found.setdefault(statistic, []).append((words, ratio.estimate(level)))
+        if a.calm is not None or b.calm is not None:
+            words = disturbed_words([(side.sample, side.calm.sample) for side in (a, b) if side.calm is not None])
+            calm = _ratio(statistic, a.calm or a, b.calm or b, level)
+            found.setdefault(statistic, []).append((words, calm))
     return found
+
+
+def disturbed_words(samples: Iterable[tuple[Sample, Sample]]) -> str:
+    """The exchanges that samples have and their calm ones do not."""
+    sizes = [(every.n, calm.n) for every, calm in samples]
+    total = sum(every for every, _ in sizes)
+    return f"{total - sum(calm for _, calm in sizes)} of {total} exchanges during which the link was late"
 
 
 def _ratio(of: Ratio, left: Side, right: Side, level: float, also: str = "") -> Estimate:

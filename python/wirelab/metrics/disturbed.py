@@ -1,0 +1,76 @@
+"""Exchanges during which the emulator delivered a packet late: their delays are not the protocol's alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from wirelab import agent
+from wirelab.schema import LinkReport, LinkSpec, is_netem, link_key
+from wirelab.schema.campaign import PACKET_LOG, RESULT, TRIALS, packet_log, read_result
+from wirelab.schema.plan import Plan, Scenario
+
+LEAST_NS = 500_000
+SHARE_OF_RTT = 0.1
+Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Begins and ends."""
+_TYPES = {"departure_ns": pl.Int64, "lateness_ns": pl.Int64}
+
+
+def disturbed(campaign: Path, plan: Plan, trials: pl.DataFrame, exchanges: pl.DataFrame) -> pl.Series:
+    """Whether a packet was late by more than `disturbance_ns` during each exchange, on any link and of any flow: the
+    emulator delays them all. Null if that is not known, as with netem.
+    """
+    scenarios = {scenario.key: scenario for scenario in plan.scenarios}
+    rows = trials.select("trial", "scenario", "lateness_max_ns").iter_rows()
+    late = {trial: _late(campaign / TRIALS / trial, plan, scenarios[key], worst_ns) for trial, key, worst_ns in rows}
+    each = exchanges.select("trial", "start_ns", "end_ns").iter_rows()
+    return pl.Series([_overlaps(late[trial], begin, end) for trial, begin, end in each], dtype=pl.Boolean)
+
+
+def disturbance_ns(plan: Plan, scenario: Scenario) -> int:
+    """A tenth of the round trip of the scenario's links, and 0.5 ms at least: a link of which 1 % of the packets are so
+    late is of unusable quality.
+    """
+    return max(LEAST_NS, round(SHARE_OF_RTT * sum(_round_trip_ns(plan, link) for link in scenario.links)))
+
+
+def _round_trip_ns(plan: Plan, link: LinkSpec) -> float:
+    facts = plan.link_facts[link_key(link)]
+    stages = (*facts.uplink.stages, *facts.downlink.stages)
+    return sum(stage.delay.mean_ns for stage in stages if stage.delay is not None)
+
+
+def _late(folder: Path, plan: Plan, scenario: Scenario, worst_ns: int | None) -> Spans | None:
+    """When late packets should have left, and when they did; None if a link says nothing of it."""
+    if any(is_netem(link) for link in scenario.links):
+        return None
+    bound_ns = disturbance_ns(plan, scenario)
+    logs = {PACKET_LOG: worst_ns}
+    if scenario.topology:
+        logs |= {packet_log(name): _worst_ns(link) for name, link in read_result(folder / RESULT).other_links.items()}
+    late = [folder / name for name, worst in logs.items() if worst is not None and worst > bound_ns]
+    if not all(log.exists() for log in late):
+        return None
+    packets = pl.concat([pl.DataFrame(schema=_TYPES), *map(_packets, late)])
+    packets = packets.filter(pl.col("lateness_ns") > bound_ns)
+    left = packets["departure_ns"].to_numpy()
+    return left, left + packets["lateness_ns"].to_numpy()
+
+
+def _overlaps(late: Spans | None, begin: int | None, end: int | None) -> bool | None:
+    if late is None or begin is None or end is None:
+        return None
+    return bool(np.any((late[0] <= end) & (late[1] >= begin))) if len(late[0]) else False
+
+
+def _worst_ns(report: LinkReport) -> int:
+    return max((direction.lateness.max_ns for direction in report.directions), default=0)
+
+
+def _packets(log: Path) -> pl.DataFrame:
+    text = agent.ask(agent.find_agent(), ["dissect", "--", str(log)])
+    return pl.read_ndjson(text.encode(), schema=_TYPES) if text else pl.DataFrame(schema=_TYPES)
