@@ -6,7 +6,7 @@ import pytest
 
 from wirelab.errors import WirelabError
 from wirelab.runner.journal import Journal
-from wirelab.schema.campaign import EntryStatus, JournalEntry
+from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal, scan_journal
 
 
 def entry(trial: str, status: EntryStatus = EntryStatus.DONE) -> JournalEntry:
@@ -45,10 +45,30 @@ def test_a_torn_last_line_is_cut_off_and_writing_continues_after_the_last_whole_
         assert [e.trial for e in journal.entries] == ["a", "c"]
 
 
-def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
+def test_a_broken_line_in_the_middle_is_named_by_readers_and_removed_by_a_run(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
         journal.append(entry("a"))
-    path.write_bytes(b"not json\n" + path.read_bytes())
-    with pytest.raises(WirelabError, match=r"journal\.jsonl:1: not a journal entry"):
-        Journal(path)
+    whole = path.read_bytes()
+    path.write_bytes(b"not json\n" + whole)
+    with pytest.raises(WirelabError, match=r"journal\.jsonl:1: not a journal entry: invalid JSON: expected ident"):
+        read_journal(path)
+    with Journal(path) as journal:
+        assert [e.trial for e in journal.entries] == ["a"]
+        [removed] = journal.removed
+        assert removed.startswith(f"{path}:1: not a journal entry: invalid JSON")
+    assert path.read_bytes() == whole
+    assert read_journal(path)[0] == [entry("a").model_copy(update={"crc32": journal.entries[0].crc32})]
+
+
+def test_every_flipped_bit_of_a_journal_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.append(entry("a"), entry("b"))
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        for bit in range(8):
+            path.write_bytes(bytes([*whole[:place], whole[place] ^ 1 << bit, *whole[place + 1 :]]))
+            read = scan_journal(path)
+            assert read.damaged or read.cut, (place, bit)
+            assert [e.trial for e in read.entries] in ([], ["a"], ["b"]), (place, bit)

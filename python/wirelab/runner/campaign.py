@@ -19,6 +19,7 @@ from wirelab.runner.timing_error import stall_words
 from wirelab.schema.campaign import (
     JOURNAL,
     PLAN,
+    RESULT,
     TRIALS,
     EntryStatus,
     JournalEntry,
@@ -46,6 +47,8 @@ class Campaign:
     journal: Journal
     reopened: tuple[JournalEntry, ...] = ()
     """Trials whose records are missing or torn, which are run again; `error` says why."""
+    lost: tuple[str, ...] = ()
+    """Lines of the journal that were removed because they are torn or damaged, and trials that ended without a line."""
 
     def trial_folder(self, trial: str) -> Path:
         """The folder of a trial's records."""
@@ -209,11 +212,17 @@ def _check_agent(folder: Path, journal: Journal, digest: str) -> None:
 
 
 def _remove_unfinished(campaign: Campaign) -> None:
+    """Remove the folders of trials that the journal does not know; `lost` names those that have ended."""
+    ended = []
     last = {entry.trial: entry for entry in campaign.journal.entries}
     for folder in (campaign.folder / TRIALS).iterdir():
         known = "." in folder.name or (folder.name in last and last[folder.name].status.final)
         if not known:
+            if (folder / RESULT).exists():
+                ended.append(f"{folder.name} is run again: the journal has no whole line of it")
             remove_any(folder)
+    lines = (f"{words}; this line is removed" for words in campaign.journal.removed)
+    campaign.lost = (*lines, *sorted(ended))
 
 
 def remove_any(path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from wirelab.schema.campaign import JOURNAL, PLAN, read_journal, read_plan
+from wirelab.schema.campaign import JOURNAL, PLAN, read_plan, scan_journal
 from wirelab.schema.plan import Plan
 from wirelab.schema.record import CampaignRecord
 
@@ -37,7 +37,7 @@ def changed_versions(earlier: CampaignRecord | None, now: CampaignRecord) -> lis
 def _changed(folder: Path, earlier: Plan, plan: Plan) -> Iterator[str]:
     digests = earlier.programs
     keys = {scenario.key for scenario in plan.scenarios}
-    over = {entry.trial: entry for entry in read_journal(folder / JOURNAL)[0]}
+    over = {entry.trial: entry for entry in scan_journal(folder / JOURNAL).entries}
     for name, digest in plan.programs.items():
         if digests.get(name, digest) == digest:
             continue

@@ -6,20 +6,28 @@ import os
 from pathlib import Path
 from types import TracebackType
 
-from wirelab.schema.campaign import JournalEntry, read_journal
+from wirelab.schema.campaign import JournalEntry, scan_journal
+from wirelab.schema.replaced import replaced
 
 
 class Journal:
-    """An append-only file of JSON lines. Opening it cuts off a torn last line."""
+    """An append-only file of JSON lines. Opening it removes the lines that are torn or damaged."""
 
     def __init__(self, path: Path) -> None:
-        self.entries, size = read_journal(path)
+        self.entries, whole, damaged, cut = scan_journal(path)
+        self.removed = (*damaged, *([cut] if cut is not None else []))
+        """What was wrong with each line that was removed."""
+        if damaged:
+            with replaced(path) as fresh, fresh.open("wb") as file:
+                file.write(whole)
+                file.flush()
+                os.fsync(file.fileno())
         self._file = path.open("ab", buffering=0)
-        self._file.truncate(size)
+        self._file.truncate(len(whole))
 
     def append(self, *entries: JournalEntry) -> None:
         """Write entries in one go and wait until the disk has them."""
-        lines = "".join(entry.model_dump_json(exclude_none=False) + "\n" for entry in entries).encode()
+        lines = b"".join(entry.line() for entry in entries)
         written = 0
         while written < len(lines):
             written += self._file.write(lines[written:])

@@ -102,7 +102,7 @@ def run_plan(
             recorded = read_record(folder)
             earlier = () if recorded is None else recorded.runs
             _report_changed_claims(earlier, this_run, observer)
-            for words in (*changed, *changed_versions(recorded, written)):
+            for words in (*campaign.lost, *changed, *changed_versions(recorded, written)):
                 observer.say(words)
             facts.write(folder, written, [*earlier, this_run])
             with cpus.away_from(opened.link_cpu):

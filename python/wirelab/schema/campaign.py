@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import zlib
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -106,6 +109,25 @@ class JournalEntry(Border):
     """RFC 3339."""
     records: dict[str, str] | None = None
     """SHA-256 of each record in the trial's folder, by name; null if nothing was recorded, or by an earlier version."""
+    crc32: str | None = None
+    """CRC-32 of the line up to this key, in hexadecimal; null by an earlier version."""
+
+    def line(self) -> bytes:
+        """The line of the journal, with its checksum."""
+        body = self.model_dump_json(exclude={"crc32"}).encode()[:-1]
+        return body + b',"crc32":"%08x"}\n' % zlib.crc32(body)
+
+
+class JournalLines(NamedTuple):
+    """What a journal holds; a last line without its end is one that a crash cut."""
+
+    entries: list[JournalEntry]
+    whole: bytes
+    """The lines of these entries."""
+    damaged: list[str]
+    """Each other line, and what is wrong with it; the hint of an error is not in it."""
+    cut: str | None
+    """What is wrong with the last line; None if it is whole."""
 
 
 def read_plan(campaign: Path) -> Plan:
@@ -125,29 +147,55 @@ def read_result(path: Path) -> TrialResult:
 
 
 def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
-    """Every entry in order, and the bytes they take; a torn last line is ignored, a missing journal is empty."""
+    """Every entry in order, and the bytes they take; a torn last line is ignored, a missing journal is empty.
+
+    Raises `WirelabError` for any other line that is damaged.
+    """
+    read = scan_journal(path)
+    if read.damaged:
+        raise WirelabError(read.damaged[0], hint=f"the same {launched('run')} command runs its trial again")
+    return read.entries, len(read.whole)
+
+
+def scan_journal(path: Path) -> JournalLines:
+    """The entries that are whole, and the lines that are not. Raises `WirelabError` if the file cannot be read."""
+    entries: list[JournalEntry] = []
+    whole: list[bytes] = []
+    damaged_lines: list[str] = []
+    cut = None
     if not path.exists():
-        return [], 0
-    hint = "start the campaign anew with --fresh"
+        return JournalLines(entries, b"", damaged_lines, cut)
     try:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:
-        raise damaged(path, f"it cannot be read: {error.strerror}", hint) from None
-    entries: list[JournalEntry] = []
-    size = 0
+        raise damaged(path, f"it cannot be read: {error.strerror}", "start the campaign anew with --fresh") from None
     for number, line in enumerate(lines, 1):
-        try:
-            entry = JournalEntry.model_validate_json(line)
-        except ValidationError as error:
-            if number == len(lines):
-                break
-            why = wrong_value(error.errors(include_url=False)[0])
-            raise WirelabError(f"{path}:{number}: not a journal entry: {why}", hint=hint) from None
-        if not line.endswith(b"\n"):
-            break
-        entries.append(entry)
-        size += len(line)
-    return entries, size
+        entry = _entry(line)
+        if isinstance(entry, JournalEntry):
+            entries.append(entry)
+            whole.append(line)
+        elif number == len(lines):
+            cut = f"{path}:{number}: not a journal entry: {entry}"
+        else:
+            damaged_lines.append(f"{path}:{number}: not a journal entry: {entry}")
+    return JournalLines(entries, b"".join(whole), damaged_lines, cut)
+
+
+_CHECKSUM = re.compile(rb',"crc32":"([0-9a-f]{8})"}\n$')
+
+
+def _entry(line: bytes) -> JournalEntry | str:
+    """The entry of a line, or what is wrong with it."""
+    try:
+        entry = JournalEntry.model_validate_json(line)
+    except ValidationError as error:
+        return wrong_value(error.errors(include_url=False)[0])
+    if not line.endswith(b"\n"):
+        return "it has no end"
+    found = _CHECKSUM.search(line)
+    if entry.crc32 is not None and (found is None or int(found[1], 16) != zlib.crc32(line[: found.start()])):
+        return "its checksum is wrong"
+    return entry
 
 
 def attempt_folder(campaign: Path, trial: str, attempt: int) -> Path:

@@ -65,6 +65,8 @@ def wrong_value(detail: ErrorDetails) -> str:
     place = ".".join(map(str, detail["loc"]))
     if detail["type"] == "missing":
         return f"it has no {place}"
+    if detail["type"] == "json_invalid":
+        return f"{detail['msg'][:1].lower()}{detail['msg'][1:]}"
     value = json.dumps(detail["input"], ensure_ascii=False, default=str)
     shown = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
     return f"{place}: {detail['msg'][:1].lower()}{detail['msg'][1:]} ({shown})"
