@@ -11,7 +11,7 @@ import sysconfig
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from wirelab.errors import RunError
+from wirelab.errors import RunError, WirelabError
 
 NAME = "wirelab-agent"
 VARIABLE = "WIRELAB_AGENT"
@@ -39,26 +39,28 @@ def digest(agent: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def ask(
+def ask(  # noqa: PLR0913 (what runs it, and what it is given)
     agent: Path,
     arguments: Sequence[str],
     allowed: frozenset[int] = frozenset({0}),
     timeout_s: float | None = None,
     heard: Callable[[str], None] | None = None,
+    *,
+    files: Sequence[str] = (),
 ) -> str:
-    """What the agent prints on stdout for these arguments; any exit code that is not allowed is an error.
+    """What the agent prints on stdout for these arguments and files; any exit code that is not allowed is an error:
+    one of its input, if it was given files.
 
     `heard` gets its words for people, if it has any though it did what it was asked for.
     """
+    command = [str(agent), *arguments, *(["--", *files] if files else [])]
     try:
-        done = subprocess.run(
-            [str(agent), *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=timeout_s
-        )
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=timeout_s)
     except subprocess.TimeoutExpired:
         raise RunError(f"{NAME} {arguments[0]} did not end within {timeout_s:g} s") from None
     if done.returncode not in allowed:
         words = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
-        raise RunError(f"{NAME} {arguments[0]}: {words}")
+        raise (WirelabError if files else RunError)(f"{NAME} {arguments[0]}: {words.removeprefix('error: ')}")
     if heard is not None and done.stderr:
         heard(done.stderr.decode(errors="replace").strip())
     return done.stdout.decode()

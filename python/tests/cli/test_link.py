@@ -16,7 +16,7 @@ from tests.cli.test_main import run
 from tests.fit import samples
 from tests.fit.test_profile import transfer
 from tests.snapshots import assert_golden
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 
 PCAP = bytes.fromhex("d4c3b2a1") + bytes(20)
 
@@ -74,8 +74,8 @@ def test_a_capture_is_read_by_the_agent(tmp_path: Path, monkeypatch: pytest.Monk
     path.write_bytes(PCAP)
     asked: list[Sequence[str]] = []
 
-    def ask(_: Path, arguments: Sequence[str]) -> str:
-        asked.append(arguments)
+    def ask(_: Path, arguments: Sequence[str], *, files: Sequence[str]) -> str:
+        asked.append([*arguments, *files])
         return "\n".join(json.dumps(row) for row in transfer().rows)
 
     monkeypatch.setattr("wirelab.agent.find_agent", Path)
@@ -83,7 +83,7 @@ def test_a_capture_is_read_by_the_agent(tmp_path: Path, monkeypatch: pytest.Monk
     code, out, _ = run("link", "fit", str(path))
     assert code == 0
     assert tomllib.loads(out)["link"]["uplink"]["delay"] == "20 ms"
-    assert asked == [["capture", "--", str(path)]]
+    assert asked == [["capture", str(path)]]
 
 
 def test_a_capture_that_the_agent_cannot_read_is_an_input_error(
@@ -92,8 +92,8 @@ def test_a_capture_that_the_agent_cannot_read_is_an_input_error(
     path = tmp_path / "mine.pcap"
     path.write_bytes(PCAP)
 
-    def refuse(*_: object) -> str:
-        raise RunError("wirelab-agent capture: has link type 127")
+    def refuse(*_: object, **__: object) -> str:
+        raise WirelabError("wirelab-agent capture: has link type 127")
 
     monkeypatch.setattr("wirelab.agent.find_agent", Path)
     monkeypatch.setattr("wirelab.agent.ask", refuse)

@@ -40,8 +40,8 @@ def test_what_is_measured_is_read_without_the_agent(tmp_path: Path, monkeypatch:
         read_probes(folder)
     assert raised.value.hint == "wirelab measure CAMPAIGN"
 
-    def ask(_agent: Path, arguments: list[str], *_rest: Any, **_more: Any) -> str:
-        assert arguments[2] == str(folder / "packets.wlpl")
+    def ask(_agent: Path, arguments: list[str], *_rest: Any, files: list[str], **_more: Any) -> str:
+        assert files == [str(folder / "packets.wlpl")]
         return json.dumps(PACKET if arguments[0] == "dissect" else {"packets": 1, "mismatches": 0})
 
     monkeypatch.setattr(agent, "find_agent", lambda: Path("/agent"))

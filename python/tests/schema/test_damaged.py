@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 from pydantic import TypeAdapter
 
+from tests.damaging import places
 from tests.documents import whole_record, whole_result
 from tests.synthetic import write_campaign
 from wirelab.claims.judge import judge_campaign
@@ -56,8 +57,13 @@ WRONG: tuple[Any, ...] = ({"a": 1}, [1], "word", -7, 0.5, True, None)
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small campaign with every file."""
     folder = tmp_path_factory.mktemp("whole")
+    write_whole(folder)
+    return folder
+
+
+def write_whole(folder: Path) -> None:
+    """A small campaign with every file."""
     write_campaign(
         folder, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=2, exchanges=5, claims=str(CLAIMS)
     )
@@ -78,7 +84,6 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
          "agent": "a", "written": "2026-01-01T00:00:00Z"}
     )  # fmt: skip
     (folder / "journal.jsonl").write_text((entry.model_dump_json() + "\n") * 3)
-    return folder
 
 
 @pytest.fixture
@@ -86,20 +91,12 @@ def copy(campaign: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(campaign, tmp_path / "c"))
 
 
-def paths(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Where each value of a document stands."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in inner:
-        yield (*at, key)
-        yield from paths(each, (*at, key))
-
-
 def damaged(text: str, chance: random.Random) -> tuple[bytes, str | None]:
     """A damaged document; with the key that is wrong, where one is."""
     kind = chance.choice(("cut", "empty", "bytes", *["type", "missing"] * 3))
     if kind in {"type", "missing"}:
         document = json.loads(text)
-        *outer, key = chance.choice(list(paths(document)))
+        *outer, key = chance.choice(list(places(document)))
         inner = document
         for each in outer:
             inner = inner[each]

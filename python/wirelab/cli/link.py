@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wirelab.cli.arguments import backend_option, with_backend
-from wirelab.errors import RunError, Where, WirelabError
+from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.opened import open_file, read_bytes
 
@@ -300,11 +300,7 @@ def _only_irtt(synchronised_clocks: bool) -> None:
 def _captured(file: Path) -> str:
     from wirelab.agent import ask, find_agent
 
-    agent = find_agent()
-    try:
-        return ask(agent, ["capture", "--", str(file)])
-    except RunError as error:
-        raise WirelabError(error.what) from None
+    return ask(find_agent(), ["capture"], files=[str(file)])
 
 
 def _say(profile: FittedProfile, out: Path | None) -> None:

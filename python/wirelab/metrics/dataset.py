@@ -24,6 +24,7 @@ from wirelab.metrics.page import PAGE
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.proxy import with_proxy
 from wirelab.metrics.radio import Spent, spend
+from wirelab.metrics.raw_rows import read_rows
 from wirelab.metrics.registry import EXCHANGE_METRICS, TRIAL_METRICS, Metric
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
@@ -318,16 +319,9 @@ def exchanges_of(campaign: Path, trial: str) -> list[dict[str, Any]]:
 
 def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:
     """A trial's exchanges as its client wrote them; none if it wrote no file."""
-    arrow, lines = folder / "client" / "exchanges.arrow", folder / "client" / "exchanges.jsonl"
-    if arrow.exists():
-        read = pl.read_ipc(arrow)
-    elif lines.exists() and lines.stat().st_size:
-        read = pl.read_ndjson(lines, schema=EXCHANGE_TYPES)
-    else:
-        read = pl.DataFrame(schema=EXCHANGE_TYPES)
-    typed = [pl.col(name).cast(kind) for name, kind in EXCHANGE_TYPES.items()]
+    read = read_rows(folder / "client", "exchanges", EXCHANGE_TYPES)
     # A program that has but one client need not number it.
-    return _with_absent(read).select(pl.lit(trial).alias("trial"), *typed).with_columns(pl.col("client").fill_null(0))
+    return read.select(pl.lit(trial).alias("trial"), pl.all()).with_columns(pl.col("client").fill_null(0))
 
 
 def _with_absent(exchanges: pl.DataFrame) -> pl.DataFrame:
@@ -340,7 +334,7 @@ def _recorded(folder: Path) -> int | None:
     """The number of exchanges of an unfinished trial; None if its client's file is damaged."""
     try:
         return len(_read_exchanges(folder, folder.name))
-    except (pl.exceptions.PolarsError, OSError):
+    except WirelabError:
         return None
 
 

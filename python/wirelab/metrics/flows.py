@@ -24,7 +24,7 @@ def read_flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
     logs = {str(path): trial for trial in trials if (path := campaign / TRIALS / trial / PACKET_LOG).exists()}
     paths = list(logs)
     lines = [
-        agent.ask(agent.find_agent(), ["dissect", "--flows", "--", *paths[first : first + _LOGS_AT_ONCE]])
+        agent.ask(agent.find_agent(), ["dissect", "--flows"], files=paths[first : first + _LOGS_AT_ONCE])
         for first in range(0, len(paths), _LOGS_AT_ONCE)
     ]
     read = [pl.read_ndjson(text.encode(), schema=_TYPES) for text in lines if text]

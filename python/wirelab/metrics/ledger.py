@@ -66,7 +66,7 @@ def measure_ledger(campaign: Path, plan: Plan, trials: pl.DataFrame, exchanges: 
 def _ask(folders: list[str]) -> list[dict[str, Any]]:
     lines = []
     for first in range(0, len(folders), _AT_ONCE):
-        lines += agent.ask(agent.find_agent(), ["ledger", "--", *folders[first : first + _AT_ONCE]]).splitlines()
+        lines += agent.ask(agent.find_agent(), ["ledger"], files=folders[first : first + _AT_ONCE]).splitlines()
     return [json.loads(line) for line in lines]
 
 

@@ -37,7 +37,7 @@ class _Header(Received):
 
 def dissected(log: Path, heard: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
     """Every packet of a log; `heard` gets what the agent says if the end of the log is torn."""
-    lines = agent.ask(agent.find_agent(), ["dissect", "--", str(log)], heard=heard).splitlines()
+    lines = agent.ask(agent.find_agent(), ["dissect"], heard=heard, files=[str(log)]).splitlines()
     return [json.loads(line) for line in lines]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from wirelab.metrics.tables import read_table, write_table
 from wirelab.schema import LinkSpec, TrialResult, is_netem
 from wirelab.schema.base import Received
 from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
-from wirelab.schema.document import read_document
+from wirelab.schema.document import damaged, read_document
 from wirelab.schema.link import ReplayReport
 from wirelab.schema.probe import ProbePlan
 
@@ -31,6 +33,9 @@ PACKET_TYPES = {
 _RECEIVED = {
     "uplink": pl.Boolean, "client_port": pl.Int64, "number": pl.Int64, "sent_ns": pl.Int64, "received_ns": pl.Int64,
 }  # fmt: skip
+_NUMBERS = {"sent": 2, "received": 4}
+"""How many numbers follow each word that an end prints."""
+_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 _HINT = "remove the folder, and run the same command again"
 
 
@@ -64,11 +69,11 @@ class Probes:
 def measure_probes(folder: Path) -> None:
     """Turn the log of a folder of `wirelab.runner.probes` into a table and a report of its replay, next to it."""
     found, log = agent.find_agent(), str(folder / PACKET_LOG)
-    lines = agent.ask(found, ["dissect", "--", log], timeout_s=PATIENCE_S)
+    lines = agent.ask(found, ["dissect"], timeout_s=PATIENCE_S, files=[log])
     packets = pl.read_ndjson(lines.encode(), schema=PACKET_TYPES) if lines else pl.DataFrame(schema=PACKET_TYPES)
     write_table(packets, folder / PACKETS)
     if not is_netem(_probed_link(folder)):
-        replayed = agent.ask(found, ["replay", "--", log], frozenset({0, 1}), PATIENCE_S)
+        replayed = agent.ask(found, ["replay"], frozenset({0, 1}), PATIENCE_S, files=[log])
         (folder / REPLAY).write_text(replayed, encoding="utf-8")
 
 
@@ -95,20 +100,29 @@ def read_probes(folder: Path) -> Probes:
     sent: Counter[tuple[bool, int]] = Counter()
     rows: list[tuple[bool, int, int, int, int]] = []
     for end in ENDS:
-        for line in (folder / f"{end}.txt").read_text(encoding="utf-8").splitlines():
-            word, *numbers = line.split()
-            values = [int(number) for number in numbers]
+        for word, values in _lines(folder / f"{end}.txt"):
             if word == "sent":
                 sent[end == "client", values[0]] += values[1]
-            elif word == "received":
-                rows.append((end == "server", values[0], values[1], values[2], values[3]))
             else:
-                raise RunError(f"{folder / end}.txt: '{line}' is not a line of probes")
+                rows.append((end == "server", values[0], values[1], values[2], values[3]))
     received = pl.DataFrame(rows, schema=_RECEIVED, orient="row")
     replay = None
     if not is_netem(link):
         replay = read_document(folder / REPLAY, ReplayReport, None, launched("measure CAMPAIGN"))
     return Probes(link, plan, packets, sent, received, replay, result)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, list[int]]]:
+    """Each line that an end printed: a word, and as many numbers as it has."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise damaged(path, f"it cannot be read: {error.strerror}", _HINT) from None
+    for number, line in enumerate(lines, 1):
+        word, *numbers = line.split() or [""]
+        if len(numbers) != _NUMBERS.get(word) or not all(map(_NUMBER.fullmatch, numbers)):
+            raise damaged(path, f"line {number} is not a line of probes", _HINT)
+        yield word, [int(each) for each in numbers]
 
 
 def _probed_link(folder: Path) -> LinkSpec:

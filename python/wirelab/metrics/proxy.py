@@ -7,7 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from wirelab.metrics.base import Metric, when_completed
+from wirelab.metrics.raw_rows import read_rows
 
+_STAMPS = ("start_ns", "request_start_ns", "end_ns")
+"""Of the proxy's own rows."""
 _COLUMNS = {"proxy_start_ns": pl.Int64, "proxy_asks_ns": pl.Int64, "proxy_end_ns": pl.Int64}
 
 METRICS = (
@@ -37,8 +40,9 @@ def with_proxy(exchanges: pl.DataFrame, folder: Path) -> pl.DataFrame:
     overlap = (ordered["start_ns"] < ordered["end_ns"].shift(1)).any()
     if not path.exists() or overlap or exchanges.is_empty():
         return exchanges.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in _COLUMNS.items())
-    instants = zip(("start_ns", "request_start_ns", "end_ns"), _COLUMNS.items(), strict=True)
-    rows = pl.read_ipc(path).select(pl.col(own).cast(kind).alias(name) for own, (name, kind) in instants)
+    rows = read_rows(path.parent, "exchanges", dict.fromkeys(_STAMPS, pl.Int64)).select(
+        pl.col(own).alias(name) for own, name in zip(_STAMPS, _COLUMNS, strict=True)
+    )
     asked = (
         rows.sort("proxy_start_ns")
         .join_asof(ordered.select("start_ns", "end_ns"), left_on="proxy_start_ns", right_on="start_ns")

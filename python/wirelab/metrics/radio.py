@@ -136,7 +136,7 @@ def read_packets(campaign: Path, trials: Sequence[str]) -> Iterator[list[tuple[P
     logs = [str(campaign / TRIALS / trial / PACKET_LOG) for trial in trials]
     for first in range(0, len(logs), _LOGS_AT_ONCE):
         some = logs[first : first + _LOGS_AT_ONCE]
-        text = agent.ask(agent.find_agent(), ["dissect", "--radio", CLIENT, "--", *some])
+        text = agent.ask(agent.find_agent(), ["dissect", "--radio", CLIENT], files=some)
         rows = pl.read_ndjson(text.encode(), schema=_PACKETS) if text else pl.DataFrame(schema=_PACKETS)
         found = {log[0]: packets for log, packets in rows.group_by("log", maintain_order=True)}
         for log in some:

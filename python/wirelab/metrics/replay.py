@@ -31,7 +31,7 @@ def replays(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
     reports = {}
     for first in range(0, len(paths), LOGS_AT_ONCE):
         # It fails if a log does not match or cannot be read, and has reported the others.
-        said = agent.ask(agent.find_agent(), ["replay", "--", *paths[first : first + LOGS_AT_ONCE]], frozenset({0, 1}))
+        said = agent.ask(agent.find_agent(), ["replay"], frozenset({0, 1}), files=paths[first : first + LOGS_AT_ONCE])
         for report in map(json.loads, said.splitlines()):
             effects = [way[name] for way in report["directions"] for name in EFFECTS]
             reports[report["log"]] = (report["packets"], report["mismatches"], *effects)

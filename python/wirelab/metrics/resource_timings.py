@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from wirelab.errors import RunError, Where
+from wirelab.metrics.raw_rows import read_rows
 from wirelab.metrics.steps import run_again
 from wirelab.metrics.tables import write_table
 from wirelab.schema import RESOURCE_COLUMNS
@@ -82,20 +83,9 @@ def measure_resources(campaign: Path, plan: Plan, trials: pl.DataFrame) -> pl.Da
 
 def _read(output: Path) -> pl.DataFrame:
     """A trial's rows as its client wrote them; none if it wrote no file."""
-    arrow, lines = output / "resources.arrow", output / "resources.jsonl"
-    if arrow.exists():
-        read = pl.read_ipc(arrow)
-    elif lines.exists() and lines.stat().st_size:
-        read = pl.read_ndjson(lines, schema=RESOURCE_TYPES)
-    else:
-        read = pl.DataFrame(schema=RESOURCE_TYPES)
     unsaid = {"client": 0, "connection_reused": False, "body_received_bytes": 0, "pushed": False}
-    absent = [pl.lit(None).alias(name) for name in RESOURCE_TYPES if name not in read.columns]
-    return (
-        read.with_columns(absent)
-        .select(pl.col(name).cast(kind) for name, kind in RESOURCE_TYPES.items())
-        .with_columns(pl.col(name).fill_null(value) for name, value in unsaid.items())
-    )
+    read = read_rows(output, "resources", RESOURCE_TYPES)
+    return read.with_columns(pl.col(name).fill_null(value) for name, value in unsaid.items())
 
 
 def _manifest(campaign: Path, digest: str) -> pl.DataFrame:

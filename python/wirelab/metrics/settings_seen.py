@@ -5,15 +5,18 @@ The endpoints of Wirelab write it. Of a connection between two programs of other
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
+from pydantic import Field
 
+from wirelab.metrics.steps import run_again
 from wirelab.metrics.tables import write_table
+from wirelab.schema.base import Received
 from wirelab.schema.campaign import TRIALS
+from wirelab.schema.document import read_document
 
 SETTINGS_SEEN = "settings.parquet"
 ENDS = ("client", "server")
@@ -23,6 +26,28 @@ COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "source": pl.String, "connections": pl.Int64,
 }  # fmt: skip
 _OWN_FILE = "settings-seen.json"
+_U64 = Annotated[int, Field(ge=0, lt=2**64)]
+_Bounds = tuple[_U64, _U64] | None
+
+
+class _SettingSeen(Received):
+    """One setting of one end, over all connections."""
+
+    announced: _Bounds = None
+    effective: _Bounds = None
+    used: _U64 | None = None
+
+
+class _SettingsSeen(Received):
+    """What an end read of its connections."""
+
+    connections: Annotated[int, Field(ge=0, lt=2**63)]
+    client: Mapping[str, _SettingSeen]
+    server: Mapping[str, _SettingSeen]
+
+    def of(self, end: str) -> Mapping[str, _SettingSeen]:
+        """What an end announced."""
+        return self.client if end == "client" else self.server
 
 
 def measure_settings(campaign: Path, trials: pl.DataFrame) -> pl.DataFrame | None:
@@ -33,10 +58,10 @@ def measure_settings(campaign: Path, trials: pl.DataFrame) -> pl.DataFrame | Non
         for end, source, found in _sources(campaign / TRIALS / trial):
             rows += [
                 {"trial": trial, "scenario": key, "end": end, "setting": setting, "source": source}
-                | {"connections": found["connections"], "used": seen["used"]}
-                | _range("announced", seen["announced"])
-                | _range("effective", seen["effective"])
-                for setting, seen in found[end].items()
+                | {"connections": found.connections, "used": seen.used}
+                | _range("announced", seen.announced)
+                | _range("effective", seen.effective)
+                for setting, seen in found.of(end).items()
             ]
     if not rows:
         (campaign / SETTINGS_SEEN).unlink(missing_ok=True)
@@ -46,7 +71,7 @@ def measure_settings(campaign: Path, trials: pl.DataFrame) -> pl.DataFrame | Non
     return table
 
 
-def _sources(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _sources(folder: Path) -> Iterator[tuple[str, str, _SettingsSeen]]:
     """For each end its source: the end itself if it is one of Wirelab's, else the other end if that is."""
     own = {end: found for end in ENDS if (found := _read(folder / end / _OWN_FILE)) is not None}
     for end, other in zip(ENDS, reversed(ENDS), strict=True):
@@ -54,14 +79,12 @@ def _sources(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
             yield end, source, own[source]
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+def _read(path: Path) -> _SettingsSeen | None:
+    if not path.exists():
         return None
-    return found
+    return read_document(path, _SettingsSeen, None, run_again(path.parents[3]))
 
 
-def _range(name: str, bounds: list[int] | None) -> dict[str, int | None]:
+def _range(name: str, bounds: _Bounds) -> dict[str, int | None]:
     low, high = bounds if bounds is not None else (None, None)
     return {f"{name}_low": low, f"{name}_high": high}

@@ -38,7 +38,7 @@ def read_table(
             _torn(path, folder)
         version = pl.read_parquet_metadata(path).get(VERSION, TABLES_VERSION)
         table = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         _torn(path, folder)
     if version != TABLES_VERSION:
         raise damaged(path, f"its schema_version is {version}, this build's is {TABLES_VERSION}", _again(folder))
@@ -64,7 +64,7 @@ def require_whole(*tables: Path) -> None:
         try:
             if path.exists():
                 pl.read_parquet_schema(path)
-        except (pl.exceptions.PolarsError, OSError):
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             _torn(path, path.parent)
 
 

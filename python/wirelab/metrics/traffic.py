@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
+from pydantic import ValidationError
 
 from wirelab.metrics.base import Metric
+from wirelab.schema.base import Received, Unsigned
 from wirelab.schema.campaign import traffic_folder, traffic_server_folder
 from wirelab.schema.plan import Scenario
 
@@ -35,21 +35,34 @@ def background_bps(folder: Path, scenario: Scenario) -> int | None:
     return round(sum(known)) if known and len(known) == len(rates) else None
 
 
+class _Flow(Received):
+    """One flow of an end."""
+
+    received_bytes: Unsigned
+
+
+class _Report(Received):
+    """What an end printed last."""
+
+    begin_ns: Unsigned
+    end_ns: Unsigned
+    flows: tuple[_Flow, ...]
+
+
 def _rate(folder: Path, name: str) -> float | None:
     reports = [_report(folder / each) for each in (traffic_folder(name), traffic_server_folder(name))]
     source = reports[0]
-    if source is None or source["end_ns"] <= source["begin_ns"]:
+    if source is None or source.end_ns <= source.begin_ns:
         return None
-    received = sum(flow["received_bytes"] for report in reports if report is not None for flow in report["flows"])
-    return float(8e9 * received / (source["end_ns"] - source["begin_ns"]))
+    received = sum(flow.received_bytes for report in reports if report is not None for flow in report.flows)
+    return float(8e9 * received / (source.end_ns - source.begin_ns))
 
 
-def _report(folder: Path) -> dict[str, Any] | None:
+def _report(folder: Path) -> _Report | None:
     """The last line that an end printed; none if it was killed before."""
     path = folder / "stdout.txt"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    lines = path.read_bytes().splitlines() if path.is_file() else []
     try:
-        report: Any = json.loads(lines[-1]) if lines else None
-    except ValueError:
+        return _Report.model_validate_json(lines[-1]) if lines else None
+    except ValidationError:
         return None
-    return report if isinstance(report, dict) and "flows" in report else None

@@ -78,7 +78,7 @@ def _documents(output: Path, stem: str) -> Iterator[tuple[str, dict[str, object]
 
         try:
             rows = pl.read_ipc(path).to_dicts()
-        except (pl.exceptions.PolarsError, OSError) as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise WrongRowError(f"{output.name}/{path.name} cannot be read: {error}") from None
         yield from ((f"{output.name}/{path.name}, row {number}", row) for number, row in enumerate(rows, 1))
     elif (path := output / f"{stem}.jsonl").exists():
@@ -86,7 +86,7 @@ def _documents(output: Path, stem: str) -> Iterator[tuple[str, dict[str, object]
             place = f"{output.name}/{path.name}:{number}"
             try:
                 row = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise WrongRowError(f"{place}: not JSON: {error}") from None
             if not isinstance(row, dict):
                 raise WrongRowError(f"{place}: not a JSON object")

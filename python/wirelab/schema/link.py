@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
+
+from pydantic import model_validator
 
 from wirelab.schema.base import Received, Unsigned, canonical_json
 from wirelab.schema.link_spec import LinkBackend, LinkSpec
@@ -54,6 +56,12 @@ class LatenessHistogram(Received):
     upper_ns: tuple[Unsigned, ...]
     packets: tuple[Unsigned, ...]
     max_ns: Unsigned
+
+    @model_validator(mode="after")
+    def _has_an_edge_for_each_bucket(self) -> Self:
+        if len(self.upper_ns) != len(self.packets):
+            raise ValueError(f"{len(self.packets)} buckets have {len(self.upper_ns)} upper edges")
+        return self
 
 
 class DirectionReport(Received):

@@ -121,7 +121,7 @@ def _can_be_read(path: Path) -> bool:
 
         try:
             pl.read_ipc(path)
-        except (pl.exceptions.PolarsError, OSError):
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             return False
         return True
     if path.suffix != ".jsonl" and path.name != _SETTINGS:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wirelab.cli.text import columns
-from wirelab.errors import RunError, Where, WirelabError
+from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.opened import open_file
 from wirelab.units import format_duration, format_energy, format_size, with_bounds
@@ -62,8 +62,8 @@ def _read(capture: Path) -> tuple[list[dict[str, Any]], list[str]]:
     open_file(capture, Where(str(capture)), None).close()
     heard: list[str] = []
     try:
-        lines = ask(find_agent(), ["capture", "--", str(capture)], heard=heard.append).splitlines()
-    except RunError as error:
+        lines = ask(find_agent(), ["capture"], heard=heard.append, files=[str(capture)]).splitlines()
+    except WirelabError as error:
         said = error.what.removeprefix(f"{NAME} capture: ")
         if said == error.what:
             raise
