@@ -33,9 +33,9 @@ CRATE_EDGES = {
 SCRIPTS = PACKAGE / "data" / "clients"
 TEMPLATES = PACKAGE / "data" / "templates"
 
-# Leaves that everybody may use: errors, units, users' TOML, the agent's place, how Wirelab was called, the name of the
-# statistic that ranks, and the border's types.
-LEAVES = {"errors", "units", "toml", "opened", "agent", "launcher", "schema", "synonyms", "statistic"}
+# Leaves that everybody may use: errors, units, users' TOML, the agent's place, how Wirelab was called, the limits of a
+# process, the name of the statistic that ranks, and the border's types.
+LEAVES = {"errors", "units", "toml", "opened", "agent", "launcher", "schema", "synonyms", "statistic", "limits"}
 PACKAGE_EDGES = {
     "cli": {
         "report",

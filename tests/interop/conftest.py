@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -116,23 +116,25 @@ class Bench:
             (folder / name).write_bytes(body)
         return folder
 
-    def start(self, *arguments: str, module: str = "wirelab") -> subprocess.Popen[str]:
-        """Start the command line, or another program."""
+    def start(self, *arguments: str, module: str = "wirelab", within: Sequence[str] = ()) -> subprocess.Popen[str]:
+        """Start the command line, or another program; `within` is a command that ends in it, such as `prlimit`."""
         self.temporary.mkdir(exist_ok=True)
         environment = {
             **os.environ, "WIRELAB_AGENT": str(self.agent), "PYTHONPATH": f"{ROOT / 'python'}:{ROOT}",
             "WIRELAB_TEST_MARK": self.mark, "TMPDIR": str(self.temporary),
         }  # fmt: skip
         process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [*within, sys.executable, "-m", module, *arguments],
             cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         self.started.append(process)
         return process
 
-    def run(self, *arguments: str, timeout_s: int = TIMEOUT_S, module: str = "wirelab") -> tuple[int, str, str]:
+    def run(
+        self, *arguments: str, timeout_s: int = TIMEOUT_S, module: str = "wirelab", within: Sequence[str] = ()
+    ) -> tuple[int, str, str]:
         """Run the command line, or another program, to its end: exit code, stdout, stderr."""
-        process = self.start(*arguments, module=module)
+        process = self.start(*arguments, module=module, within=within)
         try:
             out, words = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:

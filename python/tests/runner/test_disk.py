@@ -12,19 +12,20 @@ import pytest
 from wirelab.runner.disk import (
     LEAST_FREE_BYTES,
     DiskFullError,
-    no_space_means_full,
+    FolderGoneError,
+    faults_as_errors,
     require_space,
 )
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_no_space_and_a_spent_quota_are_a_full_disk(tmp_path: Path, number: int) -> None:
-    with pytest.raises(DiskFullError, match="no space left on the device of"), no_space_means_full(tmp_path):
+    with pytest.raises(DiskFullError, match="no space left on the device of"), faults_as_errors(tmp_path):
         raise OSError(number, os.strerror(number))
 
 
 def test_other_errors_are_not_taken_for_a_full_disk(tmp_path: Path) -> None:
-    with pytest.raises(PermissionError), no_space_means_full(tmp_path):
+    with pytest.raises(PermissionError), faults_as_errors(tmp_path):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
@@ -43,3 +44,14 @@ def test_a_trial_that_failed_on_a_full_disk_is_blamed_on_the_disk_even_if_space_
     require_space(tmp_path, "client exited with 1: connection refused")
     with pytest.raises(DiskFullError):
         require_space(tmp_path, "completing the capture /x/client.pcapng: No space left on device (os error 28)")
+
+
+@pytest.mark.parametrize("gone", [".", "trials"])
+def test_a_folder_that_is_gone_is_named(tmp_path: Path, gone: str) -> None:
+    folder = tmp_path / "c"
+    (folder / "trials").mkdir(parents=True)
+    with pytest.raises(FileNotFoundError), faults_as_errors(folder):
+        (folder / "trials" / "t" / "result.json").write_text("")
+    shutil.rmtree(folder / gone)
+    with pytest.raises(FolderGoneError, match=f"{folder / gone} was removed or renamed"), faults_as_errors(folder):
+        (folder / "trials" / "t" / "result.json").write_text("")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import WirelabError
+from wirelab.runner.disk import FolderGoneError
 from wirelab.runner.journal import Journal
 from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal, scan_journal
 
@@ -72,3 +73,15 @@ def test_every_flipped_bit_of_a_journal_is_found(tmp_path: Path) -> None:
             read = scan_journal(path)
             assert read.damaged or read.cut, (place, bit)
             assert [e.trial for e in read.entries] in ([], ["a"], ["b"]), (place, bit)
+
+
+@pytest.mark.parametrize("instead", [None, "another file"])
+def test_a_journal_that_was_taken_away_is_said(tmp_path: Path, instead: str | None) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.append(entry("a"))
+        path.rename(tmp_path / "elsewhere")
+        if instead is not None:
+            path.write_text(instead)
+        with pytest.raises(FolderGoneError, match=r"journal\.jsonl was removed or renamed during the run"):
+            journal.append(entry("b"))

@@ -45,14 +45,16 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     [energy] of the experiment.
     """
     from wirelab.cli import summary
-    from wirelab.cli.campaigns import existing
+    from wirelab.cli.campaigns import writable
+    from wirelab.limits import require_limits
     from wirelab.metrics.dataset import measure
     from wirelab.metrics.energy_settings import Settings, with_kept_files
     from wirelab.report.campaign import load
     from wirelab.runner.lock import locked
     from wirelab.schema.verdicts import read_verdicts
 
-    folder = existing(campaign)
+    require_limits(starts=False)
+    folder = writable(campaign)
     record = None
     if radio is not None:
         record = energy_record(

@@ -23,6 +23,15 @@ def existing(campaign: Path) -> Path:
     raise WirelabError(f"no campaign '{campaign}': neither {campaign} nor {RESULTS / campaign} has a {PLAN}", hint=hint)
 
 
+def writable(campaign: Path, hint: str = "copy the campaign to a folder that can be written") -> Path:
+    """The campaign's folder, in which something is to be written."""
+    from wirelab.runner.disk import require_writable
+
+    folder = existing(campaign)
+    require_writable(folder, folder, hint, "cannot be written")
+    return folder
+
+
 def not_an_option(path: Path) -> Path:
     """The same path, but none that a program could take for an option. Raises `WirelabError` if it is not text."""
     try:

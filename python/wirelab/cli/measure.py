@@ -11,12 +11,14 @@ import click
 @click.argument("campaign", type=click.Path(path_type=Path))
 def command(campaign: Path) -> None:
     """Turn the raw records of CAMPAIGN, a folder or a name under results/, into two Parquet files."""
-    from wirelab.cli.campaigns import existing
+    from wirelab.cli.campaigns import writable
     from wirelab.launcher import launched
+    from wirelab.limits import require_limits
     from wirelab.metrics.dataset import damage_words, measure
     from wirelab.runner.lock import locked
 
-    folder = existing(campaign)
+    require_limits(starts=False)
+    folder = writable(campaign)
     with locked(folder):
         dataset = measure(folder)
     trials = len(dataset.trials)

@@ -19,14 +19,16 @@ import click
 def command(campaign: Path, out: Path | None, show: bool) -> None:
     """Write the report of CAMPAIGN, a folder or a name under results/, as one offline HTML file and print its path."""
     from wirelab import report
-    from wirelab.cli.campaigns import existing
+    from wirelab.cli.campaigns import existing, writable
+    from wirelab.limits import require_limits
     from wirelab.metrics.dataset import EXCHANGES, TRIAL_TABLE
     from wirelab.metrics.resource_timings import RESOURCES
     from wirelab.metrics.tables import require_whole
     from wirelab.runner.disk import require_writable
     from wirelab.runner.lock import locked
 
-    folder = existing(campaign)
+    require_limits(starts=False)
+    folder = existing(campaign) if out is not None else writable(campaign, "name another file with --out")
     if out is not None:
         require_writable(out.parent, out, "name another file with --out")
     with locked(folder):

@@ -83,10 +83,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """
     from rich.console import Console
 
+    from wirelab.limits import require_limits
     from wirelab.report.campaign import load as load_campaign
     from wirelab.runner.campaign import require_makeable
     from wirelab.runner.start import Options, planned_jobs
 
+    require_limits(starts=True)
     console = Console(stderr=True, highlight=False)
     sets = (*with_page(sets, site, link), *(["capture=true"] * capture))
     loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, jobs=jobs)
@@ -189,10 +191,10 @@ def _derive(folder: Path, console: Console) -> None:
     from wirelab import report
     from wirelab.cli.analyze import analyze_campaign
     from wirelab.metrics.dataset import measure
-    from wirelab.runner.disk import no_space_means_full
+    from wirelab.runner.disk import faults_as_errors
     from wirelab.runner.lock import locked
 
-    with no_space_means_full(folder), locked(folder):
+    with faults_as_errors(folder), locked(folder):
         with console.status("measuring"):
             measure(folder)
         with console.status("analyzing"):

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from wirelab.errors import Where, WirelabError
+from wirelab.errors import RunError, Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.schema.document import damaged
 from wirelab.schema.replaced import replaced
@@ -51,9 +51,14 @@ def read_table(
 
 
 def write_table(table: pl.DataFrame, path: Path) -> None:
-    """Write a table with its version."""
-    with replaced(path) as fresh:
-        table.write_parquet(fresh, compression="zstd", metadata={VERSION: TABLES_VERSION})
+    """Write a table with its version. Raises `RunError` if the system refuses it."""
+    import polars as pl
+
+    try:
+        with replaced(path) as fresh:
+            table.write_parquet(fresh, compression="zstd", metadata={VERSION: TABLES_VERSION})
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise RunError(f"cannot be written: {error}", Where(str(path))) from None
 
 
 def require_whole(*tables: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.errors import Where, WirelabError
-from wirelab.runner.disk import FULL, no_space_means_full, require_writable
+from wirelab.runner.disk import FULL, faults_as_errors, require_writable
 from wirelab.runner.facts import now
 from wirelab.runner.journal import Journal
 from wirelab.runner.lock import locked
@@ -109,7 +109,7 @@ def open_campaign(
     """
     aside = _set_aside(folder) if fresh else None
     missing = _first_missing(folder)
-    with no_space_means_full(folder.parent if not folder.exists() else folder):
+    with faults_as_errors(folder.parent if not folder.exists() else folder):
         _make(folder)
         with locked(folder):
             try:

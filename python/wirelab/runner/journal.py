@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from types import TracebackType
 
+from wirelab.runner.disk import FolderGoneError
 from wirelab.schema.campaign import JournalEntry, scan_journal
 from wirelab.schema.replaced import replaced
 
@@ -14,6 +15,7 @@ class Journal:
     """An append-only file of JSON lines. Opening it removes the lines that are torn or damaged."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self.entries, whole, damaged, cut = scan_journal(path)
         self.removed = (*damaged, *([cut] if cut is not None else []))
         """What was wrong with each line that was removed."""
@@ -27,12 +29,22 @@ class Journal:
 
     def append(self, *entries: JournalEntry) -> None:
         """Write entries in one go and wait until the disk has them."""
+        self._require_there()
         lines = b"".join(entry.line() for entry in entries)
         written = 0
         while written < len(lines):
             written += self._file.write(lines[written:])
         os.fdatasync(self._file.fileno())
         self.entries.extend(entries)
+
+    def _require_there(self) -> None:
+        """Raise `RunError` if another file, or none, has its name by now: nobody would ever read what is written."""
+        try:
+            there = os.path.samestat(os.fstat(self._file.fileno()), self._path.stat())
+        except OSError:
+            there = False
+        if not there:
+            raise FolderGoneError(self._path)
 
     def __enter__(self) -> Journal:
         return self

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from wirelab.errors import RunError
 from wirelab.runner.campaign import Campaign, remove_any
-from wirelab.runner.disk import no_space_means_full, require_space
+from wirelab.runner.disk import faults_as_errors, require_space
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.facts import now
 from wirelab.runner.host import Host, RefusedError
@@ -89,7 +89,7 @@ class Runner:
         for entry in self._campaign.reopened:
             self._observer.say(f"{entry.trial} is run again: {entry.error}")
         try:
-            with no_space_means_full(self._campaign.folder):
+            with faults_as_errors(self._campaign.folder):
                 while (patience_s := self._start_all()) is not None:
                     self._take(self._host.wait(patience_s))
                     self._observer.update(self._progress())

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import vl_convert
 from markupsafe import Markup
 
+from wirelab.errors import RunError
+from wirelab.limits import require_to_draw
 from wirelab.report.palette import FAINT, GRID, INK, MUTED, css_variables
 
 if TYPE_CHECKING:
@@ -32,7 +34,11 @@ def render(chart: alt.TopLevelMixin, name: str, label: str) -> Markup:
         text={"color": INK, "fontSize": 11}, header={"labelColor": INK, "labelFontSize": 12, "title": None},
     )  # fmt: skip
     spec = styled.to_dict()
-    svg: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    require_to_draw()
+    try:
+        svg: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    except ValueError as error:
+        raise RunError(f"the figure {name} cannot be drawn: {' '.join(str(error).split())}") from None
     for sentinel, variable in css_variables().items():
         svg = svg.replace(sentinel, variable)
     for pattern, replacement in _CLEAN:
