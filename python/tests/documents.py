@@ -53,8 +53,9 @@ _ESTIMATES: Json = {
     "links": [], "link_lateness": [], "replay": None, "certificates": [], "notes": [],
 }  # fmt: skip
 OUTCOMES: Json = dict.fromkeys(
-    ("exchanges", "completed", "failed", "timed-out", "unsupported", "trials", "failed_trials", "unsupported_trials",
-     "exchanges_of_failed_trials", "not-confirmed", "excluded_trials"), 0,
+    ("exchanges", "completed", "sent", "arrived", "failed", "timed-out", "unsupported",
+     "trials", "failed_trials", "unsupported_trials", "exchanges_of_failed_trials", "not-confirmed",
+     "excluded_trials"), 0,
 )  # fmt: skip
 _ANALYSED: Json = {
     "name": "a scenario", "levels": {}, "protocol": "http1",

@@ -76,7 +76,7 @@ def protocols() -> str:
 def confirmed() -> str:
     """What the packets of each protocol show of its exchanges."""
     return table(
-        ("protocol", "sent twice", "what may cover a small message", "exchanges that end before the link has them"),
+        ("protocol", "sent twice", "what may cover a small message", "messages that nothing answers"),
         [(code(each.name), _repeats(each), _covers(each), _unanswered(each)) for each in registered().protocols],
     )
 

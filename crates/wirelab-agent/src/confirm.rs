@@ -10,13 +10,15 @@ use wirelab_capture::log_file;
 use wirelab_net::link::{Direction, Instant};
 use wirelab_net::topology::LinkShape;
 use wirelab_schema::{
-    ConfirmRequest, Confirmation, EndpointParameters, NotConfirmed, ProtocolDescription, RoundTripPart, TrialRequest,
-    WorkloadSpec,
+    ConfirmRequest, Confirmation, EndpointParameters, NotConfirmed, ProtocolDescription, TrialRequest,
 };
 use wirelab_stacks::recorder::{Recorded, read};
 use wirelab_stacks::workload::Work;
 
 const COMPLETED: &str = "completed";
+const SENT: &str = "sent";
+/// Behind the end of every trial, and far enough before the end of all time to add a tolerance.
+const LATER: Instant = Instant::from_nanos(u64::MAX / 2);
 
 /// What the packets of a trial's first link say of its client's exchanges. It never fails: what cannot be compared is said in the result.
 pub fn confirm(request: &TrialRequest, asked: &ConfirmRequest, shape: &LinkShape) -> Confirmation {
@@ -39,24 +41,28 @@ fn compare(request: &TrialRequest, asked: &ConfirmRequest, shape: &LinkShape) ->
     let protocol = protocol.ok_or_else(|| {
         format!("what an exchange of the user's own protocol {} needs is not known", parameters.protocol)
     })?;
-    let needs = Needs::of(&protocol, &parameters, asked.builtin_server)?;
+    let needs = Needs::of(&protocol, &parameters, asked.builtin_server);
     let rows = read(&parameters.output).map_err(|error| error.to_string())?;
-    let claims: Vec<Claim> = rows
-        .iter()
-        .filter(|row| row.outcome == COMPLETED)
-        .map(|row| needs.claim(row, asked.stamp_tolerance_ns))
-        .collect();
-    if claims.is_empty() {
+    let of = |outcome: &'static str| rows.iter().filter(move |row| row.outcome == outcome);
+    let claims: Vec<Claim> = of(COMPLETED).map(|row| needs.claim(row, asked.stamp_tolerance_ns)).collect();
+    let sent: Vec<Claim> = of(SENT).map(|row| needs.sent(row, asked.stamp_tolerance_ns)).collect();
+    if claims.is_empty() && sent.is_empty() {
         return Ok(Confirmation::default());
     }
     let log = log_file::read(log).map_err(|error| format!("{error:#}"))?;
-    let lacking = unconfirmed(&claims, &deliveries(&log));
-    let not_confirmed = lacking.into_iter().map(|(claim, lack)| NotConfirmed {
+    let deliveries = deliveries(&log);
+    let not_confirmed = unconfirmed(&claims, &deliveries).into_iter().map(|(claim, lack)| NotConfirmed {
         client: claim.client,
         index: claim.index,
         reason: lack.to_string(),
     });
-    Ok(Confirmation { checked: claims.len() as u32, not_confirmed: not_confirmed.collect(), not_checked: None })
+    Ok(Confirmation {
+        checked: claims.len() as u32,
+        not_confirmed: not_confirmed.collect(),
+        not_checked: None,
+        sent: sent.len() as u32,
+        arrived: (sent.len() - unconfirmed(&sent, &deliveries).len()) as u32,
+    })
 }
 
 fn parameters(path: &Path) -> Result<EndpointParameters, String> {
@@ -74,25 +80,8 @@ struct Needs {
 }
 
 impl Needs {
-    /// The error says why packets say nothing of these exchanges.
-    fn of(
-        protocol: &ProtocolDescription,
-        parameters: &EndpointParameters,
-        builtin_server: bool,
-    ) -> Result<Self, String> {
-        let is_upload = matches!(parameters.workload, WorkloadSpec::Telemetry(_));
-        let timing = &protocol.timing;
-        let unanswered = timing.changes.iter().find(|change| {
-            let is_set = parameters.settings.get(&change.setting) == Some(&change.value);
-            change.part == RoundTripPart::Request && change.round_trips == 0 && is_set
-        });
-        if let Some(change) = unanswered.filter(|_| is_upload) {
-            return Err(format!(
-                "with {} = {} an exchange ends when its message is with the transport, before the link has it",
-                change.setting, change.value
-            ));
-        }
-        Ok(Self { work: Work::of(&parameters.workload), echo: protocol.echo, answers_last: builtin_server })
+    fn of(protocol: &ProtocolDescription, parameters: &EndpointParameters, builtin_server: bool) -> Self {
+        Self { work: Work::of(&parameters.workload), echo: protocol.echo, answers_last: builtin_server }
     }
 
     fn claim(&self, row: &Recorded, tolerance_ns: u64) -> Claim {
@@ -118,6 +107,13 @@ impl Needs {
             answered: asks && self.answers_last,
         }
     }
+
+    /// A message that nothing answers: its bytes are to arrive at any time.
+    fn sent(&self, row: &Recorded, tolerance_ns: u64) -> Claim {
+        let claim = self.claim(row, tolerance_ns);
+        let stamps = Stamps::Within(Duration::from_nanos(tolerance_ns));
+        Claim { end: LATER, stamps, bytes: [claim.bytes[0], 0], answered: false, ..claim }
+    }
 }
 
 #[cfg(test)]
@@ -126,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    fn needs(protocol: &str, settings: Value, kind: Value, builtin_server: bool) -> Result<Needs, String> {
+    fn needs(protocol: &str, settings: Value, kind: Value, builtin_server: bool) -> Needs {
         let exchanges = json!({
             "exchanges": 3, "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 1_000,
             "connection": {"policy": "new"},
@@ -145,9 +141,9 @@ mod tests {
         Needs::of(&descriptor, &parameters.expect("parameters"), builtin_server)
     }
 
-    fn claim(needs: &Result<Needs, String>) -> ([u64; 2], bool) {
+    fn claim(needs: &Needs) -> ([u64; 2], bool) {
         let row = Recorded { index: 1, outcome: COMPLETED.to_owned(), ..Recorded::default() };
-        let claim = needs.as_ref().expect("compared").claim(&row, 0);
+        let claim = needs.claim(&row, 0);
         (claim.bytes, claim.answered)
     }
 
@@ -171,10 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn an_upload_that_nothing_acknowledges_is_not_compared() {
-        let message = json!({"kind": "telemetry", "message_bytes": 30});
-        let refused = needs("mqtt", json!({"qos": 0}), message.clone(), true).err().expect("refused");
-        assert!(refused.starts_with("with qos = 0 "), "{refused}");
-        assert_eq!(claim(&needs("mqtt", json!({"qos": 1}), message, true)), ([30, 1], true));
+    fn a_message_that_nothing_answers_needs_its_bytes_to_the_server_at_any_time() {
+        let needs = needs("mqtt", json!({"qos": 0}), json!({"kind": "telemetry", "message_bytes": 30}), true);
+        let row = Recorded { start_ns: 5, end_ns: 6, outcome: SENT.to_owned(), ..Recorded::default() };
+        let claim = needs.sent(&row, 0);
+        assert_eq!((claim.bytes, claim.answered, claim.end), ([30, 0], false, LATER));
     }
 }

@@ -29,6 +29,12 @@ pub struct Confirmation {
     /// Why other exchanges, or all, were not compared; null if all were.
     #[serde(default)]
     pub not_checked: Option<String>,
+    /// Messages that were sent and that nothing answers, as far as they were compared with the packets.
+    #[serde(default)]
+    pub sent: u32,
+    /// Those of them whose bytes the link had delivered when the trial ended.
+    #[serde(default)]
+    pub arrived: u32,
 }
 
 /// An exchange that its client calls complete, and that the packets do not confirm.

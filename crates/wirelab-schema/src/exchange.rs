@@ -161,6 +161,9 @@ impl Default for Extension {
 pub enum Outcome {
     /// The whole final response arrived, with a status of success and the right body.
     Completed,
+    /// Its last byte was handed to the transport, and nothing answers it (MQTT QoS 0, AMQP's settled transfers): it has no response time. Whether the
+    /// link delivered it is counted when the trial ends ([`Confirmation`](crate::Confirmation)).
+    Sent,
     /// It ended with an error.
     #[default]
     Failed,

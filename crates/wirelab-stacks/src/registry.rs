@@ -1,6 +1,6 @@
 //! Which of the registered stacks an endpoint's parameters ask for, and whether it does all of it. It speaks no protocol.
 
-use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, WorkloadSpec};
+use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, RoundTripChange, RoundTripPart, WorkloadSpec};
 
 use crate::base::settings::Settings;
 use crate::workload::{self, Work};
@@ -9,6 +9,17 @@ use crate::{Context, STACKS, Stack, StackError};
 /// The registered stack of that name.
 pub fn find(name: &str) -> Option<&'static dyn Stack> {
     STACKS.iter().copied().find(|stack| stack.descriptor().name == name)
+}
+
+/// The setting with whose value nothing answers an exchange of a client with these parameters, so that it can only be `sent`; none if something
+/// answers, and of a protocol that is not registered.
+pub fn unanswered(parameters: &EndpointParameters) -> Option<RoundTripChange> {
+    let changes = find(&parameters.protocol)?.descriptor().timing.changes;
+    let is_upload = matches!(parameters.workload, WorkloadSpec::Telemetry(_));
+    changes.into_iter().filter(|_| is_upload).find(|change| {
+        let is_set = parameters.settings.get(&change.setting) == Some(&change.value);
+        change.part == RoundTripPart::Request && change.round_trips == 0 && is_set
+    })
 }
 
 /// Runs the endpoint that the context's parameters describe.

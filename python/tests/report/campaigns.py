@@ -241,7 +241,8 @@ def _estimates(scenario: dict[str, Any]) -> dict[str, Any]:
     return {
         "key": scenario["key"], "name": scenario["name"],
         "denominators": {
-            "exchanges": EXCHANGES, "completed": EXCHANGES - failed, "failed": failed, "timed-out": 0, "unsupported": 0,
+            "exchanges": EXCHANGES, "completed": EXCHANGES - failed, "sent": 0, "arrived": None,
+            "failed": failed, "timed-out": 0, "unsupported": 0,
             "trials": TRIALS, "failed_trials": 0, "unsupported_trials": 0, "exchanges_of_failed_trials": 0,
             "not-confirmed": 0, "excluded_trials": 0,
         },

@@ -18,13 +18,13 @@ FLAGS = {"connection_reused", "resumed", "early_data"}
 ROW = {"index": 0, "start_ns": 110, "end_ns": 190, "outcome": "completed"}
 
 
-def reported(folder: Path, *rows: Any, exchanges: int | None = None) -> str | None:
+def reported(folder: Path, *rows: Any, exchanges: int | None = None, unanswered: str | None = None) -> str | None:
     output = folder / "client"
     output.mkdir(exist_ok=True)
     (output / "exchanges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert isinstance(SCENARIO.workload, RequestResponse)
     many = len(rows) if exchanges is None else exchanges
-    return wrong_rows(output, SCENARIO.workload.model_copy(update={"exchanges": many}), 100, 200)
+    return wrong_rows(output, SCENARIO.workload.model_copy(update={"exchanges": many}), 100, 200, unanswered)
 
 
 def test_rows_that_follow_the_contract_are_accepted(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_rows_that_follow_the_contract_are_accepted(tmp_path: Path) -> None:
     ("change", "words"),
     [
         ({"end_ns": 105}, "client/exchanges.jsonl:2: end_ns is 5 ns before start_ns"),
-        ({"outcome": "fine"}, "client/exchanges.jsonl:2: outcome: Input should be 'completed', 'failed', "),
+        ({"outcome": "fine"}, "client/exchanges.jsonl:2: outcome: Input should be 'completed', 'sent', 'failed', "),
         ({"outcome": None}, "client/exchanges.jsonl:2: no outcome"),
         ({"end_ns": None}, "client/exchanges.jsonl:2: no end_ns"),
         ({"start_ns": 10}, "not within the trial; instants are of CLOCK_MONOTONIC"),
@@ -73,6 +73,15 @@ def test_each_workload_takes_the_columns_of_its_extension_and_of_no_other(tmp_pa
             else:
                 with pytest.raises(WrongRowError, match=f"{name} is a column of"):
                     list(read_rows(path, "exchanges", model))
+
+
+def test_what_nothing_answers_is_sent_and_not_completed(tmp_path: Path) -> None:
+    sent = {**ROW, "outcome": "sent"}
+    assert reported(tmp_path, sent, unanswered="qos = 0") is None
+    assert reported(tmp_path, ROW, unanswered="qos = 0") == (
+        "client/exchanges.jsonl:1: outcome is completed, and with qos = 0 nothing answers: it is sent"
+    )
+    assert "not within the trial" in str(reported(tmp_path, {**sent, "end_ns": 500}, unanswered="qos = 0"))
 
 
 def test_every_client_has_a_row_of_each_index(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from wirelab.launcher import launched
 from wirelab.report.grade import graded, reasons
 from wirelab.report.missing import why_missing
 from wirelab.report.model import Condition
-from wirelab.report.numbers import Estimate, plain, share, with_unit
+from wirelab.report.numbers import Estimate, ended, plain, with_unit
 from wirelab.report.ranking import kinds, value
 from wirelab.schema import LinkBackend
 from wirelab.statistic import MEDIAN, key_of
@@ -127,7 +127,7 @@ def _row(campaign: Campaign, scenario: Scenario, ranks: Estimate | None) -> tupl
         "above the timeout" if above else with_unit(ranks, unit),
         f"{plain(other.point * unit.per_base)} {unit.symbol}" if other is not None and other.point is not None else "–",
         _wire(scenario),
-        "–" if ends is None else share(ends["completed"], ends["exchanges"]),
+        "–" if ends is None else ended(ends),
     )
 
 
@@ -139,17 +139,22 @@ def _wire(scenario: Scenario) -> str:
 
 def _missing(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[str]:
     """The reason of each dash of the tables, each once."""
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
+
+    def lacks(what: str, scenario: Scenario, why: str) -> None:
+        labels = found.setdefault((what, why), [])
+        labels += [scenario.series.label] * (scenario.series.label not in labels)
+
+    few = False
     for scenario in scenarios:
         p95 = scenario.estimate(campaign.metric, "0.95")
-        if p95 is None and campaign.statistic == MEDIAN and scenario.metric(campaign.metric):
-            found.setdefault("p95 of fewer than 100 values is not estimated", [])
+        few |= p95 is None and campaign.statistic == MEDIAN and scenario.metric(campaign.metric) is not None
+        if value(campaign, scenario) is None and scenario.outcomes is not None and scenario.outcomes["sent"]:
+            lacks("delay", scenario, why_missing(scenario, campaign.metric))
         if _wire(scenario) == "–":
-            labels = found.setdefault(why_missing(scenario, "wire-up-bytes"), [])
-            labels += [scenario.series.label] * (scenario.series.label not in labels)
-    return [
-        f"– bytes on the wire of {', '.join(labels)}: {why}" if labels else f"– {why}" for why, labels in found.items()
-    ]
+            lacks("bytes on the wire", scenario, why_missing(scenario, "wire-up-bytes"))
+    lines = [f"– {what} of {', '.join(labels)}: {why}" for (what, why), labels in found.items()]
+    return ["– p95 of fewer than 100 values is not estimated"] * few + lines
 
 
 def _point(estimate: Estimate | None, default: float) -> float:

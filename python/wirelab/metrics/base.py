@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import polars as pl
 
 COMPLETED = pl.col("outcome") == "completed"
+CARRIED_OUT = ("completed", "sent")
+"""Outcomes of an exchange that did what its protocol can do: what nothing answers is sent, and has no response time."""
 EVERY = pl.lit(True)
 ORIGIN = pl.coalesce("name_lookup_ns", "start_ns")
 """The origin of an exchange's delays: the end of its name lookup, or its start without a lookup."""

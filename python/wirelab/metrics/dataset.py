@@ -63,7 +63,7 @@ EXCHANGE_TYPES = {
     name: pl.String if name in _WORDS else pl.Boolean if name in _FLAGS else pl.Int64 for name in exchange_columns()
 }
 """Columns of exchanges of all workloads, which metrics are computed over: null in an exchange of another workload."""
-_OUTCOMES = ("completed", "failed", "timed-out", "unsupported")
+_OUTCOMES = ("completed", "sent", "failed", "timed-out", "unsupported")
 _LINK = [f"{direction}_{name}" for direction in DIRECTIONS for name in COUNTS]
 _LATENESS = ["lateness_p50_ns", "lateness_p99_ns", "lateness_max_ns", "kernel_drops", "oversized"]
 _WIRE = [f"wire_{direction}_{unit}" for unit in ("bytes", "packets") for direction in DIRECTIONS]
@@ -79,7 +79,8 @@ _ENERGY = [metric.column for metric in TRIAL_METRICS if metric.unit == "j"]
 TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
-    **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES}, "uncounted": pl.Int64, "not_confirmed": pl.Int64,
+    **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES},
+    **dict.fromkeys(["uncounted", "not_confirmed", "arrived"], pl.Int64),
     **dict.fromkeys(delivery.TOTALS, pl.Int64),
     **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
     "left_out_of_captures": pl.Int64,
@@ -233,6 +234,8 @@ def _recorded_row(folder: Path, scenario: Scenario, *, done: bool) -> dict[str, 
     result = read_result(path)
     row |= {"duration_ns": result.end_ns - result.start_ns, **link_columns(result.link)}
     row["stolen_cpu_ns"] = result.steal_ns
+    if result.confirmation is not None and result.confirmation.sent:
+        row["arrived"] = result.confirmation.arrived
     row["background_bps"] = background_bps(folder, scenario)
     for endpoint in result.endpoints:
         if endpoint.name in resources.ROLES:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from wirelab import agent
+from wirelab.metrics.base import CARRIED_OUT
 from wirelab.metrics.link import DIRECTIONS
 from wirelab.metrics.tables import write_table
 from wirelab.schema import registered
@@ -42,7 +43,7 @@ def measure_ledger(campaign: Path, plan: Plan, trials: pl.DataFrame, exchanges: 
     if "connections" in exchanges.columns:
         opened = pl.coalesce("connections", opened)
     counted = exchanges.group_by("trial").agg(
-        count=pl.len(), completed=(pl.col("outcome") == "completed").sum(), downloads=pl.col("download_bytes").sum(),
+        count=pl.len(), completed=pl.col("outcome").is_in(CARRIED_OUT).sum(), downloads=pl.col("download_bytes").sum(),
         opened=opened.sum(),
     )  # fmt: skip
     outcomes = {str(trial): tuple(rest) for trial, *rest in counted.iter_rows()}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from wirelab.metrics.base import CARRIED_OUT
 from wirelab.schema import PubSub, Telemetry
 from wirelab.schema.campaign import JOURNAL, RESULT, TRIALS, JournalEntry, read_journal, read_result
 from wirelab.schema.plan import Plan, Scenario
@@ -51,7 +52,7 @@ def _cell(scenario: Scenario, entry: JournalEntry, exchanges: Iterable[Mapping[s
     rows, workload = list(exchanges), scenario.workload
     assert isinstance(workload, Telemetry | PubSub), "the experiment of interop has these"
     connection = workload.connection.policy if isinstance(workload, Telemetry) else SUBSCRIBED
-    bad = [row for row in rows if row["outcome"] != "completed"]
+    bad = [row for row in rows if row["outcome"] not in CARRIED_OUT]
     if entry.status == "unsupported":
         result, reason = UNSUPPORTED, entry.error
     elif entry.status != "done":

@@ -16,6 +16,7 @@ import polars as pl
 
 from wirelab import agent
 from wirelab.errors import WirelabError
+from wirelab.metrics.base import CARRIED_OUT
 from wirelab.metrics.energy_names import BOUNDS, DAY, MESSAGE, RADIO, TRIAL, column, columns
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import CLIENT
@@ -150,7 +151,7 @@ def _computing(
     """CPU time (s) of each completed exchange of a trial and its joules; None where that time is not known, or says
     nothing of the device.
     """
-    completed = sum(row["outcome"] == "completed" for row in rows)
+    completed = sum(row["outcome"] in CARRIED_OUT for row in rows)
     if settings.processor is None or work_ns is None or not completed:
         return None
     seconds = work_ns / 1e9 / completed
@@ -178,7 +179,7 @@ class _Trial:
                 continue
             message = radio_energy(self._settings.radio, mine, mine[0].time_ns, mine[-1].time_ns)
             day = self._day(message)
-            if row["outcome"] == "completed":
+            if row["outcome"] in CARRIED_OUT:
                 self._messages.append(message)
                 if day is not None:
                     self._days.append(day)

@@ -60,6 +60,8 @@ COLUMNS = {
     "excluded": "True of a discarded attempt. It has no exchanges.",
     "exclusion": "Why the attempt was discarded; else null.",
     "completed": "Exchanges that completed.",
+    "sent": "Messages that were sent and that nothing answers.",
+    "arrived": "Of these, messages whose bytes the link delivered; null without any, or if they were not compared.",
     "failed": "Exchanges that failed.",
     "timed_out": "Exchanges that timed out.",
     "unsupported": "Exchanges that the protocol or program does not do.",

@@ -9,6 +9,7 @@ from wirelab.report.protocols import BUILTIN, describe
 from wirelab.schema import is_netem
 
 NOT_IN_FORCE = "a setting was not in force; section Emulation accuracy names it"
+NOTHING_ANSWERS = "its messages are sent and nothing answers them"
 NO_TRIAL = "no trial of this scenario was analysed"
 FROM_PACKETS = frozenset(
     {"wire-up-bytes", "wire-down-bytes", "wire-bytes", "wire-up-packets", "wire-down-packets", "lost-packets"}
@@ -52,6 +53,9 @@ def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
     client = scenario.plan.implementation.client
     described = describe(scenario.series.protocol)
     over_udp, secure = (described.transport == "udp", described.secure) if described else (False, False)
+    is_timed = metric not in FROM_PACKETS | AGAIN | DROPS
+    if is_timed and scenario.outcomes is not None and scenario.outcomes["sent"]:
+        yield NOTHING_ANSWERS
     if metric in DROPS and is_netem(scenario.plan.link):
         yield "netem keeps no log of what it drops"
     if metric == "spurious-retransmissions" and over_udp and secure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from wirelab.schema.estimates import EstimateRecord
+from wirelab.schema.estimates import EstimateRecord, Outcomes
 
 DASH = "–"
 MOST_DIGITS = 5
@@ -110,6 +110,16 @@ def p_value(value: float | None) -> str:
     if value is None:
         return DASH
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def ended(counts: Outcomes) -> str:
+    """How many exchanges completed, of those that were attempted: `319/320`; of messages that nothing answers how many
+    were sent and arrived: `320/320 sent, 319 arrived`.
+    """
+    if not counts["sent"]:
+        return share(counts["completed"], counts["exchanges"])
+    arrived = "" if counts["arrived"] is None else f", {counts['arrived']:,} arrived"
+    return f"{share(counts['sent'], counts['exchanges'])} sent{arrived}"
 
 
 def share(part: float, whole: float) -> str:

@@ -129,10 +129,11 @@ def _facts(campaign: Campaign) -> list[str]:
     ends = [each.outcomes for each in campaign.scenarios if each.outcomes is not None]
     exchanges, completed = sum(each["exchanges"] for each in ends), sum(each["completed"] for each in ends)
     trials = sum(each["trials"] for each in ends)
+    sent = sum(each["sent"] for each in ends)
     facts = [
         f"{len(campaign.scenarios)} scenario{'s' * (len(campaign.scenarios) != 1)}",
         f"{trials:,} trial{'s' * (trials != 1)}",
-        f"{exchanges:,} exchange{'s' * (exchanges != 1)}, {completed:,} completed",
+        f"{exchanges:,} exchange{'s' * (exchanges != 1)}, {completed:,} completed{f', {sent:,} sent' * bool(sent)}",
     ]
     written = sorted(entry.written for entry in campaign.journal.values())
     return [*facts, f"measured {written[-1][:10]}"] if written else facts

@@ -135,7 +135,10 @@ class Endpoints:
         if not program.roles.client.command and not isinstance(scenario.workload, PubSubWorkload):
             return None
         output = folder / Role.CLIENT.value
-        why = wrong_rows(output, scenario.workload, result.start_ns, result.end_ns)
+        protocol = self.known.protocol(scenario.protocol)
+        settings = scenario.settings
+        unanswered = None if protocol is None else protocol.unanswered(scenario.workload.kind, settings)
+        why = wrong_rows(output, scenario.workload, result.start_ns, result.end_ns, unanswered)
         page = self._page(scenario)
         return why if why is not None or page is None else wrong_resources(output, page.site)
 

@@ -17,6 +17,7 @@ EXCHANGES, RESOURCES = "exchanges", "resources"
 _EXCHANGE = ("index", "outcome")
 _RESOURCE = ("exchange", "path", "found_by", "discovered_ns", "end_ns", "outcome")
 _STAMPED = ("start_ns", "end_ns")
+_STAMPED_OUTCOMES = (Outcome.COMPLETED, Outcome.SENT)
 _Row = TypeVar("_Row", bound=Border)
 
 
@@ -24,9 +25,11 @@ class WrongRowError(Exception):
     """A row that cannot be read."""
 
 
-def wrong_rows(output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int) -> str | None:
+def wrong_rows(
+    output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int, unanswered: str | None = None
+) -> str | None:
     """What is wrong with a client's rows, in one line; none if they can be read, are as many as the workload has
-    exchanges, each of another, and lie within the trial.
+    exchanges, each of another, and lie within the trial. `unanswered` is the setting with which nothing answers.
     """
     try:
         rows = list(read_rows(output, EXCHANGES, EXTENDED[workload.kind]))
@@ -40,11 +43,20 @@ def wrong_rows(output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int)
     for place, row in rows:
         if (other := first.setdefault((row.client, row.index), place)) is not place:
             return f"{place}: client {row.client}, index {row.index} is a duplicate of {other}"
-        if row.end_ns < row.start_ns:
-            return f"{place}: end_ns is {row.start_ns - row.end_ns} ns before start_ns"
-        # The publication time of a lost message may be unknown.
-        if row.outcome is Outcome.COMPLETED and (row.start_ns < start_ns or row.end_ns > end_ns):
-            return f"{place}: start_ns and end_ns are not within the trial; instants are of CLOCK_MONOTONIC"
+        if (why := _wrong_end(row, start_ns, end_ns, unanswered)) is not None:
+            return f"{place}: {why}"
+    return None
+
+
+def _wrong_end(row: Exchange, start_ns: int, end_ns: int, unanswered: str | None) -> str | None:
+    """What is wrong with how and when an exchange ended."""
+    if row.end_ns < row.start_ns:
+        return f"end_ns is {row.start_ns - row.end_ns} ns before start_ns"
+    if row.outcome is Outcome.COMPLETED and unanswered is not None:
+        return f"outcome is completed, and with {unanswered} nothing answers: it is sent"
+    # The publication time of a lost message may be unknown.
+    if row.outcome in _STAMPED_OUTCOMES and (row.start_ns < start_ns or row.end_ns > end_ns):
+        return "start_ns and end_ns are not within the trial; instants are of CLOCK_MONOTONIC"
     return None
 
 
@@ -58,7 +70,7 @@ def read_rows(output: Path, stem: str, model: type[_Row]) -> Iterator[tuple[str,
         for name in row if exchanges else ():
             if name not in model.model_fields and (kinds := workloads_with(name)):
                 raise WrongRowError(f"{place}: {name} is a column of {' and '.join(kinds)}, not of this workload")
-        needed = (*always, *(stamped if row.get("outcome") == Outcome.COMPLETED else ()))
+        needed = (*always, *(stamped if row.get("outcome") in _STAMPED_OUTCOMES else ()))
         if absent := [name for name in needed if row.get(name) is None]:
             raise WrongRowError(f"{place}: no {absent[0]}")
         without = [name for name in stamped if row.get(name) is None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Annotated, Literal
 
@@ -153,6 +153,15 @@ class ProtocolDescription(Received):
     def builtin(self) -> bool:
         """False for a user-defined protocol, which only third-party programs speak."""
         return bool(self.libraries)
+
+    def unanswered(self, workload: str, settings: Mapping[str, SettingValue]) -> str | None:
+        """The setting with which nothing answers a message of this kind of workload, such as `qos = 0`, so that it can
+        only be sent; None if something answers.
+        """
+        for change in self.timing.changes if workload == "telemetry" else ():
+            if (change.part, change.round_trips) == ("request", 0) and settings.get(change.setting) == change.value:
+                return f"{change.setting} = {change.value}"
+        return None
 
     def setting(self, name: str) -> SettingDescription | None:
         """The setting of that name."""

@@ -114,6 +114,11 @@ Outcomes = TypedDict(
     {
         "exchanges": Annotated[int, Field(description="Exchanges of trials that count.")],
         "completed": Annotated[int, Field(description="Exchanges that completed.")],
+        "sent": Annotated[int, Field(description="Messages that were sent and that nothing answers.")],
+        "arrived": Annotated[
+            int | None,
+            Field(description="Of these, messages that the link delivered; null if not compared, or without any."),
+        ],
         "failed": Annotated[int, Field(description="Exchanges that failed.")],
         "timed-out": Annotated[int, Field(description="Exchanges that timed out.")],
         "unsupported": Annotated[int, Field(description="Exchanges that the protocol or program does not do.")],
@@ -138,8 +143,8 @@ document(Outcomes)
 
 
 OutcomeKey = Literal[
-    "exchanges", "completed", "failed", "timed-out", "unsupported", "trials", "failed_trials", "unsupported_trials",
-    "exchanges_of_failed_trials", "not-confirmed", "excluded_trials",
+    "exchanges", "completed", "sent", "arrived", "failed", "timed-out", "unsupported",
+    "trials", "failed_trials", "unsupported_trials", "exchanges_of_failed_trials", "not-confirmed", "excluded_trials",
 ]  # fmt: skip
 
 

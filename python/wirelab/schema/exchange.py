@@ -12,6 +12,8 @@ class Outcome(StrEnum):
     """How an exchange ended."""
 
     COMPLETED = "completed"
+    SENT = "sent"
+    """Handed to the transport, and nothing answers it: it has no response time."""
     FAILED = "failed"
     TIMED_OUT = "timed-out"
     UNSUPPORTED = "unsupported"

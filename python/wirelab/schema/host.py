@@ -223,6 +223,10 @@ class Confirmation(Received):
     not_confirmed: tuple[NotConfirmed, ...]
     not_checked: str | None = None
     """Why other exchanges, or all, were not compared; null if all were."""
+    sent: Unsigned = 0
+    """Messages that nothing answers and that were compared."""
+    arrived: Unsigned = 0
+    """Of these, messages whose bytes the link had delivered when the trial ended."""
 
 
 class TrialResult(Received):

@@ -238,13 +238,7 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
             yield "A scenario has at most one trial: its intervals know nothing of the spread between trials."
         else:
             yield f"A scenario has only {few} trials: intervals over trials are wide, and p values cannot be small."
-    timed_out = [s for s in scenarios if s["denominators"]["timed-out"]]
-    if timed_out:
-        total = sum(s["denominators"]["timed-out"] for s in timed_out)
-        yield (
-            f"{_counted(total, 'exchange')} timed out in {_scenarios(timed_out)}: quantiles count them as above the "
-            "time-out, means of delays count them at the time-out, and all else is over completed exchanges."
-        )
+    yield from _ended_without_delay(scenarios)
     yield from _horizons(dataset.plan.experiment.metric, scenarios)
     uncounted = sum(s["endpoints"] is not None and s["endpoints"]["wait_s"] is None for s in scenarios)
     if uncounted:
@@ -294,6 +288,19 @@ def _disturbed(dataset: Dataset) -> Iterator[str]:
     if disturbed:
         among = f"{disturbed:,} of {dataset.exchanges.height:,} exchanges"
         yield f"The link was late during {among}: a difference counts only if it is there without them too."
+
+
+def _ended_without_delay(scenarios: list[AnalysedScenario]) -> Iterator[str]:
+    timed_out = [s for s in scenarios if s["denominators"]["timed-out"]]
+    if timed_out:
+        total = sum(s["denominators"]["timed-out"] for s in timed_out)
+        yield (
+            f"{_counted(total, 'exchange')} timed out in {_scenarios(timed_out)}: quantiles count them as above the "
+            "time-out, means of delays count them at the time-out, and all else is over completed exchanges."
+        )
+    if sent := [s for s in scenarios if s["denominators"]["sent"]]:
+        total = sum(s["denominators"]["sent"] for s in sent)
+        yield f"{_counted(total, 'message')} of {_scenarios(sent)} were sent and nothing answers: they have no delay."
 
 
 def _horizons(metric: str, scenarios: list[AnalysedScenario]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
+from wirelab.metrics.base import CARRIED_OUT
 from wirelab.metrics.dataset import TRIAL_KEYS, TRIAL_TYPES, exchange_types
 from wirelab.metrics.registry import DELAYS, EXCHANGE_METRICS, Metric
 from wirelab.metrics.resources import USED
@@ -123,7 +124,9 @@ class Dataset:
         failed = kept.filter(~pl.col("status").is_in(["done", "unsupported"]))
         return {
             "exchanges": len(rows),
-            "completed": int(counts.get("completed", 0)), "failed": int(counts.get("failed", 0)),
+            "completed": int(counts.get("completed", 0)),
+            "sent": int(counts.get("sent", 0)), "arrived": _arrived(kept) if counts.get("sent") else None,
+            "failed": int(counts.get("failed", 0)),
             "timed-out": int(counts.get("timed-out", 0)), "unsupported": int(counts.get("unsupported", 0)),
             "trials": len(kept), "failed_trials": len(failed),
             "unsupported_trials": int((kept["status"] == "unsupported").sum()),
@@ -132,10 +135,11 @@ class Dataset:
         }  # fmt: skip
 
     def unanswered(self, scenario: str) -> list[tuple[int, int]]:
-        """Of each trial: exchanges that timed out or failed, and all that the protocol supports."""
+        """Of each trial: exchanges that timed out or failed, and all that the protocol supports and answers."""
         import polars as pl
 
-        rows = self.exchanges.filter((pl.col("scenario") == scenario) & (pl.col("outcome") != "unsupported"))
+        answerable = ~pl.col("outcome").is_in(["unsupported", "sent"])
+        rows = self.exchanges.filter((pl.col("scenario") == scenario) & answerable)
         missing = (pl.col("outcome") != "completed").sum().alias("missing")
         trials = rows.group_by("trial", maintain_order=True).agg(missing, pl.len().alias("exchanges"))
         return [(int(row["missing"]), int(row["exchanges"])) for row in trials.iter_rows(named=True)]
@@ -202,7 +206,7 @@ class Dataset:
         if len(rows) == 0:
             return
         starts = np.flatnonzero(rows["trial"] != rows["trial"].shift(1).fill_null(""))
-        completed = (rows["outcome"] == "completed").to_numpy()
+        completed = rows["outcome"].is_in(CARRIED_OUT).to_numpy()
         timed_out = (rows["outcome"] == "timed-out").to_numpy()
         touched = _touched(rows)
         calm = ~rows["disturbed"].fill_null(value=False).to_numpy()
@@ -241,6 +245,12 @@ class Dataset:
                 counts = tuple(count if metric.name in has_time_outs else 0 for _, count in left)
                 undisturbed = Sample(tuple(part for part, _ in left), counts)
             yield Measured(metric, unit, Sample(tuple(parts), censored, unknown), hit, horizon_s, undisturbed)
+
+
+def _arrived(trials: pl.DataFrame) -> int | None:
+    """Of the messages that were sent, those that the link delivered; None if a trial was not compared."""
+    compared = trials.filter((trials["status"] == "done") & (trials["sent"] > 0))["arrived"]
+    return None if compared.null_count() else int(compared.sum())
 
 
 def _ends(rows: pl.DataFrame, size_bytes: int) -> SizeOutcomes:

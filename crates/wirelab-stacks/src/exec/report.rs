@@ -65,7 +65,7 @@ impl Report {
             Some(Outcome::TimedOut) => return Err(ExchangeError::TimedOut),
             Some(Outcome::Unsupported) => return Err(ExchangeError::Unsupported(reason())),
             Some(Outcome::Failed | Outcome::NotConfirmed) => return failed(reason()),
-            Some(Outcome::Completed) | None => {}
+            Some(Outcome::Completed | Outcome::Sent) | None => {}
         }
         if let Some(status) = self.exchange.status.filter(|status| !(200..300).contains(status)) {
             return failed(format!("status {status}"));

@@ -27,7 +27,7 @@ use wirelab_schema::{
 
 pub use crate::base::attempt::{Attempt, ExchangeError};
 use crate::recorder::Recorder;
-use crate::{Clock, Context, StackError};
+use crate::{Clock, Context, StackError, registry};
 pub use changes::{Changes, Messages, Publication, Waiting};
 pub use pubsub::{Subscriber, listen};
 use schedule::Schedule;
@@ -212,6 +212,7 @@ pub async fn drive<C: Client>(
 ) -> Result<(), StackError> {
     let workload = Work::exchanges(&context.parameters.workload);
     let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
+    let is_answered = registry::unanswered(&context.parameters).is_none();
     let Context { parameters, clock, recorder, mut stop, ready } = context;
     let slots = match workload.connection {
         ConnectionPolicy::New | ConnectionPolicy::Resumed => 0,
@@ -228,6 +229,7 @@ pub async fn drive<C: Client>(
         client,
         clock: clock.clone(),
         workload: &workload,
+        is_answered,
     };
     let drivers: Vec<_> = clients.into_iter().zip(0..).map(of_client).collect();
     let all_places = || drivers.iter().flat_map(|driver| (0..places).map(move |_| driver));
@@ -265,6 +267,8 @@ struct Driver<'a, C: Client> {
     slots: Vec<Slot<C::Connection>>,
     next_slot: AtomicUsize,
     recorder: &'a Mutex<Box<dyn Recorder>>,
+    /// Something answers an exchange: one that nothing answers is only sent.
+    is_answered: bool,
 }
 
 /// A persistent connection, or the place for one.
@@ -290,7 +294,10 @@ impl<C: Client> Driver<'_, C> {
             }
             let mut attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
             attempt.exchange.client = self.number;
-            let (exchange, to_close) = self.carry_out(attempt).await;
+            let (mut exchange, to_close) = self.carry_out(attempt).await;
+            if exchange.outcome == Outcome::Completed && !self.is_answered {
+                exchange.outcome = Outcome::Sent;
+            }
             self.recorder.lock().await.record(exchange)?;
             if let Some(connection) = to_close {
                 self.client.close(connection).await;

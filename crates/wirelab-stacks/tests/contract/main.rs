@@ -55,8 +55,13 @@ fn outcomes(rows: &[Exchange]) -> Vec<Outcome> {
 
 #[track_caller]
 fn assert_completed(rows: &[Exchange], count: usize, what: &str) {
+    assert_all(Outcome::Completed, rows, count, what);
+}
+
+#[track_caller]
+fn assert_all(outcome: Outcome, rows: &[Exchange], count: usize, what: &str) {
     assert_eq!(rows.len(), count, "{what}");
-    let odd = rows.iter().find(|row| row.outcome != Outcome::Completed);
+    let odd = rows.iter().find(|row| row.outcome != outcome);
     assert!(odd.is_none(), "{what}: {odd:?}");
 }
 

@@ -8,7 +8,7 @@ use wirelab_stacks::StackError;
 use wirelab_stacks::workload::TELEMETRY;
 
 use crate::lab::{Lab, deliver, kept, workload};
-use crate::{assert_completed, descriptors, does, echoes, has};
+use crate::{assert_all, assert_completed, descriptors, does, echoes, has};
 
 #[tokio::test]
 async fn every_reading_is_acknowledged() {
@@ -81,6 +81,27 @@ async fn early_data_leaves_before_the_handshake_ends_and_is_recorded() {
                 assert!(row.handshake_ns <= row.first_final_byte_ns, "{}: {row:?}", stack.name);
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn a_settled_transfer_is_sent_and_one_that_the_receiver_accepts_is_completed() {
+    let lab = Lab::new();
+    for stack in ["amqp", "amqps"] {
+        for (delivery, outcome) in [("at-most-once", Outcome::Sent), ("at-least-once", Outcome::Completed)] {
+            let rows = lab.exchange(stack, deliver(workload(30, 0, 4)), &[("delivery", json!(delivery))]).await;
+            assert_all(outcome, &rows, 4, &format!("{stack} {delivery}"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_not_confirmable_is_completed_by_its_response() {
+    let lab = Lab::new();
+    for stack in ["coap", "coaps"] {
+        let rows = lab.exchange(stack, deliver(workload(30, 0, 4)), &[("confirmable", json!(false))]).await;
+        assert_completed(&rows, 4, stack);
+        assert!(rows.iter().all(|row| row.first_final_byte_ns.is_some()), "{stack}: {rows:?}");
     }
 }
 

@@ -41,6 +41,11 @@ class Client(Protocol):
         """Say good-bye."""
 
 
+def is_unanswered(client: Client) -> bool:
+    """Whether nothing answers a message, so that an exchange is sent and never completed: `unanswered` of a client."""
+    return bool(getattr(client, "unanswered", False))
+
+
 def now() -> int:
     """CLOCK_MONOTONIC in nanoseconds, the clock of every instant in a row."""
     return time.monotonic_ns()
@@ -161,6 +166,7 @@ class _Kept:
 async def _place(
     number: int, schedule: Iterator[tuple[int, int | None]], kept: _Kept, timeout_ns: int, rows: list[Row]
 ) -> None:
+    carried = "sent" if is_unanswered(kept.client) else "completed"
     for index, intended_ns in schedule:
         if intended_ns is not None:
             await asyncio.sleep(max(0, intended_ns - now()) / 1e9)
@@ -170,13 +176,13 @@ async def _place(
             "client": number,
             "intended_start_ns": start_ns if intended_ns is None else intended_ns,
             "start_ns": start_ns,
-            "outcome": "completed",
+            "outcome": carried,
         }
         try:
             await asyncio.wait_for(kept.carry_out(row), timeout_ns / 1e9)
         except TimeoutError:
             # Late good-byes do not count: the whole answer had come.
-            row["outcome"] = "completed" if "end_ns" in row else "timed-out"
+            row["outcome"] = carried if "end_ns" in row else "timed-out"
         except Exception as error:  # whatever a library raises fails its exchange, never the endpoint
             row["outcome"], row["error"] = "failed", " ".join(f"{type(error).__name__}: {error}".split())
         row.setdefault("end_ns", now())

@@ -84,6 +84,7 @@ class Client:
             raise UnsupportedError(f"{parameters.workload['kind']} over {parameters.protocol}")
         self.parameters = parameters
         self.qos = int(parameters.settings.get("qos", 1))
+        self.unanswered = self.qos == 0
         self.body = bytes(parameters.upload_bytes)
 
     async def connect(self, row: Row) -> Connection:

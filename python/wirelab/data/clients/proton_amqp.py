@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,7 @@ from proton.handlers import MessagingHandler
 from proton.reactor import ApplicationEvent, AtLeastOnce, AtMostOnce, Container, EventInjector
 
 CREDIT = 200
+LAST_WORDS_S = 2.0
 
 
 @dataclass
@@ -27,6 +29,7 @@ class Link:
     """A connection with its one link, and who waits for what."""
 
     opened: asyncio.Future[None]
+    closed: asyncio.Future[None]
     heard: Heard | None = None
     connection: Any = None
     link: Any = None
@@ -105,6 +108,10 @@ class Reactor(MessagingHandler):
         """Nor here."""
         self._delivered(event, "released")
 
+    def on_connection_closed(self, event: Any) -> None:
+        """Both sides have said good-bye, so that all that was sent is there."""
+        self._settle(event.connection.context_of_ours.closed, None)
+
     def on_connection_error(self, event: Any) -> None:
         """The peer closed it with a reason."""
         self._fail(event, str(event.connection.remote_condition))
@@ -131,6 +138,7 @@ class Reactor(MessagingHandler):
         if link is not None:
             for waiting in (link.opened, *link.deliveries.values()):
                 self._settle(waiting, error)
+            self._settle(link.closed, None)
 
     def _settle(self, future: asyncio.Future[None], error: str | None) -> None:
         def settle() -> None:
@@ -151,7 +159,7 @@ class Client:
             raise UnsupportedError("exactly-once delivery")
         prefix = parameters.settings.get("address-prefix", "none")
         self.address = f"{'' if prefix == 'none' else prefix}{ADDRESSES[kind]}"
-        self.settled = parameters.settings.get("delivery") == "at-most-once"
+        self.settled = self.unanswered = parameters.settings.get("delivery") == "at-most-once"
         self.body = bytes(parameters.upload_bytes)
         host = f"[{parameters.address}]" if ":" in parameters.address else parameters.address
         self.url = f"{parameters.protocol}://{host}:{parameters.port}"
@@ -173,7 +181,8 @@ class Client:
     async def _open(self, heard: Heard | None) -> Link:
         if self.reactor is None:
             self.reactor = Reactor(self)
-        link = Link(asyncio.get_running_loop().create_future(), heard)
+        loop = asyncio.get_running_loop()
+        link = Link(loop.create_future(), loop.create_future(), heard)
         reactor = self.reactor
         reactor.do(lambda: reactor.open(link))
         try:
@@ -193,10 +202,13 @@ class Client:
         await sent
 
     async def close(self, connection: Link) -> None:
-        """Have the connection closed."""
+        """Have the connection closed. What nothing accepts may still be in Proton's buffers, and is waited for."""
         reactor = self.reactor
         assert reactor is not None, "connect() makes it"
         reactor.do(lambda: reactor.close(connection))
+        if self.settled:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(connection.closed, LAST_WORDS_S)
 
 
 main(Client)

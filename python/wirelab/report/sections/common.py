@@ -9,7 +9,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Condition, Scenario, Series, level_words
 from wirelab.report.model import Group as Choices
-from wirelab.report.numbers import share
+from wirelab.report.numbers import ended
 from wirelab.schema.estimates import Quality
 from wirelab.stats.link.grade import NOT_MEASURED
 
@@ -22,7 +22,7 @@ LINK_TONES = {"good": "good", "limited": "unsure", "unusable": "bad", NOT_MEASUR
 def completed_cell(scenario: Scenario) -> Cell:
     """How many exchanges of a scenario completed, of those that were attempted."""
     counts = scenario.outcomes
-    return dash(NO_TRIAL) if counts is None else Cell(share(counts["completed"], counts["exchanges"]))
+    return dash(NO_TRIAL) if counts is None else Cell(ended(counts))
 
 
 def scenario_cells(condition: Condition, scenario: Scenario) -> list[Cell]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wirelab.report.blocks import Block, Cell, Column, Figure, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.intervals import Mark, intervals
-from wirelab.report.missing import NO_TRIAL
+from wirelab.report.missing import NO_TRIAL, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import PERCENT, Estimate, plain, with_unit
@@ -125,7 +125,7 @@ def _table(campaign: Campaign, group: Choices, published: dict[tuple[str, str], 
 
 
 def _values(scenario: Scenario, metric: str) -> list[Cell]:
-    reason = NO_TRIAL if scenario.estimates is None else "no exchange completed"
+    reason = why_missing(scenario, metric, "no exchange completed")
     few = {"0.95": "fewer than 100 values", "0.99": "fewer than 1,000 values"}
     cells = []
     for name in ("median", "mean", "0.95", "0.99"):

@@ -18,7 +18,7 @@ TERMS = (
     (
         "Exchange",
         "One request and its answer, or one load of a page, with its instants. It completed, failed, timed out or is "
-        "unsupported.",
+        "unsupported; what nothing answers is sent.",
     ),
     (
         "Interval",

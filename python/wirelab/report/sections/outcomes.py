@@ -17,6 +17,8 @@ from wirelab.schema.estimates import OutcomeKey
 TITLES: dict[OutcomeKey, str] = {
     "exchanges": "exchanges",
     "completed": "completed",
+    "sent": "sent",
+    "arrived": "of these, arrived",
     "failed": "failed",
     "timed-out": "timed out",
     "unsupported": "unsupported",
@@ -28,7 +30,10 @@ TITLES: dict[OutcomeKey, str] = {
     "excluded_trials": "repeated attempts",
 }
 """Keys of `denominators`, with their columns."""
-_GOOD = frozenset({"exchanges", "completed", "trials"})
+_ALWAYS = frozenset({"exchanges", "completed", "trials"})
+_UNANSWERED = frozenset({"sent", "arrived"})
+"""Columns of protocols that can send what nothing answers: others do not name them."""
+_GOOD = _ALWAYS | _UNANSWERED
 
 
 def section(campaign: Campaign) -> Section:
@@ -40,7 +45,7 @@ def section(campaign: Campaign) -> Section:
         nowhere = [
             key
             for key in TITLES
-            if key not in _GOOD and all(mine.outcomes is not None and mine.outcomes[key] == 0 for _, mine in own)
+            if key not in _ALWAYS and all(mine.outcomes is not None and not mine.outcomes[key] for _, mine in own)
         ]
         keys = [key for key in TITLES if key not in nowhere]
         rows = [
@@ -53,13 +58,14 @@ def section(campaign: Campaign) -> Section:
             Column("commonest error", numeric=False),
         ]
         caption = "Exchanges and trials by outcome"
-        if nowhere:
-            caption += f". 0 throughout: {', '.join(TITLES[key] for key in nowhere)}"
+        if named := [TITLES[key] for key in nowhere if key not in _UNANSWERED]:
+            caption += f". 0 throughout: {', '.join(named)}"
         return [Table(caption, columns, rows, row_headers=2)]
 
     note = (
         "Delays count completed exchanges only; failures and timeouts are listed here. Unsupported: the protocol or "
-        "program does not offer it. A trial that failed as a whole counts once; its exchanges count nowhere else."
+        "program does not offer it. Sent: nothing answers, so there is no delay; arrived is what the link delivered. A "
+        "trial that failed as a whole counts once; its exchanges count nowhere else."
     )
     return Section("outcomes", "Outcomes: completed / attempted", [Prose(note), *by_choices(campaign, build)])
 
