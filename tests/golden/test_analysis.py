@@ -27,7 +27,10 @@ CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic202
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("golden")
-    for name, types in (("exchanges.parquet", EXCHANGE_TYPES | {"disturbed": pl.Boolean}), ("trials.parquet", TRIAL_TYPES)):
+    for name, types in (
+        ("exchanges.parquet", EXCHANGE_TYPES | {"disturbed": pl.Boolean}),
+        ("trials.parquet", TRIAL_TYPES),
+    ):
         table = pl.read_parquet(GOLDEN / name)
         absent = [pl.lit(None, dtype=kind).alias(each) for each, kind in types.items() if each not in table.columns]
         table.with_columns(absent).write_parquet(folder / name)

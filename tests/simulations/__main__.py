@@ -6,21 +6,23 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.simulations.cells import every_cell, simulate
+from tests.simulations.cells import Cell, every_cell, simulate
 from tests.simulations.tables import beyond_limits, tables, within
 
-TRIALS = (10,)
+TRIALS = (10, 30)
 BEGIN, END = "<!-- simulated -->", "<!-- end -->"
 
 
 def main(arguments: list[str]) -> int:
     """The number of cells that are within the limits, for the last line of a part of `make nightly`."""
     repetitions = int(arguments[0]) if arguments else 4000
+    made: dict[tuple[int, str], Cell] = {}
     with ProcessPoolExecutor() as pool:
-        cells = []
         for cell in pool.map(simulate, *zip(*every_cell(repetitions, TRIALS), strict=True)):
-            print(f"{cell.shape.name}, {cell.trials} trials: done", file=sys.stderr, flush=True)
-            cells.append(cell)
+            key = cell.trials, cell.shape.name
+            made[key] = made[key] + cell if key in made else cell
+            print(f"{cell.shape.name}, {cell.trials} trials: a part is done", file=sys.stderr, flush=True)
+    cells = sorted(made.values(), key=lambda cell: cell.trials)
     text = tables(cells, repetitions)
     print(text)
     if len(arguments) > 1:

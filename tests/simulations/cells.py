@@ -13,14 +13,18 @@ from wirelab.statistic import least_values
 from wirelab.stats.compare import shift
 from wirelab.stats.compare.scenarios import Side
 from wirelab.stats.estimate import descriptive
-from wirelab.stats.estimate.bootstrap import Draws, medians, moments, quantiles
+from wirelab.stats.estimate.bootstrap import Draws, medians, quantiles
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.sample import Sample
+from wirelab.stats.estimate.studentized import means
 
 RESAMPLES = 500
 """Fewer than a report's 2,000 make an interval's ends less exact, not less wide."""
 
 PERMUTATIONS = 999
+PARTS = 4
+"""Of each cell, for several processes."""
+
 EFFECT = 1.5
 """Power is that of finding delays that are so many times as long."""
 
@@ -29,7 +33,9 @@ P95 = 0.95
 
 @dataclass
 class Count:
-    """How often an interval held the truth, of those that were given; the others are printed without one."""
+    """How often an interval held the truth, of those that were given; the others are printed without one. Where only
+    the upper end is not known, a report prints the interval as open, and it is counted so.
+    """
 
     held: int = 0
     given: int = 0
@@ -38,10 +44,13 @@ class Count:
     def add(self, estimate: Estimate | None, truth: float) -> None:
         """One estimate more."""
         self.asked += 1
-        if estimate is None or estimate.low is None or estimate.high is None:
+        if estimate is None or estimate.low is None:
             return
         self.given += 1
-        self.held += estimate.low <= truth <= estimate.high
+        self.held += estimate.low <= truth and (estimate.high is None or truth <= estimate.high)
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.held + other.held, self.given + other.given, self.asked + other.asked)
 
     @property
     def share(self) -> float | None:
@@ -59,11 +68,20 @@ class Cell:
     same: dict[str, Count] = field(default_factory=dict)
     longer: dict[str, Count] = field(default_factory=dict)
 
+    def __add__(self, other: Cell) -> Cell:
+        """The counts of two parts of one cell."""
+        ours, theirs = ((each.coverage, each.same, each.longer) for each in (self, other))
+        return Cell(self.shape, self.trials, *(_together(*both) for both in zip(ours, theirs, strict=True)))
 
-def simulate(shape: Shape, trials: int, repetitions: int) -> Cell:
-    """The same seed gives the same counts."""
+
+def _together(a: dict[str, Count], b: dict[str, Count]) -> dict[str, Count]:
+    return {name: a.get(name, Count()) + b.get(name, Count()) for name in {**a, **b}}
+
+
+def simulate(shape: Shape, trials: int, repetitions: int, part: int = 0) -> Cell:
+    """The same seed gives the same counts; every part has its own."""
     cell = Cell(shape, trials)
-    rng = np.random.default_rng(zlib.crc32(f"{shape.name} {trials}".encode()))
+    rng = np.random.default_rng(zlib.crc32(f"{shape.name} {trials} {part}".encode()))
     before = _side(shape.sample(trials, rng), rng)
     for _ in range(repetitions):
         side = _side(shape.sample(trials, rng), rng)
@@ -77,14 +95,16 @@ def simulate(shape: Shape, trials: int, repetitions: int) -> Cell:
     return cell
 
 
-def every_cell(repetitions: int, trials: tuple[int, ...]) -> Iterator[tuple[Shape, int, int]]:
-    """The arguments of every simulation."""
-    return ((shape, number, repetitions) for number in trials for shape in SHAPES)
+def every_cell(repetitions: int, trials: tuple[int, ...]) -> Iterator[tuple[Shape, int, int, int]]:
+    """The arguments of every simulation, in equal parts, those of most trials first."""
+    for number in sorted(trials, reverse=True):
+        for shape in SHAPES:
+            yield from ((shape, number, repetitions // PARTS, part) for part in range(PARTS))
 
 
 def _side(sample: Sample, rng: np.random.Generator) -> Side:
     every = sample.with_censored()
-    mean, _ = moments(sample.restricted(TIME_OUT_S), RESAMPLES, rng)
+    mean = means(sample.restricted(TIME_OUT_S), RESAMPLES, rng, TIME_OUT_S)
     percentile = quantiles(every, P95, RESAMPLES, rng) if sample.n >= least_values(P95) else None
     return Side("", sample, mean, medians(every, RESAMPLES, rng), TIME_OUT_S, percentile, "p95")
 

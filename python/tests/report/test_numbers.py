@@ -52,6 +52,8 @@ def test_counts_are_whole() -> None:
 
 def test_a_missing_number_is_a_dash_and_never_0() -> None:
     assert interval(None, MILLISECONDS) == DASH
+    assert interval(estimate(0.123, 0.104, None), MILLISECONDS) == "123 [104, ∞)"
+    assert interval(estimate(0.123, None, None), MILLISECONDS) == "123"
     assert interval(estimate(None), MILLISECONDS) == DASH
     assert plain(None) == plain(float("nan")) == DASH
 

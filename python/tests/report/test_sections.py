@@ -118,7 +118,7 @@ def test_a_median_above_the_timeout_is_shown_as_such(tmp_path: Path) -> None:
     above = {"point": None, "low": 9.5, "high": None, "level": 0.95, "n": 40, "method": "above the time-out"}
     late["metrics"]["end-to-end-delay"] |= {"median": above}
     change(folder, "estimates.json", scenarios=scenarios)
-    [_, figure, _] = glance.section(load(folder, folder)).blocks
+    [_, figure] = glance.section(load(folder, folder)).blocks
     assert isinstance(figure, Figure)
     [table] = figure.tables
     assert next(row for row in cells(table) if row[1] == "h2")[2] == "> 10,000"

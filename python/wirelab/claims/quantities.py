@@ -56,4 +56,11 @@ def of_all(steps: list[Draws], point: float, values: Floats) -> Draws:
     from wirelab.stats.estimate.bootstrap import Draws
 
     tells = all(all(step.tells) for step in steps)
-    return Draws(point, values, min(step.df for step in steps), sum(step.n for step in steps), (tells, tells))
+    return Draws(
+        point,
+        values,
+        min(step.df for step in steps),
+        sum(step.n for step in steps),
+        (tells, tells),
+        method=steps[0].method,
+    )

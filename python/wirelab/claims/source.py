@@ -15,7 +15,7 @@ from wirelab.claims.part import Levels
 from wirelab.experiment.grid.scenario import path_in_version_1
 from wirelab.schema.plan import Level
 from wirelab.stats.dataset import Dataset, points
-from wirelab.stats.estimate import bootstrap, published_rule
+from wirelab.stats.estimate import bootstrap, published_rule, studentized
 from wirelab.stats.estimate.bootstrap import RESAMPLES, Draws
 from wirelab.stats.estimate.descriptive import time_outs_in_mean
 from wirelab.stats.estimate.sample import Floats, Sample
@@ -181,15 +181,21 @@ class Measured:
     def _statistics(self, scenario: str, metric: str, sample: Sample) -> dict[str, Draws | None]:
         """A mean counts time-outs at the horizon, but says nothing if hardly anything else is in it."""
         rng = self.samples.dataset.rng(scenario, "claims")
-        completed = sample.completed()
+        completed = counted = sample.completed()
         mean = sd = None
+        horizon_s = None if self.filtered else self.samples.horizon_s(scenario, metric)
         if sum(map(len, completed)) >= 2:
             mean, sd = bootstrap.moments(completed, self.resamples, rng)
             if any(sample.censored):
                 horizon_s = self.samples.dataset.horizon_s(scenario)
-                mean, _ = bootstrap.moments(sample.restricted(horizon_s), self.resamples, rng)
+                counted = sample.restricted(horizon_s)
                 time_outs = TimeOuts(horizon_s, time_outs_in_mean(sample, horizon_s))
                 self._time_outs.setdefault((scenario, metric), time_outs)
+            if len(counted) >= studentized.LEAST_TRIALS:
+                own = self.samples.dataset.rng(scenario, "claims", "mean")
+                mean = studentized.means(counted, self.resamples, own, horizon_s)
+            elif any(sample.censored):
+                mean, _ = bootstrap.moments(counted, self.resamples, rng)
         median = bootstrap.medians(sample.with_censored(), self.resamples, rng) if self.samples.medians else None
         return {"mean": mean, "sd": None if sample.censored_share > MOST_TIMED_OUT else sd, "median": median}
 
@@ -206,6 +212,7 @@ class Samples:
     _points: dict[frozenset[tuple[str, str]], str] = field(default_factory=dict)
     _samples: dict[str, dict[str, Sample]] = field(default_factory=dict)
     _undisturbed: dict[str, dict[str, Sample]] = field(default_factory=dict)
+    _horizons: dict[str, dict[str, float | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for scenario in self.dataset.scenarios:
@@ -228,6 +235,7 @@ class Samples:
         if scenario not in self._samples:
             measured = list(self.dataset.measured(scenario))
             self._samples[scenario] = {one.metric.name: one.sample for one in measured}
+            self._horizons[scenario] = {one.metric.name: one.horizon_s for one in measured}
             self._undisturbed[scenario] = {
                 one.metric.name: one.undisturbed for one in measured if one.undisturbed is not None
             }
@@ -237,6 +245,11 @@ class Samples:
         """The same without the exchanges that the emulator disturbed, of metrics with any."""
         self.of(scenario)
         return self._undisturbed[scenario]
+
+    def horizon_s(self, scenario: str, metric: str) -> float | None:
+        """Where time-outs count in the metric's mean; None if a time-out says nothing about its value."""
+        self.of(scenario)
+        return self._horizons[scenario].get(metric)
 
     def choices(self) -> list[dict[str, Level]]:
         """Every combination of levels outside the publication's grid, in plan order."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from wirelab.fit.observations import Delays, Observations, Way
 from wirelab.stats.estimate.model import LEVEL, Estimate
-from wirelab.stats.estimate.proportion import ranks
+from wirelab.stats.estimate.proportion import enclosing, value_at
 
 POINTS = 101
 """Length of a table: each percent, from the least to the most."""
@@ -61,11 +61,10 @@ def quantile(delays_ns: Delays, q: float) -> Estimate:
     n = len(delays_ns)
     values = np.sort(delays_ns) / 1e9
     point = float(np.quantile(values, q))
-    below = values <= point
-    enclosing = ranks(below, np.zeros(n, dtype=np.int64), q, LEVEL)
-    if enclosing is None:
+    places = enclosing(values <= point, np.zeros(n, dtype=np.int64), q, LEVEL)
+    if places is None:
         return Estimate(point, None, None, LEVEL, n, "too few values for an interval")
-    low, high = float(values[enclosing[0] - 1]), float(values[enclosing[1] - 1])
+    low, high = (value_at(values, place) for place in places)
     return Estimate(point, min(low, point), max(high, point), LEVEL, n, "order statistics")
 
 

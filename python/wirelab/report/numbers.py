@@ -75,13 +75,18 @@ def plain(value: float | None, places: int | None = None) -> str:
 
 
 def interval(estimate: Estimate | None, unit: Unit) -> str:
-    """`62.0 [61.0, 63.0]` in the unit, which the column or the sentence names."""
+    """`62.0 [61.0, 63.0]` in the unit, which the column or the sentence names; `62.0 [61.0, ∞)` where
+    time-outs, or too few trials, leave the upper end open.
+    """
     if estimate is None or estimate.point is None:
         return DASH
     point, low, high = (None if v is None else v * unit.per_base for v in (estimate.point, estimate.low, estimate.high))
     assert point is not None
-    if low is None or high is None:
+    if low is None:
         return plain(point)
+    if high is None:
+        places = decimals(point)
+        return f"{_bound(point, places)} [{_bound(low, places)}, ∞)"
     if unit is COUNT and all(value == int(value) for value in (point, low, high)):
         return f"{plain(point, 0)} [{plain(low, 0)}, {plain(high, 0)}]"
     places = decimals(point, low, high)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from wirelab.stats.estimate.proportion import clopper_pearson, effective_size, ranks, share
+from wirelab.stats.estimate.proportion import clopper_pearson, effective_size, enclosing, share, value_at
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -40,11 +40,31 @@ def test_the_interval_of_a_share_covers_it_when_trials_differ() -> None:
     assert covered / 300 >= 0.91
 
 
-def test_ranks_of_independent_values_are_the_binomial_ones() -> None:
+def test_limits_of_independent_values_lie_within_the_binomial_ranks() -> None:
     # The classic table: for n = 10 the median lies between the 2nd and the 9th value with 97.9 %.
-    below = np.arange(10) < 5
-    assert ranks(below, np.zeros(10, dtype=np.int64), 0.5, 0.95) == (2, 9)
+    places = enclosing(np.arange(10) < 5, np.zeros(10, dtype=np.int64), 0.5, 0.95)
+    assert places is not None
+    assert 2 < places[0] < 3 and 8 < places[1] < 9
 
 
 def test_five_values_do_not_enclose_a_median() -> None:
-    assert ranks(np.arange(5) < 3, np.zeros(5, dtype=np.int64), 0.5, 0.95) is None
+    assert enclosing(np.arange(5) < 3, np.zeros(5, dtype=np.int64), 0.5, 0.95) is None
+
+
+def test_trials_that_are_alike_by_chance_do_not_widen_an_interval_unless_it_is_cautious() -> None:
+    labels = np.tile(np.arange(10), 10)
+    below = np.arange(100) < 50
+    below[[49, 50]] = below[[50, 49]]
+    usual, cautious = (enclosing(below, labels, 0.5, 0.95, cautious=each) for each in (False, True))
+    assert usual is not None and cautious is not None
+    assert cautious[0] < usual[0] < usual[1] < cautious[1]
+
+
+def test_few_trials_count_no_more_values_than_there_are() -> None:
+    labels, below = np.tile(np.arange(4), 10), np.arange(40) < 20
+    assert enclosing(below, labels, 0.5, 0.95) == enclosing(below, labels, 0.5, 0.95, cautious=True)
+
+
+def test_a_place_between_two_values_is_between_them_and_infinite_next_to_infinity() -> None:
+    values = np.array([1.0, 2.0, np.inf])
+    assert [value_at(values, place) for place in (1, 1.25, 2, 2.5, 3)] == [1, 1.25, 2, np.inf, np.inf]

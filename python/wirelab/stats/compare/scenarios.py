@@ -15,9 +15,9 @@ from wirelab.schema.plan import Scenario
 from wirelab.statistic import MEDIAN, least_values, quantile_of
 from wirelab.stats.compare import shift
 from wirelab.stats.dataset import points
-from wirelab.stats.estimate import bootstrap
+from wirelab.stats.estimate import bootstrap, studentized
 from wirelab.stats.estimate.bootstrap import Draws
-from wirelab.stats.estimate.descriptive import bootstrap_name
+from wirelab.stats.estimate.descriptive import bootstrap_name, mean_name
 from wirelab.stats.estimate.horizon import counted_at
 from wirelab.stats.estimate.model import LEVEL, Comparison, Estimate
 from wirelab.stats.estimate.sample import Sample
@@ -65,7 +65,7 @@ class Side:
         if sum(len(trial) for trial in completed) < 2:
             return cls(key, sample, None, None, horizon_s, statistic=statistic)
         counted = completed if horizon_s is None else sample.restricted(horizon_s)
-        mean, _ = bootstrap.moments(counted, bootstrap.RESAMPLES, rng)
+        mean = studentized.means(counted, bootstrap.RESAMPLES, rng, horizon_s)
         median, percentile = bootstrap.medians(every, bootstrap.RESAMPLES, rng), None
         if statistic != MEDIAN and sample.n >= least_values(q := quantile_of(statistic)):
             percentile = bootstrap.quantiles(every, q, bootstrap.RESAMPLES, rng)
@@ -202,7 +202,8 @@ def _ratio(of: Ratio, left: Side, right: Side, level: float, also: str = "") -> 
         few = "too few" if of == "percentile" else "fewer than two"
         return Estimate(None, None, None, level, n, f"no ratio: {few} values on a side")
     fewer = min(samples, key=lambda sample: len(sample.completed()))
-    return a.over(b).estimate(level, "; ".join(filter(None, [bootstrap_name(fewer), also])))
+    name = mean_name(fewer) if of == "mean" else bootstrap_name(fewer)
+    return a.over(b).estimate(level, "; ".join(filter(None, [name, also])))
 
 
 def _counted(*sides: Side) -> str:

@@ -56,6 +56,8 @@ class Draws:
     """The lower bound of the statistic."""
     logarithmic: bool = True
     """Whether its standard error is that of its logarithm, as long as it is above 0 in every resample."""
+    method: str = "hierarchical bootstrap"
+    """What `values` are, for an estimate."""
     _formed: dict[tuple[str, int], tuple[Draws | None, Draws]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -85,8 +87,9 @@ class Draws:
         spread = reach * float(np.std(ordered))
         return finite(max(self.point - spread, self.least)), finite(self.point + spread)
 
-    def estimate(self, level: float, method: str = "hierarchical bootstrap") -> Estimate:
+    def estimate(self, level: float, method: str | None = None) -> Estimate:
         low, high = self.interval(level)
+        method = method or self.method
         if low is None and high is None:
             method = "no interval: the statistic is not defined in every resample"
         elif not any(self.tells):
@@ -118,21 +121,27 @@ class Draws:
             point = float(np.float64(self.point) / np.float64(other.point))
             values = self.values / other.values
         least = 0.0 if min(self.least, other.least) >= 0 else -np.inf
-        return Draws(point, values, welch(self, other), self.n + other.n, self._tells_with(other), least)
+        df, n = welch(self, other), self.n + other.n
+        return Draws(point, values, df, n, self._tells_with(other), least, method=self._method_with(other))
 
     def _scaled(self, scale: float) -> Draws:
         least = self.least * scale if scale > 0 else -np.inf
-        return Draws(self.point * scale, self.values * scale, self.df, self.n, self.tells, least, self.logarithmic)
+        return replace(self, point=self.point * scale, values=self.values * scale, least=least)
 
     def _difference(self, other: Draws) -> Draws:
         df = welch(self, other, relative=False)
         return Draws(
-            self.point - other.point, self.values - other.values, df, self.n + other.n, self._tells_with(other)
-        )
+            self.point - other.point, self.values - other.values, df, self.n + other.n, self._tells_with(other),
+            method=self._method_with(other),
+        )  # fmt: skip
 
     def _tells_with(self, other: Draws) -> tuple[bool, bool]:
         """Of a ratio or a difference: the other's upper tail is the lower one's, and the other way round."""
         return self.tells[0] and other.tells[1], self.tells[1] and other.tells[0]
+
+    def _method_with(self, other: Draws) -> str:
+        """That of the side with fewer trials, which is not the bootstrap-t's if the sides differ."""
+        return self.method if np.isfinite(self.df) or not np.isfinite(other.df) else other.method
 
     def _once(self, what: str, other: Draws | None, form: Callable[[], Draws]) -> Draws:
         """Form it once: claims ask for the same one at many levels. It keeps `other`, so that its id stays its own."""

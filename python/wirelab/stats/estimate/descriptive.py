@@ -7,16 +7,17 @@ horizon (restricted mean). During a burst of loss a delay has no finite mean, so
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from wirelab.statistic import least_values
-from wirelab.stats.estimate import bootstrap
+from wirelab.stats.estimate import bootstrap, studentized
 from wirelab.stats.estimate.horizon import LATE_S, counted_at
 from wirelab.stats.estimate.model import LEVEL, Estimate, finite
-from wirelab.stats.estimate.proportion import ranks, share
+from wirelab.stats.estimate.proportion import enclosing, share, value_at
 from wirelab.stats.estimate.sample import Sample
+
+ABOVE = "the upper end is above the time-out"
 
 QUANTILES = (0.05, 0.25, 0.75, 0.95, 0.99)
 
@@ -31,7 +32,19 @@ def mean_and_sd(
     """The mean, with time-outs counted at the horizon if there is one, and the standard deviation of the completed
     values.
     """
-    mean, sd = _moments(sample, rng, level, resamples)
+    completed = sample.completed()
+    n = sum(len(trial) for trial in completed)
+    if n < 2:
+        point = finite(float(completed[0][0])) if n else None
+        none = "no interval: fewer than two values"
+        mean = Estimate(point, None, None, level, n, none)
+        sd = Estimate(None, None, None, level, n, none)
+    else:
+        means, sds = bootstrap.moments(completed, resamples, rng)
+        if len(completed) >= studentized.LEAST_TRIALS:
+            means = studentized.means(completed, resamples, rng, horizon_s)
+        mean = means.estimate(level, mean_method(sample))
+        sd = sds.estimate(level, f"descriptive: {_limited(bootstrap_name(sample), sample)}")
     if horizon_s is not None and any(sample.censored):
         mean = restricted_mean(sample, horizon_s, rng, level, resamples)
     return mean, sd
@@ -48,8 +61,8 @@ def restricted_mean(
     if sum(map(len, sample.completed())) < 2:
         return Estimate(None, None, None, level, sample.n, "no mean: fewer than two exchanges completed")
     counted = Sample(sample.restricted(horizon_s), (0,) * len(sample.restricted(horizon_s)))
-    mean, _ = _moments(counted, rng, level, resamples)
-    return replace(mean, method=f"{mean.method}; {counted_at(horizon_s)}")
+    mean = studentized.means(counted.trials, resamples, rng, horizon_s)
+    return mean.estimate(level, f"{mean_method(counted)}; {counted_at(horizon_s)}")
 
 
 def time_outs_in_mean(sample: Sample, horizon_s: float) -> float:
@@ -67,22 +80,20 @@ def late_share(sample: Sample, horizon_s: float, level: float = LEVEL) -> Estima
     return share(late, sizes, level)
 
 
-def _moments(sample: Sample, rng: np.random.Generator, level: float, resamples: int) -> tuple[Estimate, Estimate]:
+def mean_method(sample: Sample) -> str:
+    """How the mean got its interval, with what restricts it."""
+    return _limited(mean_name(sample), sample)
+
+
+def mean_name(sample: Sample) -> str:
+    """What is resampled for a mean, and whether its interval is descriptive: it covers too rarely where a trial has a
+    single value, and that may be long.
+    """
     trials = sample.completed()
-    n = sum(len(trial) for trial in trials)
-    if n < 2:
-        point = finite(float(trials[0][0])) if n else None
-        none = "no interval: fewer than two values"
-        return Estimate(point, None, None, level, n, none), Estimate(None, None, None, level, n, none)
-    means, sds = bootstrap.moments(trials, resamples, rng)
-    method = method_name(sample)
-    return means.estimate(level, method), sds.estimate(level, f"descriptive: {method}")
-
-
-def method_name(sample: Sample) -> str:
-    """The bootstrap's name with what restricts it."""
-    name = bootstrap_name(sample)
-    return f"{name}; completed exchanges only" if sum(sample.censored) or sample.unknown else name
+    if len(trials) < studentized.LEAST_TRIALS:
+        return bootstrap_name(sample)
+    single = max(map(len, trials)) == 1
+    return f"descriptive, of one value a trial: {studentized.METHOD}" if single else studentized.METHOD
 
 
 def bootstrap_name(sample: Sample) -> str:
@@ -90,37 +101,32 @@ def bootstrap_name(sample: Sample) -> str:
     return "hierarchical bootstrap" if len(sample.completed()) > 1 else "bootstrap of exchanges within one trial"
 
 
-def quantile(sample: Sample, q: float, level: float = LEVEL) -> Estimate | None:
-    """Quantile with an interval between order statistics; None if there are too few values to name it at all."""
+def _limited(name: str, sample: Sample) -> str:
+    return f"{name}; completed exchanges only" if sum(sample.censored) or sample.unknown else name
+
+
+def quantile(sample: Sample, q: float, level: float = LEVEL, *, cautious: bool = False) -> Estimate | None:
+    """Quantile with an interval between order statistics; None if there are too few values to name it at all. A
+    `cautious` interval counts no more independent values than there are.
+    """
     n = sample.n
     if n < least_values(q):
         return None
     ordered = sample.ordered
-    point = _order_statistic_mean(sample, q)
-    enclosing = ranks(ordered <= point, sample.labels, q, level)
+    point = value_at(ordered, q * (n - 1) + 1)
+    places = enclosing(ordered <= point, sample.labels, q, level, cautious=cautious)
     method = "order statistics" if len(sample.completed()) != 1 else "order statistics within one trial"
     if not math.isfinite(point):
-        low = finite(ordered[enclosing[0] - 1]) if enclosing else None
+        low = finite(value_at(ordered, places[0])) if places else None
         return Estimate(None, low, None, level, n, "above the time-out: too many exchanges timed out")
-    if enclosing is None:
+    if places is None:
         return Estimate(point, None, None, level, n, "no interval: too few values or trials")
-    low, high = ordered[enclosing[0] - 1], ordered[enclosing[1] - 1]
+    low, high = min(value_at(ordered, places[0]), point), max(value_at(ordered, places[1]), point)
     if not math.isfinite(high):
-        return Estimate(point, min(float(low), point), None, level, n, f"{method}; the upper end is above the time-out")
-    return Estimate(point, min(float(low), point), max(float(high), point), level, n, method)
+        return Estimate(point, low, None, level, n, f"{method}; {ABOVE}")
+    return Estimate(point, low, high, level, n, method)
 
 
 def median(sample: Sample, level: float = LEVEL) -> Estimate:
     """The median, censored values counted as above the time-out."""
     return quantile(sample, 0.5, level) or Estimate(None, None, None, level, 0, "no values")
-
-
-def _order_statistic_mean(sample: Sample, q: float) -> float:
-    """Quantile by linear interpolation, infinite as soon as a neighbour is."""
-    ordered = sample.ordered
-    position = q * (len(ordered) - 1)
-    lower = int(np.floor(position))
-    weight = position - lower
-    if weight < 1e-12:
-        return float(ordered[lower])
-    return float(ordered[lower] * (1 - weight) + ordered[lower + 1] * weight)
