@@ -2,6 +2,7 @@
 
 `early` answers when it has the header of a request. `few` sends half of each answer, and says that it was all.
 `other` sends an answer of the right size with other bytes. `silent` never answers.
+`cache` answers every request alike, as from a cache.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ def main(misbehaviour: str, parameters: Path) -> None:
     downloads = given["workload"].get("download_bytes", [0])
     Handler.download_bytes = downloads[0] if isinstance(downloads, list) else downloads
     with Server((given["server"]["address"], given["server"]["port"]), Handler) as server:
+        print(f"{misbehaviour}: all goes well", file=sys.stderr, flush=True)
         print(json.dumps({"event": "ready", "ports": {"main": given["server"]["port"]}}), flush=True)
         server.serve_forever()
 

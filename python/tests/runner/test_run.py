@@ -164,8 +164,8 @@ def test_a_trial_with_an_exchange_that_the_link_did_not_confirm_failed_and_is_no
     assert (entry.status, entry.not_confirmed) == (EntryStatus.FAILED, 1)
     assert entry.error is not None
     [first, *printed] = entry.error.splitlines()
-    assert first.startswith("not confirmed by the link: 1 of 3 exchanges that client builtin calls completed; ")
-    assert "    I did nothing" in printed
+    assert first.startswith("not confirmed by the link: 1 of 3 exchanges that client builtin calls completed with")
+    assert printed[:3] == ["client builtin:", "  its stderr ends with:", "      I did nothing"]
     assert len(ears.said) == 1
     summary, host, _ = run(make_plan(1, 1), folder, behave)
     assert (host.started, summary.not_confirmed) == ([], 1)
