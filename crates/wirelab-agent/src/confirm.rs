@@ -1,17 +1,19 @@
 //! Compares the exchanges that a trial's client calls complete with the packets of its link. What confirms one is
 //! `wirelab_capture::confirm`'s to say; here is what an exchange of each workload and protocol needs.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use wirelab_capture::confirm::{Claim, Stamps, deliveries, unconfirmed};
+use wirelab_capture::confirm::{Claim, Lack, Stamps, deliveries, unconfirmed, unreceived};
 use wirelab_capture::log_file;
 use wirelab_net::link::{Direction, Instant};
 use wirelab_net::topology::LinkShape;
 use wirelab_schema::{
     ConfirmRequest, Confirmation, EndpointParameters, NotConfirmed, ProtocolDescription, TrialRequest,
 };
+use wirelab_stacks::received;
 use wirelab_stacks::recorder::{Recorded, read};
 use wirelab_stacks::workload::Work;
 
@@ -41,7 +43,7 @@ fn compare(request: &TrialRequest, asked: &ConfirmRequest, shape: &LinkShape) ->
     let protocol = protocol.ok_or_else(|| {
         format!("what an exchange of the user's own protocol {} needs is not known", parameters.protocol)
     })?;
-    let needs = Needs::of(&protocol, &parameters, asked.builtin_server);
+    let needs = Needs::of(&protocol, &parameters, asked.received.is_some());
     let rows = read(&parameters.output).map_err(|error| error.to_string())?;
     let of = |outcome: &'static str| rows.iter().filter(move |row| row.outcome == outcome);
     let claims: Vec<Claim> = of(COMPLETED).map(|row| needs.claim(row, asked.stamp_tolerance_ns)).collect();
@@ -50,19 +52,37 @@ fn compare(request: &TrialRequest, asked: &ConfirmRequest, shape: &LinkShape) ->
         return Ok(Confirmation::default());
     }
     let log = log_file::read(log).map_err(|error| format!("{error:#}"))?;
-    let deliveries = deliveries(&log);
-    let not_confirmed = unconfirmed(&claims, &deliveries).into_iter().map(|(claim, lack)| NotConfirmed {
-        client: claim.client,
-        index: claim.index,
-        reason: lack.to_string(),
-    });
+    let link = deliveries(&log);
+    let received = match asked.received.as_deref().filter(|path| needs.is_noted() && path.exists()) {
+        Some(path) => Some(instants(path)?),
+        None => None,
+    };
+    let lacking = |claims: &[Claim]| -> Vec<NotConfirmed> {
+        let by_link = unconfirmed(claims, &link);
+        let absent: HashSet<_> = by_link.iter().map(|(claim, _)| (claim.client, claim.index)).collect();
+        let carried = claims.iter().filter(|claim| !absent.contains(&(claim.client, claim.index)));
+        let by_server = received.as_deref().map(|instants| unreceived(carried, instants)).unwrap_or_default();
+        let mut found: Vec<_> = by_link.into_iter().chain(by_server).collect();
+        found.sort_by_key(|(claim, _)| (claim.end, claim.client, claim.index));
+        found.into_iter().map(|(claim, lack)| not_confirmed(claim, &lack)).collect()
+    };
     Ok(Confirmation {
         checked: claims.len() as u32,
-        not_confirmed: not_confirmed.collect(),
+        not_confirmed: lacking(&claims),
         not_checked: None,
         sent: sent.len() as u32,
-        arrived: (sent.len() - unconfirmed(&sent, &deliveries).len()) as u32,
+        arrived: (sent.len() - lacking(&sent).len()) as u32,
     })
+}
+
+fn not_confirmed(claim: &Claim, lack: &Lack) -> NotConfirmed {
+    NotConfirmed { client: claim.client, index: claim.index, reason: lack.to_string() }
+}
+
+/// When the server had each message.
+fn instants(path: &Path) -> Result<Vec<Instant>, String> {
+    let read = received::read(path).map_err(|error| error.to_string())?;
+    Ok(read.into_iter().map(Instant::from_nanos).collect())
 }
 
 fn parameters(path: &Path) -> Result<EndpointParameters, String> {
@@ -80,8 +100,13 @@ struct Needs {
 }
 
 impl Needs {
-    fn of(protocol: &ProtocolDescription, parameters: &EndpointParameters, builtin_server: bool) -> Self {
-        Self { work: Work::of(&parameters.workload), echo: protocol.echo, answers_last: builtin_server }
+    fn of(protocol: &ProtocolDescription, parameters: &EndpointParameters, answers_last: bool) -> Self {
+        Self { work: Work::of(&parameters.workload), echo: protocol.echo, answers_last }
+    }
+
+    /// A server of Wirelab's own notes each message of it: an echo has none, and a subscriber or a page sends none.
+    fn is_noted(&self) -> bool {
+        matches!(self.work, Work::Exchanges(_)) && !self.echo
     }
 
     fn claim(&self, row: &Recorded, tolerance_ns: u64) -> Claim {
@@ -122,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    fn needs(protocol: &str, settings: Value, kind: Value, builtin_server: bool) -> Needs {
+    fn needs(protocol: &str, settings: Value, kind: Value, answers_last: bool) -> Needs {
         let exchanges = json!({
             "exchanges": 3, "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 1_000,
             "connection": {"policy": "new"},
@@ -138,7 +163,7 @@ mod tests {
             "workload": workload, "certificates": null, "output": "/", "seed": 1,
         }));
         let descriptor = wirelab_stacks::find(protocol).expect("a protocol").descriptor();
-        Needs::of(&descriptor, &parameters.expect("parameters"), builtin_server)
+        Needs::of(&descriptor, &parameters.expect("parameters"), answers_last)
     }
 
     fn claim(needs: &Needs) -> ([u64; 2], bool) {
@@ -164,6 +189,17 @@ mod tests {
             "kind": "stream", "message_bytes": 100, "messages": 1, "rate_hz": 1.0, "timeout_ns": 1, "playout_delay_ns": 1,
         });
         assert_eq!(claim(&needs("mqtt", json!({"qos": 0}), stream, true)), ([0, 100], false));
+    }
+
+    #[test]
+    fn a_server_notes_requests_and_no_echo_or_receipt() {
+        let message = json!({"kind": "telemetry", "message_bytes": 30});
+        assert!(needs("http1", json!({}), message.clone(), true).is_noted());
+        assert!(!needs("raw-udp", json!({}), message, true).is_noted());
+        let stream = json!({
+            "kind": "stream", "message_bytes": 100, "messages": 1, "rate_hz": 1.0, "timeout_ns": 1, "playout_delay_ns": 1,
+        });
+        assert!(!needs("mqtt", json!({}), stream, true).is_noted());
     }
 
     #[test]

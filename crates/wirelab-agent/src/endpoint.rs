@@ -16,7 +16,7 @@ use wirelab_schema::{EndpointEvent, EndpointParameters, Role, SCHEMA_VERSION};
 use wirelab_stacks::exec::{self, PerExchange};
 use wirelab_stacks::recorder::{ArrowRecorder, NoRecorder, Recorder};
 use wirelab_stacks::{
-    Clock, Context, StackError, Stopper, SystemClock, TimersClock, find, stop_signal, workload_kinds,
+    Clock, Context, Received, StackError, Stopper, SystemClock, TimersClock, find, stop_signal, workload_kinds,
 };
 
 #[derive(clap::Args)]
@@ -61,11 +61,15 @@ fn play(arguments: &Arguments) -> Result<(), StackError> {
             false => (Arc::new(SystemClock), Box::new(ArrowRecorder::new(&parameters.output, &parameters.workload))),
             true => (Arc::new(TimersClock), Box::new(NoRecorder)),
         };
-        let context = Context { clock, recorder, stop, ready: Box::new(print_ready), parameters };
+        let is_measured_server = parameters.role == Role::Server && !arguments.unmeasured;
+        let received = if is_measured_server { Received::new(clock.clone()) } else { Received::default() };
+        let (output, record) = (parameters.output.clone(), received.clone());
+        let context = Context { clock, recorder, stop, ready: Box::new(print_ready), parameters, received };
         match foreign {
-            None => wirelab_stacks::run(context).await,
-            Some(template) => exec::run(context, template).await,
+            None => wirelab_stacks::run(context).await?,
+            Some(template) => exec::run(context, template).await?,
         }
+        record.write(&output)
     })
 }
 

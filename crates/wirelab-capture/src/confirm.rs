@@ -4,12 +4,14 @@
 //! whose packets carried something else of the same size.
 
 mod carried;
+mod received;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
 use carried::Carried;
+pub use received::unreceived;
 use wirelab_link::{Direction, Instant};
 
 use crate::dissect::ranges::Ranges;
@@ -80,6 +82,8 @@ pub enum Lack {
     },
     /// No packet from the server came after the whole message was there and before the exchange's end.
     Answer,
+    /// The server's own record has no message between its start and its end that no other exchange claims.
+    Received,
     /// Its packets took longer than the exchange is said to have taken.
     Duration {
         /// As the client says.
@@ -97,6 +101,7 @@ impl fmt::Display for Lack {
                 write!(formatter, "the link delivered {delivered} of the {needed} bytes to the {to} by its end")
             }
             Lack::Answer => write!(formatter, "no answer crossed the link between its message and its end"),
+            Lack::Received => write!(formatter, "the server received no whole message between its start and its end"),
             Lack::Duration { claimed, packets } => {
                 let [claimed, packets] = [claimed, packets].map(|time| time.as_secs_f64() * 1e3);
                 write!(formatter, "it is said to have taken {claimed:.3} ms, and its packets took {packets:.3} ms")

@@ -14,9 +14,10 @@ pub struct ConfirmRequest {
     /// How far the instants in its rows may lie from those of CLOCK_MONOTONIC.
     #[serde(default)]
     pub stamp_tolerance_ns: u64,
-    /// The server is Wirelab's own, which answers a message only when it has all of it. Another server may answer before.
-    #[serde(default)]
-    pub builtin_server: bool,
+    /// The instants at which a server of Wirelab's own had each whole message, as it writes them when it ends; it answers only then. Absent if another
+    /// serves, which may answer before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received: Option<PathBuf>,
 }
 
 /// What the packets say of the exchanges that a client calls complete (`docs/concepts/confirmed.md`).

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use wirelab_schema::EndpointParameters;
 use wirelab_stacks::recorder::NoRecorder;
-use wirelab_stacks::{Context, STACKS, Stack, SystemClock, stop_signal};
+use wirelab_stacks::{Context, Received, STACKS, Stack, SystemClock, stop_signal};
 
 const STACK: Option<&dyn Stack> = match option_env!("WIRELAB_FOOTPRINT_STACK") {
     Some(place) => Some(STACKS[number(place)]),
@@ -45,6 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             recorder: Box::new(NoRecorder),
             stop,
             ready: Box::new(ready),
+            received: Received::default(),
             parameters,
         };
         match STACK {

@@ -26,6 +26,7 @@ pub use crate::base::Stack;
 pub use crate::base::clock::{Clock, SystemClock, TimersClock};
 pub use crate::base::context::{Context, Ready, StackError, Stop, Stopper, stop_signal};
 pub use crate::base::payload::Payload;
+pub use crate::base::received::{self, Received};
 pub use crate::registry::{check, find, run, unanswered, workload_kinds};
 pub use crate::wire::settings_in_force;
 

@@ -58,6 +58,8 @@ Variables = Mapping[str, object]
 SERVER_NAME = "server.test"
 SSLKEYLOGFILE = "SSLKEYLOGFILE"
 QLOGDIR = "QLOGDIR"
+RECEIVED = "received.json"
+"""The instants at which a server of our own had each whole message."""
 READY_TIMEOUT_NS = 20 * 10**9
 SUBSCRIBED_TIMEOUT_NS = 60 * 10**9
 """Longer than a client takes to say that its subscribers wait, or that it waits for them no longer."""
@@ -147,10 +149,11 @@ class Endpoints:
         ends = scenario.implementation
         program = self.implementations.get(ends.client)
         entry = program.roles.client if program is not None else None
+        is_ours = ends.server == BUILTIN and scenario.origin is None
         return ConfirmRequest(
             parameters=folder / Role.CLIENT.value / "parameters.json",
             stamp_tolerance_ns=0 if entry is None else round(entry.stamp_tolerance_ms * 1e6),
-            builtin_server=ends.server == BUILTIN and scenario.origin is None,
+            received=folder / Role.SERVER.value / RECEIVED if is_ours else None,
         )
 
     def _process_of(self, role: Role, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:

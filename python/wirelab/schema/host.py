@@ -103,7 +103,8 @@ class ConfirmRequest(Border):
 
     parameters: Path
     stamp_tolerance_ns: Unsigned = 0
-    builtin_server: bool = False
+    received: Path | None = None
+    """What a server of our own writes of the messages that it received; none of another, which may answer early."""
 
 
 class TrialRequest(Border):

@@ -118,6 +118,7 @@ impl Stack for Amqp {
                             Work::Changes(_) | Work::Page(_) => None,
                         },
                         clock: context.clock.clone(),
+                        received: context.received.clone(),
                     });
                     serve(context, nagle, security, move |stream| server.clone().serve(stream)).await
                 }

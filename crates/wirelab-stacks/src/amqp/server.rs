@@ -24,10 +24,10 @@ use super::names::MarkedNames;
 use super::options::{Mechanisms, Options, Sasl};
 use super::queue::{Lease, Queue, Queues};
 use super::{DELIVER_ADDRESS, LINK_NAME};
-use crate::Clock;
 use crate::transport::stream::Stream;
 use crate::wire::tap::Tap;
 use crate::workload::MAX_BODY_BYTES;
+use crate::{Clock, Received};
 
 const CONTAINER: &str = "wirelab-queue";
 const AMQP_HEADER: [u8; 8] = *b"AMQP\x00\x01\x00\x00";
@@ -42,6 +42,7 @@ pub struct Server {
     /// What a reading must be; `None` where the workload has none.
     pub reading: Option<Bytes>,
     pub clock: Arc<dyn Clock>,
+    pub received: Received,
 }
 
 impl Server {
@@ -166,7 +167,11 @@ impl Server {
         if read.len() != expected.len() {
             return Err(format!("a reading of {} bytes where {} were expected", read.len(), expected.len()));
         }
-        if ours && *read != **expected { Err("the reading differs from what was sent".to_owned()) } else { Ok(()) }
+        if ours && *read != **expected {
+            return Err("the reading differs from what was sent".to_owned());
+        }
+        self.received.note();
+        Ok(())
     }
 
     /// Sends messages to a peer's receiver, each once there is credit for it.

@@ -36,7 +36,13 @@ fn options(settings: &[(&str, serde_json::Value)]) -> Options {
 
 fn server(settings: &[(&str, serde_json::Value)]) -> Arc<Server> {
     let reading = Some(Bytes::from_static(READING));
-    Arc::new(Server { options: options(settings), queues: Queues::default(), reading, clock: clock() })
+    Arc::new(Server {
+        options: options(settings),
+        queues: Queues::default(),
+        reading,
+        clock: clock(),
+        received: crate::Received::default(),
+    })
 }
 
 fn clock() -> Arc<VirtualClock> {

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use wirelab_schema::{EndpointParameters, ProtocolDescription, Role};
 
 use crate::Clock;
+use crate::base::received::Received;
 use crate::recorder::Recorder;
 
 /// All that a stack is given to play its role.
@@ -22,6 +23,8 @@ pub struct Context {
     /// Called once: by a server when it accepts connections, by [`workload::listen`](crate::workload::listen) when all subscribers wait, by other
     /// clients before their first exchange.
     pub ready: Ready,
+    /// Where a server's application notes each message that it has.
+    pub received: Received,
 }
 
 /// Told by a server which ports it listens on, by purpose.

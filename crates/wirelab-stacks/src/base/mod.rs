@@ -6,6 +6,7 @@ pub mod clock;
 pub mod context;
 pub mod description;
 pub mod payload;
+pub mod received;
 pub mod settings;
 
 use futures_util::future::BoxFuture;

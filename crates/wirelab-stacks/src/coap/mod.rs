@@ -113,7 +113,8 @@ impl Stack for Coap {
             let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
             match role {
                 Role::Server => {
-                    let application = Application::new(&context.parameters, context.clock.clone());
+                    let application =
+                        Application::new(&context.parameters, context.clock.clone(), context.received.clone());
                     stack.serve(context, settings, application).await
                 }
                 Role::Proxy => stack.relay(context, settings).await,
@@ -159,10 +160,10 @@ impl Coap {
     }
 
     async fn relay(&self, context: Context, settings: Settings) -> Result<(), StackError> {
-        let Context { parameters, clock, recorder, stop, ready } = context;
+        let Context { parameters, clock, recorder, stop, ready, received } = context;
         let gateway = Gateway::new(&parameters, clock.clone(), recorder, settings.boolean("cache"))?;
         let application = Application::proxying(&parameters, clock.clone(), gateway.clone());
-        let context = Context { parameters, clock, recorder: Box::new(NoRecorder), stop, ready };
+        let context = Context { parameters, clock, recorder: Box::new(NoRecorder), stop, ready, received };
         self.serve(context, settings, application).await?;
         gateway.finish()
     }

@@ -10,7 +10,7 @@ use super::proxy::Gateway;
 use crate::base::attempt::ExchangeError;
 use crate::codec::coap::{IncomingRequest, Method, Request, Response, status};
 use crate::workload::{MAX_BODY_BYTES, Publication, Waiting, Work};
-use crate::{Clock, Payload};
+use crate::{Clock, Payload, Received};
 
 /// What `about` says of the messages.
 pub const MESSAGES: &str = "Messages are minimal: `POST /upload` with a Content-Format, answered 2.04, or `GET /bytes/N`, answered 2.05; tokens of 4 \
@@ -96,6 +96,7 @@ pub struct Application {
     download: Bytes,
     payload: Payload,
     publication: Option<Arc<Publication>>,
+    received: Received,
     gateway: Option<Gateway>,
 }
 
@@ -111,7 +112,7 @@ pub enum Said {
 
 impl Application {
     /// As the workload says.
-    pub fn new(parameters: &EndpointParameters, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(parameters: &EndpointParameters, clock: Arc<dyn Clock>, received: Received) -> Self {
         let payload = Payload::new(parameters.seed);
         let (sizes, publication) = match Work::of(&parameters.workload) {
             Work::Exchanges(work) => {
@@ -123,12 +124,12 @@ impl Application {
             Work::Page(_) => ((0, 0), None),
         };
         let [upload, download] = [sizes.0, sizes.1].map(|bytes| payload.bytes(bytes as usize));
-        Application { upload, download, payload, publication, gateway: None }
+        Application { upload, download, payload, publication, received, gateway: None }
     }
 
     /// One that asks another server.
     pub fn proxying(parameters: &EndpointParameters, clock: Arc<dyn Clock>, gateway: Gateway) -> Self {
-        Application { gateway: Some(gateway), ..Application::new(parameters, clock) }
+        Application { gateway: Some(gateway), ..Application::new(parameters, clock, Received::default()) }
     }
 
     /// Answers a request.
@@ -140,7 +141,10 @@ impl Application {
             || asked.path().strip_prefix("/bytes/")?.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize);
         Said::Response(match (asked.method, asked.path()) {
             (Method::Post, "/upload") => match check(asked.content_format, &asked.payload, &self.upload) {
-                Ok(()) => with_body(asked, CHANGED, PAYLOAD_FORMAT, self.download.clone()),
+                Ok(()) => {
+                    self.received.note();
+                    with_body(asked, CHANGED, PAYLOAD_FORMAT, self.download.clone())
+                }
                 Err(error) => plain(BAD_REQUEST, error.to_string()),
             },
             (Method::Get, "/changes") => match &self.publication {
@@ -154,6 +158,9 @@ impl Application {
             (_, "/upload" | "/changes" | DISCOVERY) => plain(METHOD_NOT_ALLOWED, String::new()),
             (method, _) => match bytes() {
                 Some(bytes) if method == Method::Get => {
+                    if self.upload.is_empty() {
+                        self.received.note();
+                    }
                     with_body(asked, CONTENT, PAYLOAD_FORMAT, self.payload.bytes(bytes))
                 }
                 Some(_) => plain(METHOD_NOT_ALLOWED, String::new()),
@@ -242,7 +249,11 @@ mod tests {
             timeout_ns: 1_000_000_000,
             connection: ConnectionPolicy::New,
         };
-        let application = Application::new(&context(work.into(), NoRecorder).0.parameters, Arc::new(SystemClock));
+        let application = Application::new(
+            &context(work.into(), NoRecorder).0.parameters,
+            Arc::new(SystemClock),
+            Received::default(),
+        );
         let code = |target: &str, accept| {
             let (target, payload) = (target.to_owned(), Bytes::new());
             let asked =

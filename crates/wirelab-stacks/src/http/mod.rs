@@ -20,7 +20,7 @@ use crate::base::attempt::ExchangeError;
 use crate::base::settings::{self, Settings};
 use crate::page::Site;
 use crate::workload::{KINDS, MAX_BODY_BYTES, Messages, PAGE, Publication, Waiting, Work, listen};
-use crate::{Context, Payload, StackError};
+use crate::{Context, Payload, Received, StackError};
 pub use changes::Events;
 use changes::Question;
 pub use h2::{H2, H2C};
@@ -163,6 +163,7 @@ pub struct Bodies {
     upload_bytes: usize,
     download_bytes: usize,
     payload: Payload,
+    received: Received,
 }
 
 /// A request that a server has read the head of.
@@ -174,7 +175,7 @@ pub struct Pending {
 }
 
 enum Target {
-    Bodies { request: BodyCheck, download_bytes: usize, payload: Payload },
+    Bodies { request: BodyCheck, download_bytes: usize, payload: Payload, received: Received },
     Changes(Question, Arc<Publication>),
     Page(Response<Bytes>),
     Refused(Response<Bytes>),
@@ -219,6 +220,7 @@ impl Answers {
                 // Of a POST, which has one.
                 download_bytes: workload.download_bytes.of(0) as usize,
                 payload: made_ahead(parameters, &workload),
+                received: context.received.clone(),
             }),
         };
         Ok(Answers { content, dates })
@@ -271,8 +273,10 @@ impl Bodies {
         if let Some(refusal) = refuse_method(request, allowed) {
             return Target::Refused(refusal);
         }
+        // Of the workload's messages alone.
+        let received = if body_bytes == self.upload_bytes { self.received.clone() } else { Received::default() };
         let request = BodyCheck::new(request.headers(), &self.payload, body_bytes);
-        Target::Bodies { request, download_bytes, payload: self.payload.clone() }
+        Target::Bodies { request, download_bytes, payload: self.payload.clone(), received }
     }
 }
 
@@ -312,8 +316,11 @@ impl Pending {
             // A site dates its answers itself.
             Target::Page(answer) => return answer.map(Body::Whole),
             Target::Refused(answer) => answer.map(Body::Whole),
-            Target::Bodies { request, download_bytes, payload } => match request.finish() {
-                Ok(()) => whole(StatusCode::OK, payload.bytes(download_bytes)),
+            Target::Bodies { request, download_bytes, payload, received } => match request.finish() {
+                Ok(()) => {
+                    received.note();
+                    whole(StatusCode::OK, payload.bytes(download_bytes))
+                }
                 Err(error) => whole(StatusCode::BAD_REQUEST, error.to_string().into()),
             },
         };

@@ -7,7 +7,6 @@ use std::time::Duration;
 use bytes::{Buf, Bytes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Notify;
-use wirelab_schema::EndpointParameters;
 
 use super::DELIVER_TOPIC;
 use super::transport::{Over, serve};
@@ -16,7 +15,7 @@ use crate::codec::mqtt::{Application, Broker, ConnectionId, Limits, Message, Tak
 use crate::transport::stream::{Stream, push};
 use crate::transport::task::Task;
 use crate::workload::Work;
-use crate::{Clock, Context, Payload, StackError};
+use crate::{Clock, Context, Payload, Received, StackError};
 
 /// How long the last words to a client may take.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -28,7 +27,7 @@ pub async fn run(over: Over, context: Context, settings: Settings) -> Result<(),
         receive_maximum: settings.integer("receive-maximum") as u16,
         ..Limits::default()
     };
-    let readings = Readings::new(&context.parameters);
+    let readings = Readings::new(&context);
     let hub = Arc::new(Hub {
         state: Mutex::new(State {
             broker: Broker::new(limits, Box::new(readings)),
@@ -46,15 +45,17 @@ pub async fn run(over: Over, context: Context, settings: Settings) -> Result<(),
 struct Readings {
     /// What each has to be; `None` if the workload has none.
     reading: Option<Bytes>,
+    received: Received,
 }
 
 impl Readings {
-    fn new(parameters: &EndpointParameters) -> Self {
+    fn new(context: &Context) -> Self {
+        let parameters = &context.parameters;
         let reading = match Work::of(&parameters.workload) {
             Work::Exchanges(work) => Some(Payload::new(parameters.seed).bytes(work.upload_bytes as usize)),
             Work::Changes(_) | Work::Page(_) => None,
         };
-        Readings { reading }
+        Readings { reading, received: context.received.clone() }
     }
 }
 
@@ -68,7 +69,11 @@ impl Application for Readings {
             true => message.payload == reading,
             false => message.payload.len() == reading.len(),
         };
-        if right { Taken::Yes } else { Taken::Refused }
+        if !right {
+            return Taken::Refused;
+        }
+        self.received.note();
+        Taken::Yes
     }
 }
 

@@ -213,7 +213,7 @@ pub async fn drive<C: Client>(
     let workload = Work::exchanges(&context.parameters.workload);
     let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
     let is_answered = registry::unanswered(&context.parameters).is_none();
-    let Context { parameters, clock, recorder, mut stop, ready } = context;
+    let Context { parameters, clock, recorder, mut stop, ready, .. } = context;
     let slots = match workload.connection {
         ConnectionPolicy::New | ConnectionPolicy::Resumed => 0,
         ConnectionPolicy::Persistent { connections } => connections,

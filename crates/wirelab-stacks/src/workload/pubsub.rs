@@ -51,7 +51,7 @@ pub async fn listen<S: Subscriber>(
     let workload = Work::changes(&context.parameters.workload);
     let subscribers: Vec<S> =
         (0..workload.subscribers).map(|subscriber| make(&context, subscriber)).collect::<Result<_, _>>()?;
-    let Context { parameters, clock, mut recorder, mut stop, ready } = context;
+    let Context { parameters, clock, mut recorder, mut stop, ready, .. } = context;
     let due_ns = due(&workload, parameters.seed);
     let audience = Audience {
         messages: Messages::new(&parameters),

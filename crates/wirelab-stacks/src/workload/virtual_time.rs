@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until};
 use wirelab_schema::{EndpointParameters, Exchange, ResourceTiming, Role, ServerAddress, WorkloadSpec};
 
 use crate::recorder::Recorder;
-use crate::{Clock, Context, StackError, Stopper, stop_signal};
+use crate::{Clock, Context, Received, StackError, Stopper, stop_signal};
 
 /// Nanoseconds of a millisecond.
 pub const MS: u64 = 1_000_000;
@@ -69,5 +69,15 @@ pub fn context(workload: WorkloadSpec, recorder: impl Recorder + 'static) -> (Co
     };
     let (stopper, stop) = stop_signal();
     let clock = Arc::new(VirtualClock(Instant::now()));
-    (Context { parameters, clock, recorder: Box::new(recorder), stop, ready: Box::new(drop) }, stopper)
+    (
+        Context {
+            parameters,
+            clock,
+            recorder: Box::new(recorder),
+            stop,
+            ready: Box::new(drop),
+            received: Received::default(),
+        },
+        stopper,
+    )
 }

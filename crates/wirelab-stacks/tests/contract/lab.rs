@@ -19,7 +19,7 @@ use wirelab_schema::{
 };
 use wirelab_stacks::recorder::Recorder;
 use wirelab_stacks::workload::REQUEST_RESPONSE;
-use wirelab_stacks::{Context, StackError, Stopper, SystemClock, find, stop_signal};
+use wirelab_stacks::{Context, Received, StackError, Stopper, SystemClock, find, stop_signal};
 
 /// No test waits longer for an endpoint to end.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -93,6 +93,7 @@ impl Lab {
             recorder: Box::new(Rows::default()),
             stop,
             ready: Box::new(ready),
+            received: Received::default(),
         };
         let task = tokio::spawn(wirelab_stacks::run(context));
         Server { port: receiver.await.expect("the server gets ready"), stopper, task }
@@ -142,6 +143,7 @@ impl Lab {
             recorder: Box::new(rows.clone()),
             stop,
             ready: Box::new(drop),
+            received: Received::default(),
         };
         (context, stopper, rows)
     }

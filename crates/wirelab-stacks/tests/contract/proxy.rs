@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::sync::oneshot;
 use wirelab_schema::{Exchange, Outcome, Role, ServerAddress};
-use wirelab_stacks::{Context, StackError, SystemClock, stop_signal};
+use wirelab_stacks::{Context, Received, StackError, SystemClock, stop_signal};
 
 use crate::lab::{Lab, PATIENCE, Rows, Settings, kept, workload};
 use crate::{assert_completed, descriptors};
@@ -32,6 +32,7 @@ async fn through(
         recorder: Box::new(rows.clone()),
         stop,
         ready: Box::new(move |ports: BTreeMap<String, u16>| sender.send(ports["main"]).expect("the test waits")),
+        received: Received::default(),
     };
     let proxy = tokio::spawn(wirelab_stacks::run(context));
     let asked = lab.run_client(stack, port.await.expect("it gets ready"), work, settings).await.expect("it asks");

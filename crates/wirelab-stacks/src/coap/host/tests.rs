@@ -13,12 +13,12 @@ use super::super::dtls::Sessions;
 use super::super::resources::Requests;
 use super::datagrams::serve_socket;
 use super::*;
-use crate::SystemClock;
 use crate::base::settings::Settings;
 use crate::codec::coap::{Client, ClientEvent, MessageLayer, Parameters};
 use crate::recorder::NoRecorder;
 use crate::transport::lingering::Lingering;
 use crate::workload::virtual_time::context;
+use crate::{Received, SystemClock};
 
 const MAX_MESSAGE_BYTES: usize = 8 << 20;
 const SZX: u8 = 6;
@@ -39,7 +39,12 @@ fn parameters(message_bytes: u64) -> EndpointParameters {
 fn service(parameters: &EndpointParameters) -> Service {
     let clock = Arc::new(SystemClock);
     let options = Options::new(&Parameters::default(), SZX, 1 << 20);
-    Service { application: Application::new(parameters, clock.clone()), options, confirmable: true, clock }
+    Service {
+        application: Application::new(parameters, clock.clone(), Received::default()),
+        options,
+        confirmable: true,
+        clock,
+    }
 }
 
 fn random() -> ChaCha8Rng {
