@@ -9,7 +9,7 @@ use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange};
 use super::proxy::Gateway;
 use crate::base::attempt::ExchangeError;
 use crate::codec::coap::{IncomingRequest, Method, Request, Response, status};
-use crate::workload::{MAX_BODY_BYTES, Publication, Waiting, Work};
+use crate::workload::{Publication, Waiting, Work, bytes_of_path};
 use crate::{Clock, Payload, Received};
 
 /// What `about` says of the messages.
@@ -137,8 +137,7 @@ impl Application {
         if let Some(gateway) = &self.gateway {
             return Said::Later(Box::pin(gateway.clone().answer(asked.clone())));
         }
-        let bytes =
-            || asked.path().strip_prefix("/bytes/")?.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize);
+        let bytes = || bytes_of_path(asked.path());
         Said::Response(match (asked.method, asked.path()) {
             (Method::Post, "/upload") => match check(asked.content_format, &asked.payload, &self.upload) {
                 Ok(()) => {

@@ -19,7 +19,7 @@ use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange, RequestRespons
 use crate::base::attempt::ExchangeError;
 use crate::base::settings::{self, Settings};
 use crate::page::Site;
-use crate::workload::{KINDS, MAX_BODY_BYTES, Messages, PAGE, Publication, Waiting, Work, listen};
+use crate::workload::{KINDS, Messages, PAGE, Publication, Waiting, Work, bytes_of_path, listen};
 use crate::{Context, Payload, Received, StackError};
 pub use changes::Events;
 use changes::Question;
@@ -264,8 +264,7 @@ impl Answers {
 impl Bodies {
     fn target<B>(&self, request: &Request<B>) -> Target {
         let path = request.uri().path();
-        let number = path.strip_prefix("/bytes/").and_then(|number| number.parse().ok());
-        let (allowed, body_bytes, download_bytes) = match number.filter(|bytes| *bytes <= MAX_BODY_BYTES as usize) {
+        let (allowed, body_bytes, download_bytes) = match bytes_of_path(path) {
             Some(bytes) => (READ, 0, bytes),
             None if path == "/upload" => (&[Method::POST][..], self.upload_bytes, self.download_bytes),
             None => return Target::Refused(empty(StatusCode::NOT_FOUND)),

@@ -59,7 +59,14 @@ pub fn host_error<B>(request: &Request<B>) -> Option<&'static str> {
 
 /// `uri-host [ ":" port ]` (RFC 9110, section 7.2). An empty one is of a target without an authority.
 fn is_host(value: &HeaderValue) -> bool {
-    value.is_empty() || !value.as_bytes().contains(&b'@') && Authority::try_from(value.as_bytes()).is_ok()
+    if value.is_empty() {
+        return true;
+    }
+    let Ok(authority) = Authority::try_from(value.as_bytes()) else { return false };
+    let (host, text) = (authority.host(), authority.as_str());
+    let port = text.strip_prefix(host).map(|rest| rest.strip_prefix(':').unwrap_or(rest));
+    !host.is_empty()
+        && port.is_some_and(|port| port.is_empty() || port.parse::<u16>().is_ok() && !port.starts_with('+'))
 }
 
 /// Refuses a method that the resource does not have (RFC 9110, section 15.5.6).
@@ -93,10 +100,20 @@ mod tests {
 
     #[test]
     fn http1_needs_one_valid_host() {
-        for host in ["server.test", "server.test:8080", "[::1]:80", "10.0.0.1", ""] {
+        for host in ["server.test", "server.test:8080", "[::1]:80", "10.0.0.1", "server.test:", ""] {
             assert_eq!(error(Version::HTTP_11, &[host]), None, "{host}");
         }
-        for host in ["a b", "user@server.test", "server.test/path", "http://server.test", "a:b:c"] {
+        for host in [
+            "a b",
+            "user@server.test",
+            "server.test/path",
+            "http://server.test",
+            "a:b:c",
+            "a:x",
+            ":80",
+            "a:99999",
+            "a:+80",
+        ] {
             assert!(error(Version::HTTP_11, &[host]).is_some(), "{host}");
         }
         assert!(error(Version::HTTP_11, &[]).is_some());

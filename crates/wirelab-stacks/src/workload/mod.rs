@@ -115,6 +115,12 @@ pub fn kind(workload: &WorkloadSpec) -> &'static str {
 /// The largest body: both ends keep it in memory.
 pub const MAX_BODY_BYTES: u64 = 1 << 30;
 
+/// How many bytes `/bytes/N` asks for, where servers have them; none of another path, or of more than there are.
+pub(crate) fn bytes_of_path(path: &str) -> Option<usize> {
+    let digits = path.strip_prefix("/bytes/").filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?;
+    digits.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize)
+}
+
 /// How often the exchange that gets a session is tried.
 const SESSION_TRIES: u32 = 3;
 

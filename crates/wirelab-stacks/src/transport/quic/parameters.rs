@@ -39,7 +39,7 @@ pub fn quic_settings() -> [SettingDescription; 5] {
             RETRY,
             false,
             "The server answers a client whose address is not validated with a Retry packet (RFC 9000, section 8.1.2), which is one more round trip. \
-             A client that resumes brings a token from before and needs none.",
+             The built-in server gives no token for later (NEW_TOKEN), so that a client that resumes is asked as well.",
         ),
         settings::integer(
             "quic-idle-timeout",
