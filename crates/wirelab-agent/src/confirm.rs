@@ -44,7 +44,10 @@ fn compare(request: &TrialRequest, asked: &ConfirmRequest, shape: &LinkShape) ->
         format!("what an exchange of the user's own protocol {} needs is not known", parameters.protocol)
     })?;
     let needs = Needs::of(&protocol, &parameters, asked.received.is_some());
-    let rows = read(&parameters.output).map_err(|error| error.to_string())?;
+    let rows = match read(&parameters.output) {
+        Ok(rows) => rows,
+        Err(error) => return Ok(Confirmation { unread: Some(error.to_string()), ..Confirmation::default() }),
+    };
     let of = |outcome: &'static str| rows.iter().filter(move |row| row.outcome == outcome);
     let claims: Vec<Claim> = of(COMPLETED).map(|row| needs.claim(row, asked.stamp_tolerance_ns)).collect();
     let sent: Vec<Claim> = of(SENT).map(|row| needs.sent(row, asked.stamp_tolerance_ns)).collect();
@@ -69,9 +72,9 @@ fn compare(request: &TrialRequest, asked: &ConfirmRequest, shape: &LinkShape) ->
     Ok(Confirmation {
         checked: claims.len() as u32,
         not_confirmed: lacking(&claims),
-        not_checked: None,
         sent: sent.len() as u32,
         arrived: (sent.len() - lacking(&sent).len()) as u32,
+        ..Confirmation::default()
     })
 }
 

@@ -187,9 +187,10 @@ pub fn unconfirmed<'a>(claims: &'a [Claim], deliveries: &[Delivery]) -> Vec<(&'a
 /// The claims that the packets of their ports confirm, and the others with the reason.
 fn judged<'a>(mut claims: Vec<&'a Claim>, carried: &Carried) -> (Vec<&'a Claim>, Vec<(&'a Claim, Lack)>) {
     claims.sort_by_key(|claim| claim.latest());
+    let alone = alone(&claims);
     let (mut confirmed, mut lacking, mut used) = (Vec::new(), Vec::new(), [0; 2]);
-    for claim in claims {
-        match carried.lack(claim, used) {
+    for (claim, alone) in claims.into_iter().zip(alone) {
+        match carried.lack(claim, used, alone) {
             Some(lack) => lacking.push((claim, lack)),
             None => {
                 used = [0, 1].map(|side| used[side] + claim.bytes[side]);
@@ -200,12 +201,36 @@ fn judged<'a>(mut claims: Vec<&'a Claim>, carried: &Carried) -> (Vec<&'a Claim>,
     (confirmed, lacking)
 }
 
+/// Whether no other exchange runs during each claim. Claims are in order of their latest ends.
+fn alone(claims: &[&Claim]) -> Vec<bool> {
+    let mut before = Instant::default();
+    let mut alone = Vec::with_capacity(claims.len());
+    for claim in claims {
+        alone.push(before <= claim.start);
+        before = before.max(claim.ended());
+    }
+    let mut behind = Instant::from_nanos(u64::MAX);
+    for (claim, alone) in claims.iter().zip(&mut alone).rev() {
+        *alone &= claim.ended() <= behind;
+        behind = behind.min(claim.start);
+    }
+    alone
+}
+
 impl Claim {
+    /// When nothing of it ran any more, by its own clock or by that of its process.
+    fn ended(&self) -> Instant {
+        match self.stamps {
+            Stamps::Within(_) => self.end,
+            Stamps::Shifted(ended) => self.end.max(ended),
+        }
+    }
+
     /// The latest instant at which its last packet may have come.
     fn latest(&self) -> Instant {
         match self.stamps {
             Stamps::Within(tolerance) => self.end + tolerance + TOLERANCE,
-            Stamps::Shifted(ended) => self.end.max(ended) + TOLERANCE,
+            Stamps::Shifted(_) => self.ended() + TOLERANCE,
         }
     }
 

@@ -20,7 +20,7 @@ pub struct ConfirmRequest {
     pub received: Option<PathBuf>,
 }
 
-/// What the packets say of the exchanges that a client calls complete (`docs/concepts/confirmed.md`).
+/// What the packets say of the exchanges that a client calls complete (`docs/reference/confirmed.md`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Confirmation {
     /// Exchanges that were compared with the packets.
@@ -30,6 +30,9 @@ pub struct Confirmation {
     /// Why other exchanges, or all, were not compared; null if all were.
     #[serde(default)]
     pub not_checked: Option<String>,
+    /// Why the client's rows cannot be read. Nothing confirms its exchanges then, and the trial fails.
+    #[serde(default)]
+    pub unread: Option<String>,
     /// Messages that were sent and that nothing answers, as far as they were compared with the packets.
     #[serde(default)]
     pub sent: u32,

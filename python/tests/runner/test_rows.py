@@ -53,6 +53,30 @@ def test_a_row_that_breaks_the_contract_is_named_with_its_value(
     assert words in why
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"index": 1, "mine": NaN}', "not JSON: NaN is no number"),
+        ('{"index": 1, "mine": [-Infinity]}', "not JSON: -Infinity is no number"),
+        ('{"index": 1, "index": 2}', "not JSON: index stands there twice"),
+        ('{"index": 1, "error": "\\ud800"}', "not JSON: 'utf-8' codec can't encode"),
+        ('{"index": 1}\r{"index": 2}', "not JSON: Extra data"),
+        (
+            '{"index": 1, "outcome": "completed", "start_ns": 110.0, "end_ns": 120}',
+            "start_ns: Input should be a whole number (110.0)",
+        ),
+    ],
+)
+def test_what_the_tables_cannot_read_is_refused_with_its_place(line: str, words: str, tmp_path: Path) -> None:
+    output = tmp_path / "client"
+    output.mkdir()
+    (output / "exchanges.jsonl").write_text(json.dumps(ROW) + "\n" + line + "\n")
+    assert isinstance(SCENARIO.workload, RequestResponse)
+    why = wrong_rows(output, SCENARIO.workload.model_copy(update={"exchanges": 2}), 100, 200)
+    assert why is not None
+    assert why.startswith(f"client/exchanges.jsonl:2: {words}")
+
+
 @pytest.mark.parametrize("name", ["copies", "connections", "pushed_bytes", "wasted_pushed_bytes"])
 def test_a_column_of_another_workload_is_refused_also_without_a_value(name: str, tmp_path: Path) -> None:
     kinds = " and ".join(workloads_with(name))

@@ -247,6 +247,15 @@ def test_a_scenario_with_only_failed_trials_stays_in_the_counts_without_estimate
     assert not any(note.startswith("Trials not done") for note in notes)
 
 
+def test_trials_that_were_not_compared_with_packets_are_counted_with_the_reason(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, protocols=("h2",), links=("random",), uploads=("30 B",), trials=3, exchanges=2)
+    trials = pl.read_parquet(folder / "trials.parquet")
+    why = pl.when(pl.col("replicate") > 0).then(pl.lit("netem says nothing")).alias("not_checked")
+    trials.with_columns(why).write_parquet(folder / "trials.parquet")
+    words = "What the client says of 2 trials was not compared with packets: netem says nothing."
+    assert words in analyze(folder)["notes"]
+
+
 @pytest.mark.parametrize(("disturbed", "flag"), [(0.5, "unusable"), (0.0, "good")])
 def test_a_difference_must_be_there_without_the_exchanges_that_the_emulator_disturbed(
     tmp_path: Path, disturbed: float, flag: str

@@ -80,7 +80,7 @@ TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
     **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES},
-    **dict.fromkeys(["uncounted", "not_confirmed", "arrived"], pl.Int64),
+    **dict.fromkeys(["uncounted", "not_confirmed", "arrived"], pl.Int64), "not_checked": pl.String,
     **dict.fromkeys(delivery.TOTALS, pl.Int64),
     **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
     "left_out_of_captures": pl.Int64,
@@ -234,8 +234,9 @@ def _recorded_row(folder: Path, scenario: Scenario, *, done: bool) -> dict[str, 
     result = read_result(path)
     row |= {"duration_ns": result.end_ns - result.start_ns, **link_columns(result.link)}
     row["stolen_cpu_ns"] = result.steal_ns
-    if result.confirmation is not None and result.confirmation.sent:
-        row["arrived"] = result.confirmation.arrived
+    if result.confirmation is not None:
+        row["not_checked"] = result.confirmation.not_checked
+        row["arrived"] = result.confirmation.arrived if result.confirmation.sent else None
     row["background_bps"] = background_bps(folder, scenario)
     for endpoint in result.endpoints:
         if endpoint.name in resources.ROLES:

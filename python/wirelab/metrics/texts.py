@@ -65,6 +65,7 @@ COLUMNS = {
     "failed": "Exchanges that failed.",
     "timed_out": "Exchanges that timed out.",
     "unsupported": "Exchanges that the protocol or program does not do.",
+    "not_checked": "Why the client's exchanges were not compared with the packets of the link; null if they were.",
     "not_confirmed": "Exchanges that the client calls completed and the link does not confirm; the trial failed.",
     "uncounted": "Exchanges that a trial which is not done recorded; null if its file is torn.",
     "lateness_upper_ns": "Upper edges of the buckets that hold packets, of the histogram of the timing error.",

@@ -75,6 +75,8 @@ def read_rows(output: Path, stem: str, model: type[_Row]) -> Iterator[tuple[str,
             raise WrongRowError(f"{place}: no {absent[0]}")
         without = [name for name in stamped if row.get(name) is None]
         known = {name: value for name, value in row.items() if name in model.model_fields and name not in without}
+        if fraction := next((name for name, value in known.items() if isinstance(value, float)), None):
+            raise WrongRowError(f"{place}: {fraction}: Input should be a whole number ({row[fraction]})")
         try:
             yield place, model.model_validate(known)
         except ValidationError as error:
@@ -94,12 +96,27 @@ def _documents(output: Path, stem: str) -> Iterator[tuple[str, dict[str, object]
             raise WrongRowError(f"{output.name}/{path.name} cannot be read: {error}") from None
         yield from ((f"{output.name}/{path.name}, row {number}", row) for number, row in enumerate(rows, 1))
     elif (path := output / f"{stem}.jsonl").exists():
-        for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        text = path.read_bytes().removesuffix(b"\n")
+        for number, line in enumerate(text.split(b"\n") if text else (), 1):
             place = f"{output.name}/{path.name}:{number}"
             try:
-                row = json.loads(line)
+                # What polars or the agent would read otherwise, or not at all, is refused here with its place.
+                row = json.loads(line, parse_constant=_no_number, object_pairs_hook=_each_once)
+                json.dumps(row, ensure_ascii=False).encode()
             except (ValueError, RecursionError) as error:
                 raise WrongRowError(f"{place}: not JSON: {error}") from None
             if not isinstance(row, dict):
                 raise WrongRowError(f"{place}: not a JSON object")
             yield place, row
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} stands there twice")
+    return row

@@ -17,7 +17,11 @@ from wirelab.schema.plan import Scenario
 def unconfirmed(scenario: Scenario, result: TrialResult, folder: Path) -> str | None:
     """Why a trial failed whose client calls exchanges completed that the packets do not confirm; none without any."""
     confirmation = result.confirmation
-    if confirmation is None or not confirmation.not_confirmed:
+    if confirmation is None:
+        return None
+    if confirmation.unread is not None:
+        return f"not confirmed by the link: the rows of the client cannot be read: {confirmation.unread}"
+    if not confirmation.not_confirmed:
         return None
     first, number = confirmation.not_confirmed[0], len(confirmation.not_confirmed)
     ends = scenario.implementation

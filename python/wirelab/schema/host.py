@@ -224,6 +224,8 @@ class Confirmation(Received):
     not_confirmed: tuple[NotConfirmed, ...]
     not_checked: str | None = None
     """Why other exchanges, or all, were not compared; null if all were."""
+    unread: str | None = None
+    """Why the client's rows cannot be read; its trial fails."""
     sent: Unsigned = 0
     """Messages that nothing answers and that were compared."""
     arrived: Unsigned = 0

@@ -272,6 +272,7 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
             f"verdict rests on; {name}: {why}."
         )
     yield from _disturbed(dataset)
+    yield from _not_checked(dataset)
     flagged = sum(row["flag"] in GRADES[1:] for row in link_rows)
     if flagged:
         are = "are" if flagged > 1 else "is"
@@ -288,6 +289,14 @@ def _disturbed(dataset: Dataset) -> Iterator[str]:
     if disturbed:
         among = f"{disturbed:,} of {dataset.exchanges.height:,} exchanges"
         yield f"The link was late during {among}: a difference counts only if it is there without them too."
+
+
+def _not_checked(dataset: Dataset) -> Iterator[str]:
+    import polars as pl
+
+    done = dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done")).drop_nulls("not_checked")
+    for why, trials in done["not_checked"].value_counts(sort=True).iter_rows():
+        yield f"What the client says of {_counted(trials, 'trial')} was not compared with packets: {why}."
 
 
 def _ended_without_delay(scenarios: list[AnalysedScenario]) -> Iterator[str]:

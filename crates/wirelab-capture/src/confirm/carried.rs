@@ -7,6 +7,8 @@ pub(super) struct Carried {
     sides: [Side; 2],
     /// Arrivals of all packets to the server, in order of departure.
     arrivals: Vec<Instant>,
+    /// Arrivals of the first packet to the server from each port of the client's side.
+    openings: Vec<Instant>,
 }
 
 /// Deliveries of one direction that carried new bytes, in order of departure.
@@ -20,10 +22,14 @@ struct Side {
 
 impl Carried {
     pub(super) fn of<'a>(deliveries: impl Iterator<Item = &'a Delivery>) -> Self {
-        let mut carried = Self { sides: Default::default(), arrivals: Vec::new() };
+        let mut carried = Self { sides: Default::default(), arrivals: Vec::new(), openings: Vec::new() };
+        let mut ports = HashSet::new();
         for delivery in deliveries {
             if delivery.direction == Direction::Uplink {
                 carried.arrivals.push(delivery.arrival);
+                if ports.insert(delivery.client_port) {
+                    carried.openings.push(delivery.arrival);
+                }
             }
             let side = &mut carried.sides[delivery.direction.index()];
             if delivery.new_bytes > 0 {
@@ -36,8 +42,8 @@ impl Carried {
         carried
     }
 
-    /// Why a claim is not confirmed if others have used these bytes.
-    pub(super) fn lack(&self, claim: &Claim, used: [u64; 2]) -> Option<Lack> {
+    /// Why a claim is not confirmed if others have used these bytes. No other exchange runs during one that is `alone`.
+    pub(super) fn lack(&self, claim: &Claim, used: [u64; 2], alone: bool) -> Option<Lack> {
         let (earliest, latest) = (claim.earliest(), claim.latest());
         for direction in [Direction::Uplink, Direction::Downlink] {
             let (side, needed) = (&self.sides[direction.index()], claim.bytes[direction.index()]);
@@ -52,11 +58,21 @@ impl Carried {
             Some(done) if done <= latest => done,
             _ => return Some(Lack::Answer),
         };
-        // Without its port, packets of an exchange before it may be taken for its first.
-        let (Stamps::Shifted(_), Some(_)) = (claim.stamps, claim.local_port) else { return None };
-        let first = self.arrivals.iter().copied().filter(|arrival| *arrival >= earliest).min()?;
+        let Stamps::Shifted(_) = claim.stamps else { return None };
+        let first = match claim.local_port {
+            Some(_) => self.arrivals.iter().copied().filter(|arrival| *arrival >= earliest).min(),
+            None if alone => self.opening(earliest, latest),
+            None => None,
+        }?;
         let (claimed, packets) = (claim.end.saturating_since(claim.start), done.saturating_since(first));
         (claimed + TOLERANCE + TOLERANCE < packets).then_some(Lack::Duration { claimed, packets })
+    }
+
+    /// The first packet of the only connection that opened between two instants: the last packets of an exchange before may come then too, but from
+    /// a port that is known already.
+    fn opening(&self, earliest: Instant, latest: Instant) -> Option<Instant> {
+        let mut opened = self.openings.iter().copied().filter(|arrival| (earliest..=latest).contains(arrival));
+        opened.next().filter(|_| opened.next().is_none())
     }
 
     /// The earliest instant at which the packets could have completed a claim that began at `earliest`.

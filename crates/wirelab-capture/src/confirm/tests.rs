@@ -108,6 +108,23 @@ fn instants_of_a_clock_that_began_late_may_be_earlier_but_not_shorter_than_the_p
     assert_eq!(found(&[shifted(2)], packets()), [(0, Lack::Duration { claimed, packets: packets_took })]);
 }
 
+#[test]
+fn an_exchange_that_runs_alone_cannot_be_shorter_than_its_packets_even_without_its_port() {
+    // The end of an exchange before it, from a port that is known, is none of its packets.
+    let packets =
+        || vec![up(2, 0, 30), down(2, 1, 5), up(2, 6, 0), up(1, 7, 0), down(1, 17, 0), up(1, 27, 30), down(1, 37, 5)];
+    let shifted = |end_ms| Claim { stamps: Stamps::Shifted(at(49)), ..claim(0, None, 5, end_ms, [30, 5]) };
+    assert_eq!(found(&[shifted(45)], packets()), []);
+    let [claimed, packets_took] = [2, 40].map(Duration::from_millis);
+    assert_eq!(found(&[shifted(7)], packets()), [(0, Lack::Duration { claimed, packets: packets_took })]);
+    // Packets of an exchange beside it may be the ones that took longer.
+    // So may those of another connection that opened meanwhile.
+    let two = [packets(), vec![up(3, 6, 0)]].concat();
+    assert_eq!(found(&[shifted(7)], two), []);
+    let beside = Claim { answered: false, ..claim(1, None, 40, 60, [0, 0]) };
+    assert_eq!(found(&[shifted(7), beside], packets()), []);
+}
+
 /// Seeds of traces; nightly draws more of them with `PROPTEST_CASES`.
 fn cases(at_least: u32) -> ProptestConfig {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };

@@ -176,7 +176,7 @@ impl Maker {
             let end = self.piece(downlink, at, sizes[place][1]) + self.draw.below(MS);
             let first = pieces.iter().filter(|piece| piece.1 == place).map(|piece| piece.0).min().unwrap_or(now);
             let began = if start < now { start } else { first };
-            let shifted = !persistent && self.ports && self.draw.percent(30);
+            let shifted = !persistent && self.draw.percent(30);
             let (instants, stamps) = if shifted {
                 let late = self.draw.below(20 * MS);
                 ([began - late, end - late], Stamps::Shifted(Instant::from_nanos(end + self.draw.below(MS))))

@@ -5,10 +5,12 @@ use std::io::BufReader;
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::FileReader;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::StackError;
 
@@ -18,18 +20,18 @@ pub struct Recorded {
     /// Position among those of its client.
     pub index: u32,
     /// Which client or subscriber.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub client: u32,
     /// When it started.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub start_ns: u64,
     /// When it ended.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub end_ns: u64,
     /// How, by the client's word.
     pub outcome: String,
     /// Application body bytes received.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub body_received_bytes: u64,
     /// The client's local port.
     #[serde(default)]
@@ -37,6 +39,11 @@ pub struct Recorded {
     /// When the program that performed it alone had ended.
     #[serde(default)]
     pub program_end_ns: Option<u64>,
+}
+
+/// A column that is null is as one that is left out.
+fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
 /// The rows in a client's output folder, in their order; none if it recorded nothing.
@@ -61,43 +68,72 @@ fn read_arrow(path: &Path) -> Result<Vec<Recorded>, Box<dyn std::error::Error>> 
     let mut rows = Vec::new();
     for batch in FileReader::try_new(BufReader::new(File::open(path)?), None)? {
         let batch = batch?;
-        let outcomes = column(&batch, "outcome")?.as_string_opt::<i32>().ok_or("`outcome` is not text")?;
-        let numbers = |name| numbers::<UInt64Type>(&batch, name);
-        let ([starts, ends, received], program_ends) = (
-            [numbers("start_ns")?, numbers("end_ns")?, numbers("body_received_bytes")?],
-            numbers("program_end_ns").unwrap_or_default(),
-        );
-        let [indices, clients] = [numbers_of_32(&batch, "index")?, numbers_of_32(&batch, "client")?];
-        let ports = self::numbers::<UInt16Type>(&batch, "local_port")?;
-        rows.extend((0..batch.num_rows()).map(|row| Recorded {
-            index: indices[row].unwrap_or_default(),
-            client: clients[row].unwrap_or_default(),
-            start_ns: starts[row].unwrap_or_default(),
-            end_ns: ends[row].unwrap_or_default(),
-            outcome: if outcomes.is_null(row) { String::new() } else { outcomes.value(row).to_owned() },
-            body_received_bytes: received[row].unwrap_or_default(),
-            local_port: ports[row],
-            program_end_ns: program_ends.get(row).copied().flatten(),
-        }));
+        let outcomes = texts(&batch, "outcome")?;
+        let [indices, clients, starts, ends, received, ports, program_ends] =
+            ["index", "client", "start_ns", "end_ns", "body_received_bytes", "local_port", "program_end_ns"]
+                .map(|name| numbers(&batch, name));
+        let (indices, clients, starts, ends) = (indices?, clients?, starts?, ends?);
+        let (received, ports, program_ends) = (received?, ports?, program_ends?);
+        for (row, outcome) in outcomes.into_iter().enumerate() {
+            rows.push(Recorded {
+                index: indices[row].unwrap_or_default().try_into()?,
+                client: clients[row].unwrap_or_default().try_into()?,
+                start_ns: starts[row].unwrap_or_default(),
+                end_ns: ends[row].unwrap_or_default(),
+                outcome: outcome.unwrap_or_default(),
+                body_received_bytes: received[row].unwrap_or_default(),
+                local_port: ports[row].map(u16::try_from).transpose()?,
+                program_end_ns: program_ends[row],
+            });
+        }
     }
     Ok(rows)
 }
 
-fn numbers_of_32(batch: &RecordBatch, name: &str) -> Result<Vec<Option<u32>>, String> {
-    numbers::<UInt32Type>(batch, name)
+/// A column of whole numbers of any type, none of them below 0; all are null in one that was left out.
+fn numbers(batch: &RecordBatch, name: &str) -> Result<Vec<Option<u64>>, String> {
+    let Some(array) = batch.column_by_name(name) else { return Ok(vec![None; batch.num_rows()]) };
+    let found = whole::<UInt64Type>(array)
+        .or_else(|| whole::<Int64Type>(array))
+        .or_else(|| whole::<UInt32Type>(array))
+        .or_else(|| whole::<Int32Type>(array))
+        .or_else(|| whole::<UInt16Type>(array))
+        .or_else(|| whole::<Int16Type>(array))
+        .or_else(|| whole::<UInt8Type>(array))
+        .or_else(|| whole::<Int8Type>(array))
+        .or_else(|| (array.logical_null_count() == array.len()).then(|| Ok(vec![None; array.len()])));
+    found.unwrap_or_else(|| Err(format!("it is {}", array.data_type()))).map_err(|why| format!("`{name}`: {why}"))
 }
 
-fn numbers<T: ArrowPrimitiveType>(batch: &RecordBatch, name: &str) -> Result<Vec<Option<T::Native>>, String> {
-    let array = column(batch, name)?.as_primitive_opt::<T>();
-    array.map(|array| array.iter().collect()).ok_or_else(|| format!("`{name}` has another type"))
+/// The values of an array of this type; none of another type.
+fn whole<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<Result<Vec<Option<u64>>, String>>
+where
+    T::Native: TryInto<u64> + Copy,
+{
+    let unsigned = |value: T::Native| value.try_into().map_err(|_| "a value is below 0".to_owned());
+    array.as_primitive_opt::<T>().map(|array| array.iter().map(|value| value.map(unsigned).transpose()).collect())
 }
 
-fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a dyn Array, String> {
-    batch.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| format!("it has no column `{name}`"))
+/// A column of texts of any type.
+fn texts(batch: &RecordBatch, name: &str) -> Result<Vec<Option<String>>, String> {
+    let array = batch.column_by_name(name).ok_or_else(|| format!("it has no column `{name}`"))?;
+    let owned = |text: Option<&str>| text.map(str::to_owned);
+    if let Some(array) = array.as_string_opt::<i32>() {
+        return Ok(array.iter().map(owned).collect());
+    }
+    if let Some(array) = array.as_string_opt::<i64>() {
+        return Ok(array.iter().map(owned).collect());
+    }
+    let array = array.as_string_view_opt().ok_or_else(|| format!("`{name}` is not text"))?;
+    Ok(array.iter().map(owned).collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Int32Array, Int64Array, LargeStringArray, NullArray, StringViewArray};
+    use arrow_ipc::writer::FileWriter;
     use wirelab_schema::{Exchange, Extension, Outcome, RequestExtension};
 
     use super::*;
@@ -137,6 +173,54 @@ mod tests {
         table.add(exchange).expect("added");
         table.finish().expect("finished");
         assert_eq!(read(folder.path()).expect("a table"), [expected]);
+    }
+
+    #[test]
+    fn a_table_may_have_other_types_of_numbers_and_texts_and_lack_columns() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let texts = [
+            Arc::new(LargeStringArray::from(vec!["completed"])) as ArrayRef,
+            Arc::new(StringViewArray::from(vec!["completed"])),
+        ];
+        for outcome in texts {
+            let columns = [
+                ("index", Arc::new(Int64Array::from(vec![3])) as ArrayRef),
+                ("start_ns", Arc::new(Int64Array::from(vec![5]))),
+                ("end_ns", Arc::new(NullArray::new(1))),
+                ("outcome", outcome),
+                ("local_port", Arc::new(Int32Array::from(vec![40_000]))),
+            ];
+            let batch = RecordBatch::try_from_iter(columns).expect("a table");
+            let file = File::create(folder.path().join("exchanges.arrow")).expect("a file");
+            let mut writer = FileWriter::try_new(file, &batch.schema()).expect("a writer");
+            writer.write(&batch).and_then(|()| writer.finish()).expect("written");
+            let [row] = &read(folder.path()).expect("a table")[..] else { panic!("not one row") };
+            assert_eq!((row.index, row.client, row.start_ns, row.end_ns), (3, 0, 5, 0));
+            assert_eq!((&*row.outcome, row.local_port), ("completed", Some(40_000)));
+        }
+    }
+
+    #[test]
+    fn a_number_below_0_or_too_large_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, value) in [("end_ns", -1), ("local_port", 70_000)] {
+            let outcome = Arc::new(LargeStringArray::from(vec!["completed"])) as ArrayRef;
+            let number = Arc::new(Int64Array::from(vec![value]));
+            let batch = RecordBatch::try_from_iter([("outcome", outcome), (name, number)]).expect("a table");
+            let file = File::create(folder.path().join("exchanges.arrow")).expect("a file");
+            let mut writer = FileWriter::try_new(file, &batch.schema()).expect("a writer");
+            writer.write(&batch).and_then(|()| writer.finish()).expect("written");
+            read(folder.path()).expect_err("no such number");
+        }
+    }
+
+    #[test]
+    fn a_null_in_a_line_is_as_a_column_that_was_left_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let line = r#"{"index":0,"outcome":"timed-out","client":null,"start_ns":null,"end_ns":null,"body_received_bytes":null}"#;
+        fs::write(folder.path().join("exchanges.jsonl"), line).expect("written");
+        let [row] = &read(folder.path()).expect("lines")[..] else { panic!("not one row") };
+        assert_eq!((row.client, row.start_ns, row.end_ns, row.body_received_bytes), (0, 0, 0, 0));
     }
 
     #[test]
