@@ -40,8 +40,9 @@ def run(
     jobs: int = 2,
     retry_failed: bool = False,
     fresh: bool = False,
+    host: FakeHost | None = None,
 ) -> tuple[Summary, FakeHost, Ears]:
-    host, ears = FakeHost(behaviour), Ears()
+    host, ears = host or FakeHost(behaviour), Ears()
     endpoints = Endpoints(Path("/agent"), load(None), {}, addresses())
     with open_campaign(folder, plan, "digest", fresh=fresh, retry_failed=retry_failed) as campaign:
         summary = run_campaign(Runner(campaign, host, endpoints, ears), plan, jobs, None)
@@ -169,6 +170,19 @@ def test_a_trial_with_an_exchange_that_the_link_did_not_confirm_failed_and_is_no
     assert len(ears.said) == 1
     summary, host, _ = run(make_plan(1, 1), folder, behave)
     assert (host.started, summary.not_confirmed) == ([], 1)
+
+
+def test_a_trial_whose_rows_the_agent_cannot_read_is_not_confirmed(folder: Path) -> None:
+    confirmation = Confirmation(checked=0, not_confirmed=(), unread="exchanges.arrow: `outcome` is not text")
+    run(
+        make_plan(1, 1),
+        folder,
+        lambda request, _: result(request.trial).model_copy(update={"confirmation": confirmation}),
+    )
+    [entry] = entries(folder)
+    assert entry.status is EntryStatus.FAILED
+    words = "not confirmed by the link: the rows of the client cannot be read: exchanges.arrow: `outcome` is not text"
+    assert entry.error == words
 
 
 def test_retry_failed_runs_failed_trials_alone_and_keeps_their_first_records(folder: Path) -> None:
@@ -299,6 +313,27 @@ def test_a_block_that_stays_late_is_accepted_and_reported(folder: Path) -> None:
     assert final.status is EntryStatus.DONE
     assert final.error is not None
     assert final.error.startswith("kept although the link was late")
+
+
+def test_a_trial_that_ended_before_it_was_cancelled_counts(folder: Path) -> None:
+    class Deaf(FakeHost):
+        def cancel(self, trial: str) -> None:
+            """The result is on its way already."""
+
+    host = Deaf(stop_at(1, KeyboardInterrupt()))
+    with pytest.raises(InterruptedRunError, match="stopped after 1 of 2 trials"):
+        run(make_plan(2, 1), folder, jobs=1, host=host)
+    assert last(folder) == {"t0-0000": EntryStatus.DONE}
+
+
+def test_a_crash_between_the_line_and_the_renaming_of_a_discarded_attempt_keeps_its_records(folder: Path) -> None:
+    run(make_plan(1, 1), folder)
+    entry = entries(folder)[-1].model_copy(update={"status": EntryStatus.DISCARDED, "error": "late"})
+    with (folder / "journal.jsonl").open("ab") as journal:
+        journal.write(entry.line())
+    with open_campaign(folder, make_plan(1, 1), "digest", fresh=False, retry_failed=False) as campaign:
+        assert campaign.lost == ()
+    assert (folder / "trials" / "t0-0000.discarded-1" / "result.json").exists()
 
 
 def test_after_one_stall_the_block_is_run_again_and_counts(folder: Path) -> None:

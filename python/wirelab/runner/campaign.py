@@ -76,11 +76,15 @@ class Campaign:
         ]
         self.journal.append(*again)
         for entry in again:
-            folder = self.trial_folder(entry.trial)
-            if os.path.lexists(folder):
-                kept = attempt_folder(self.folder, entry.trial, entry.attempt)
-                remove_any(kept)
-                folder.rename(kept)
+            self.set_aside(entry)
+
+    def set_aside(self, entry: JournalEntry) -> None:
+        """Keep the records of a discarded attempt under its own name."""
+        folder = self.trial_folder(entry.trial)
+        if os.path.lexists(folder):
+            kept = attempt_folder(self.folder, entry.trial, entry.attempt)
+            remove_any(kept)
+            folder.rename(kept)
 
     def reopen_damaged(self) -> None:
         """Discard the finished trials that have lost a record, and those that stalled and whose block was not over."""
@@ -215,6 +219,10 @@ def _remove_unfinished(campaign: Campaign) -> None:
     """Remove the folders of trials that the journal does not know; `lost` names those that have ended."""
     ended = []
     last = {entry.trial: entry for entry in campaign.journal.entries}
+    for entry in last.values():
+        # A crash may have come between the line and the renaming.
+        if entry.status is EntryStatus.DISCARDED:
+            campaign.set_aside(entry)
     for folder in (campaign.folder / TRIALS).iterdir():
         known = "." in folder.name or (folder.name in last and last[folder.name].status.final)
         if not known:

@@ -244,7 +244,10 @@ class Runner:
         ended = []
         while self._running and self._clock() < deadline:
             over = self._host.wait(_POLL_S)
-            if over is not None and (running := self._running.pop(over.trial, None)) is not None:
+            if isinstance(over, TrialResult) and over.status is not TrialStatus.CANCELLED:
+                # It had ended before it was told to.
+                self._take(over)
+            elif over is not None and (running := self._running.pop(over.trial, None)) is not None:
                 ended.append(self._entry(running, EntryStatus.CANCELLED, None))
         self._campaign.journal.append(*ended)
 
