@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.described import BASE, load
+from wirelab.experiment.experiment import load_experiment
 from wirelab.experiment.grid.scenario import IDENTITY_VERSION
 from wirelab.plan import expected_ns, make_plan, stable_hash
 from wirelab.schema.plan import Plan, Trial
@@ -345,3 +346,12 @@ def test_a_plan_names_files_without_the_folders_of_this_machine(tmp_path: Path) 
     made = make_plan(load(tmp_path, 'claims = "paper.claims.toml"\n' + LINKS, "link=wire"))
     assert (made.experiment.claims, made.experiment.file) == ("paper.claims.toml", "test.toml")
     assert str(tmp_path) not in json.dumps(made.to_json())
+
+
+@pytest.mark.parametrize(("timer", "stall_ms"), [("2 s", 25), ("42 ms", 22), ("10 ms", 1)])
+def test_a_shorter_timer_than_the_defaults_shortens_the_stall_that_is_allowed(
+    timer: str, stall_ms: int
+) -> None:
+    sets = ("protocol=coap", f"protocols.coap.ack-timeout={timer}", "link.rtt=20 ms")
+    made = make_plan(load_experiment("quickstart", sets))
+    assert made.stall_ns == stall_ms * 10**6

@@ -44,6 +44,8 @@ QUIC's probe time-out allows for `max_ack_delay`, 25 ms by default (RFC 9002 sec
 Linux adds 200 ms to TCP's time-out, and CoAP waits 2 s (RFC 7252 section 4.8). TCP's tail loss probe may fire earlier
 if the round trip is below 17 ms: it sends one segment again, and delays nothing.
 """
+LEAST_STALL_NS = 1_000_000
+"""A timer that is no longer than the round trip fires in any case."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -118,10 +120,22 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
         protocols=own,
         programs=programs,
         link_facts=_link_facts(experiment.scenarios),
-        stall_ns=STALL_NS,
+        stall_ns=min((_stall_ns(each, experiment) for each in experiment.scenarios), default=STALL_NS),
         scenarios=scenarios,
         blocks=blocks,
     )
+
+
+def _stall_ns(scenario: ResolvedScenario, experiment: Experiment) -> int:
+    """The bound of a scenario whose protocol has a timer that a setting shortens: that minus the round trip."""
+    protocol = experiment.known.protocol(scenario.protocol)
+    timer_ms = None if protocol is None else scenario.settings.get(protocol.timing.timer_setting or "")
+    if timer_ms is None:
+        return STALL_NS
+    facts = scenario.facts[0]
+    stages = (*facts.uplink.stages, *facts.downlink.stages)
+    round_trip_ns = sum(stage.delay.mean_ns for stage in stages if stage.delay is not None)
+    return min(STALL_NS, max(LEAST_STALL_NS, round(int(timer_ms) * 10**6 - round_trip_ns)))
 
 
 def _link_facts(scenarios: Iterable[ResolvedScenario]) -> dict[str, LinkFacts]:

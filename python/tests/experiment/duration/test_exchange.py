@@ -325,6 +325,41 @@ def test_a_page_of_3_mb_at_1_percent_loss_over_600_ms_is_limited_by_loss(tmp_pat
     assert "and its 6 connections to 2.6 Mbit/s" in http1.limit_words
 
 
+@pytest.mark.parametrize(
+    ("link", "protocol", "packet_bytes"),
+    [
+        ("mtu = '600 B'", "http1", 548), ('family = "ipv6"', "http1", 1428), ('family = "ipv6"', "h3", 1417),
+        ("mtu = '1400 B'", "h3", 1337), ("mtu = '1400 B'\nfamily = 'ipv6'", "h3", 1317),
+    ],
+)  # fmt: skip
+def test_a_full_packet_is_one_of_the_links_mtu_and_address_family(
+    tmp_path: Path, link: str, protocol: str, packet_bytes: int
+) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_text(BASE.replace('rtt = "20 ms"', f'rtt = "20 ms"\n{link}'))
+    (scenario,) = load_experiment(str(file), (f"protocol={protocol}",)).scenarios
+    described = registered().protocol(protocol)
+    assert described is not None
+    used = connections(scenario, described)
+    assert used is not None
+    assert used.packet_bytes == packet_bytes
+
+
+@pytest.mark.parametrize(("concurrency", "at_once"), [(1, 1), (4, 4), (9, 6)])
+def test_of_persistent_connections_those_are_used_that_have_a_request(
+    tmp_path: Path, concurrency: int, at_once: int
+) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_text(BASE)
+    sets = ("protocol=http1", "workload.connection={ persistent = 6 }", f"workload.concurrency={concurrency}")
+    (scenario,) = load_experiment(str(file), sets).scenarios
+    described = registered().protocol("http1")
+    assert described is not None
+    used = connections(scenario, described)
+    assert used is not None
+    assert used.at_once == at_once
+
+
 def test_a_transfer_that_loses_no_packet_on_average_is_not_said_to_be_limited_by_loss(tmp_path: Path) -> None:
     file = tmp_path / "experiment.toml"
     file.write_text(BASE.replace('rtt = "20 ms"', 'rtt = "600 ms"\nrate = "18.9 Mbit/s"\nqueue = "1 MB"\nloss = "1 %"'))

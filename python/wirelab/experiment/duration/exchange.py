@@ -21,7 +21,9 @@ from wirelab.experiment.duration.formula import (
 from wirelab.experiment.duration.path import path
 from wirelab.experiment.duration.traffic import queueing_ns
 from wirelab.experiment.grid.scenario import Scenario
+from wirelab.experiment.link.table import LANE_MTU
 from wirelab.schema import (
+    AddressFamily,
     Closed,
     PageLoads,
     Persistent,
@@ -40,6 +42,8 @@ REQUEST_BYTES = 100
 """Of a resource of a page, coded by a protocol that codes fields."""
 HOLDS_BACK = "devtools-latency"
 """A browser's own setting: milliseconds before each response."""
+IPV6_MORE_BYTES = 20
+"""Of a header more than of IPv4's (RFC 8200, section 3)."""
 PATIENCE_NS = 3600 * 10**9
 
 
@@ -141,14 +145,14 @@ def _time(scenario: Scenario, timing: Timing, flow: Flow) -> Parts:
 
 
 def connections_to_server(scenario: Scenario, timing: Timing) -> int:
-    """How many connections a client has at once: of a load all of them, of requests one for each under way."""
+    """How many connections a client uses at once: of a load all of them, of requests one for each under way."""
     workload = scenario.workload
     if isinstance(workload, PageLoads):
         return max(1, min(workload.page.resources - 1, CONNECTIONS_TO_A_HOST)) if timing.sequential else 1
     if isinstance(workload, PubSub | Stream):
         return 1
     if isinstance(workload.connection, Persistent):
-        return workload.connection.connections
+        return min(workload.connection.connections, workload.concurrency)
     return workload.concurrency
 
 
@@ -158,7 +162,12 @@ def control(scenario: Scenario, timing: Timing) -> Control:
         return Control()
     algorithm = scenario.congestion_control if found.setting is None else str(scenario.settings.get(found.setting))
     smaller = found.discovery is not None and scenario.settings.get(found.discovery.setting) is False
-    return Control(algorithm, found.discovery.packet_bytes if smaller and found.discovery else found.packet_bytes)
+    carried = found.discovery.packet_bytes if smaller and found.discovery else found.packet_bytes
+    # A full packet of QUIC fits an IPv6 link with an MTU of 1500 B, one of TCP does not.
+    most = found.packet_bytes + (IPV6_MORE_BYTES if found.discovery is not None else 0)
+    lacking = LANE_MTU - (scenario.link.mtu or LANE_MTU)
+    lacking += IPV6_MORE_BYTES if scenario.link.family is AddressFamily.IPV6 else 0
+    return Control(algorithm, max(1, min(carried, most - lacking)))
 
 
 def _round_trips(scenario: Scenario, timing: Timing) -> RoundTrips:
