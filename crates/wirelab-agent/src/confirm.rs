@@ -55,7 +55,7 @@ fn compare(request: &TrialRequest, asked: &ConfirmRequest, shape: &LinkShape) ->
         return Ok(Confirmation::default());
     }
     let log = log_file::read(log).map_err(|error| format!("{error:#}"))?;
-    let link = deliveries(&log);
+    let link = deliveries(&log, parameters.server.port);
     let received = match asked.received.as_deref().filter(|path| needs.is_noted() && path.exists()) {
         Some(path) => Some(instants(path)?),
         None => None,

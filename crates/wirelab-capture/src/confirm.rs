@@ -110,11 +110,13 @@ impl fmt::Display for Lack {
     }
 }
 
-/// What a log's link delivered, in order of departure.
-pub fn deliveries(log: &Log) -> Vec<Delivery> {
+/// What a log's link delivered to and from a port of the server's side, in order of departure: traffic to other ports confirms nothing.
+pub fn deliveries(log: &Log, server_port: u16) -> Vec<Delivery> {
     let mut packets: Vec<_> = (log.records.iter().map(|(_, bytes)| bytes).zip(dissections(log)))
         .filter(|(bytes, (record, _))| record.outcome == Outcome::Delivered && is_accepted(record, bytes))
         .map(|(_, dissected)| dissected)
+        // A later fragment names no port.
+        .filter(|(_, packet)| packet.ports.is_none_or(|ports| ports.server == server_port))
         .collect();
     packets.sort_by_key(|(record, _)| record.departure);
     let mut ranges: HashMap<(usize, Direction), Ranges> = HashMap::new();

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::traces::{Draw, Trace, trace};
+use super::traces::{Draw, SERVER_PORT, Trace, trace};
 use super::*;
 
 const MS: u64 = 1_000_000;
@@ -134,7 +134,7 @@ fn cases(at_least: u32) -> ProptestConfig {
 /// A trace of nothing but messages with what its link delivered, and one of its claims.
 fn dishonest(seed: u64) -> (Trace, Vec<Delivery>, usize) {
     let trace = trace(seed, true);
-    let delivered = deliveries(&trace.log);
+    let delivered = deliveries(&trace.log, SERVER_PORT);
     let which = Draw(seed ^ 1).below(trace.claims.len() as u64) as usize;
     (trace, delivered, which)
 }
@@ -145,7 +145,7 @@ proptest! {
     #[test]
     fn no_honest_exchange_is_accused(seed in any::<u64>(), exact in prop::bool::weighted(0.2)) {
         let Trace { claims, log } = trace(seed, exact);
-        prop_assert_eq!(unconfirmed(&claims, &deliveries(&log)), []);
+        prop_assert_eq!(unconfirmed(&claims, &deliveries(&log, SERVER_PORT)), []);
     }
 }
 
@@ -180,9 +180,17 @@ proptest! {
         let Trace { mut claims, log } = trace(seed, false);
         let invented = Claim { index: claims.len() as u32, local_port: Some(1), ..claims[0].clone() };
         claims.push(invented);
-        let (index, delivered) = (claims.len() as u32 - 1, deliveries(&log));
+        let (index, delivered) = (claims.len() as u32 - 1, deliveries(&log, SERVER_PORT));
         let found: Vec<_> = unconfirmed(&claims, &delivered).into_iter().map(|(claim, _)| claim.index).collect();
         prop_assert_eq!(found, [index]);
+    }
+
+    #[test]
+    fn traffic_to_another_port_confirms_no_claim_without_a_port(seed in any::<u64>()) {
+        let Trace { claims, log } = trace(seed, true);
+        let claims: Vec<_> = claims.into_iter().map(|claim| Claim { local_port: None, ..claim }).collect();
+        prop_assert!(unconfirmed(&claims, &deliveries(&log, SERVER_PORT)).is_empty());
+        prop_assert_eq!(unconfirmed(&claims, &deliveries(&log, SERVER_PORT + 1)).len(), claims.len());
     }
 
     #[test]

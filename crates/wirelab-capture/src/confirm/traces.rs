@@ -10,7 +10,8 @@ use super::*;
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;
-const SERVER: [u8; 2] = 5683_u16.to_be_bytes();
+pub const SERVER_PORT: u16 = 5683;
+const SERVER: [u8; 2] = SERVER_PORT.to_be_bytes();
 
 /// Pseudo-random numbers of a seed (splitmix64).
 pub struct Draw(pub u64);
