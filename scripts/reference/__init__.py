@@ -32,7 +32,8 @@ def pages() -> dict[str, str]:
     environment.globals |= {
         "keys": _keys, "quantities": _quantities(), "kinds": _kinds(), "tables": program.tables(),
         "metrics": program.metrics(), "protocols": program.protocols(),
-        "confirmed": program.confirmed(), "misbehaving": program.misbehaving(), "verbs": program.verbs(),
+        "confirmed": program.confirmed(), "misbehaving": program.misbehaving(),
+        "in_each_protocol": program.in_each_protocol(), "verbs": program.verbs(),
         "exit_codes": program.exit_codes(), "default_order": _default_order(),
     }  # fmt: skip
     names = sorted(path.name for path in TEMPLATES.glob("*.md.j2"))

@@ -16,7 +16,9 @@ from wirelab.metrics.documented import tables as documented
 from wirelab.schema import registered
 from wirelab.schema.describe import ProtocolDescription, SettingDescription
 
-MISBEHAVING = Path(__file__).resolve().parents[2] / "tests" / "misbehaving" / "seen.json"
+_PROGRAMS = Path(__file__).resolve().parents[2] / "tests" / "misbehaving"
+MISBEHAVING = _PROGRAMS / "seen.json"
+IN_EACH_PROTOCOL = _PROGRAMS / "protocols.json"
 
 
 def tables() -> str:
@@ -84,8 +86,29 @@ def confirmed() -> str:
 def misbehaving() -> str:
     """What runs show of the misbehaving programs of the tests."""
     rows = json.loads(MISBEHAVING.read_text(encoding="utf-8"))
-    head = ("role", "program", "what it does", "what a run shows", "why it is not seen")
-    return table(head, [(row["role"], code(row["program"]), row["does"], row["shows"], row["why"]) for row in rows])
+    head = ("role", "protocol", "program", "what it does", "what a run shows", "why it is not seen")
+    keys = ("role", "protocol", "program", "does", "shows", "why")
+    marked = {"protocol", "program"}
+    return table(head, [tuple(code(row[key]) if key in marked else row[key] for key in keys) for row in rows])
+
+
+def in_each_protocol() -> str:
+    """What runs show of programs that speak no protocol, in each protocol and role."""
+    rows = json.loads(IN_EACH_PROTOCOL.read_text(encoding="utf-8"))
+    head = (
+        "protocol", "client sends nothing", "client sends half of the bytes", "client sends as many other bytes",
+        "subscriber receives nothing", "server answers nothing",
+    )  # fmt: skip
+    programs = ("nothing", "few", "bytes", "receives-nothing", "deaf")
+    return table(head, [(code(row["protocol"]), *(_shown(row.get(each)) for each in programs)) for row in rows])
+
+
+def _shown(words: str | None) -> str:
+    if words is None:
+        return "no such role"
+    if words == "nothing":
+        return "0 of 5"
+    return words.partition(" exchanges are ")[0] if "not confirmed" in words else words.partition(";")[0]
 
 
 def _repeats(protocol: ProtocolDescription) -> str:

@@ -1,7 +1,8 @@
 """A client of HTTP/1.1 that does not do what it says: `client.py MISBEHAVIOUR PARAMETERS` (docs/contract.md).
 
 `nothing` sends nothing. `few` sends half of each message. `times` says that each exchange took a twentieth of its time.
-`cache` sends the first message only, and answers the others from its memory. `other` sends other bytes.
+`cache` sends the first message only, and answers the others from its memory. `other` sends other bytes. `headers` sends
+a GET with fields as long as the message.
 `honest` does what it says.
 """
 
@@ -32,6 +33,8 @@ def exchange(misbehaviour: str, index: int, server: Row, message_bytes: int) -> 
     start_ns, local_port = time.monotonic_ns(), None
     if misbehaviour == "nothing" or (misbehaviour == "cache" and index > 0):
         time.sleep(0.05)
+    elif misbehaviour == "headers":
+        local_port = get(server, message_bytes)
     else:
         byte = b"y" if misbehaviour == "other" else b"x"
         local_port = send(server, message_bytes, message_bytes // 2 if misbehaviour == "few" else message_bytes, byte)
@@ -54,6 +57,15 @@ def send(server: Row, announced: int, sent: int, byte: bytes) -> int:
         connection.sendall(head.encode() + byte * sent)
         if sent == announced:
             connection.recv(4096)
+        return int(connection.getsockname()[1])
+
+
+def get(server: Row, padding: int) -> int:
+    """Ask for something else, with so many bytes of fields, on a connection of its own; its port."""
+    with socket.create_connection((server["address"], server["port"])) as connection:
+        head = f"GET /bytes/1 HTTP/1.1\r\nHost: {server['name']}\r\nX-Padding: {'x' * padding}\r\n\r\n"
+        connection.sendall(head.encode())
+        connection.recv(4096)
         return int(connection.getsockname()[1])
 
 

@@ -9,38 +9,50 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 SEEN = FOLDER / "seen.json"
-"""What a run showed of each program, and why some are not seen: the table of docs/reference/confirmed.md."""
+"""What a run showed of each program, and why some are not seen: a table of docs/reference/confirmed.md."""
+PROTOCOLS = FOLDER / "protocols.json"
+"""What a run showed of programs that speak no protocol, in each protocol and role: another."""
+Rows = list[dict[str, Any]]
 
 
-def seen() -> list[dict[str, Any]]:
-    """The programs with what a run showed of them."""
-    rows: list[dict[str, Any]] = json.loads(SEEN.read_text(encoding="utf-8"))
+def read(path: Path) -> Rows:
+    """The rows of a table."""
+    rows: Rows = json.loads(path.read_text(encoding="utf-8"))
     return rows
 
 
-def names(role: str) -> list[str]:
-    """The programs of a role."""
-    return [row["program"] for row in seen() if row["role"] == role]
+def write(path: Path, rows: Rows) -> None:
+    """A table with a line for each row."""
+    path.write_text("[\n" + ",\n".join(f" {json.dumps(row)}" for row in rows) + "\n]\n", encoding="utf-8")
+
+
+def of(role: str) -> Rows:
+    """The programs of a role with what a run showed of them."""
+    return [row for row in read(SEEN) if row["role"] == role]
+
+
+def name(row: dict[str, Any]) -> str:
+    """Its name as an implementation."""
+    return f"{row['protocol']}-{row['program']}"
+
+
+def side(role: str) -> str:
+    """Whether a role is the client's or the server's."""
+    return "client" if role.startswith(("client", "subscriber")) else "server"
 
 
 def entries(role: str) -> str:
-    """Their `implementations.toml`."""
-    return "\n".join(_entry(role, name) for name in names(role))
+    """`implementations.toml` of a role's programs."""
+    once = role == "client, once for each exchange"
+    return "\n".join(entry(name(row), side(role), [row["protocol"]], row["command"], once=once) for row in of(role))
 
 
-def _entry(role: str, name: str) -> str:
-    side = "server" if role == "server" else "client"
-    workloads = {"server": '["request-response"]', "subscriber": '["pubsub"]'}.get(role, '["telemetry"]')
-    file = {"client": "client.py", "client, once for each exchange": "curl.py"}.get(role, f"{role}.py")
-    command = [sys.executable, str(FOLDER / file)]
-    match role:
-        case "subscriber":
-            field, command = "command", [*command, "{{ parameters }}"]
-        case "client, once for each exchange":
-            field, command = "per_exchange", [*command, name]
-        case _:
-            field, command = "command", [*command, name, "{{ parameters }}"]
+def entry(name: str, side: str, protocols: list[str], command: list[str], *, once: bool = False) -> str:
+    """One program: `command` names its file here, and its arguments."""
+    words = [sys.executable, str(FOLDER / command[0]), *command[1:]]
+    field, words = ("per_exchange", words) if once else ("command", [*words, "{{ parameters }}"])
     ready = '\nready = "event"' if side == "server" else ""
+    workloads = ["request-response", "telemetry", "pubsub"] if side == "server" or not once else ["telemetry"]
     return f"""
 [{name}]
 title = "A {side} that does: {name}"
@@ -49,8 +61,8 @@ homepage = "https://example.org"
 install = "it is here"
 version_command = ["{sys.executable}", "--version"]
 [{name}.roles.{side}]
-protocols = ["http1"]
-workloads = {workloads}
+protocols = {json.dumps(protocols)}
+workloads = {json.dumps(workloads)}
 connections = ["new"]
-{field} = {json.dumps(command)}{ready}
+{field} = {json.dumps(words)}{ready}
 """
