@@ -163,6 +163,14 @@ def test_generated_code_is_not_counted_and_its_readers_are() -> None:
     assert "python/wirelab/schema/generated.py" not in generated
 
 
+def test_the_limits_of_nightly_are_90_minutes_together() -> None:
+    text = (ROOT / "scripts" / "nightly").read_text()
+    parts = " ".join(re.findall(r'^parts="(.*)"$', text, re.MULTILINE))
+    limits = {name: int(minutes) for name, minutes in re.findall(r"\b([a-z]+):(\d+)\b", parts)}
+    assert sum(limits.values()) <= 90
+    assert set(limits) == set(re.findall(r"^([a-z]+)\(\) \{", text, re.MULTILINE)) - {"tests"}
+
+
 def test_an_unknown_nightly_part_is_refused_with_the_known_ones() -> None:
     done = subprocess.run(
         [ROOT / "scripts" / "nightly", "moon"], capture_output=True, text=True, check=False, timeout=60,
