@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.interop.conftest import built_agent
 from tests.interop.covering import nightly
 from tests.interop.endpoints import Endpoint, Endpoints
 from tests.interop.mqtt_peers import until
@@ -36,15 +35,13 @@ WORKLOAD = {
 OVER_UDP = {"coap", "coaps", "h3"}
 PROTOCOLS = [
     *("http1", "h2c", "coap", "coap+tcp", "mqtt", "amqp"),
-    *(nightly(name) for name in ("https1", "h2", "h3", "coaps", "mqtts", "amqps")),
+    *(nightly(name) for name in ("https1", "h2", "h3", "coaps")),
 ]
 
 
 @pytest.fixture
-def endpoints(tmp_path: Path) -> Iterator[Endpoints]:
-    agent = built_agent()
-    assert agent is not None
-    found = Endpoints(agent, tmp_path)
+def endpoints(tmp_path: Path, agent_copy: Path) -> Iterator[Endpoints]:
+    found = Endpoints(agent_copy, tmp_path)
     yield found
     found.kill()
 
