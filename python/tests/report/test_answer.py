@@ -178,6 +178,71 @@ def test_one_application_protocol_is_not_said_to_win_a_big_grid(tmp_path: Path) 
     assert "mallest" not in said
 
 
+def without_values(folder: Path, protocol: str, *, links: tuple[str, ...] = (), statistic: str = "median") -> None:
+    """Takes the values of a protocol away, as of one whose exchanges all failed; or its percentile, for too few."""
+    estimates = read(folder, "estimates.json")
+    estimates["statistic"] = statistic
+    for scenario in estimates["scenarios"]:
+        if not scenario["key"].startswith(f"{protocol}-") or (
+            links and not any(f"-{link}-" in scenario["key"] for link in links)
+        ):
+            continue
+        if statistic == "median":
+            scenario["metrics"].pop("end-to-end-delay")
+            scenario["denominators"] |= {"completed": 0, "failed": scenario["denominators"]["exchanges"]}
+        else:
+            scenario["metrics"]["end-to-end-delay"]["quantiles"]["0.95"] = None
+            scenario["metrics"]["end-to-end-delay"]["n"] = 80
+    store(folder, "estimates.json", estimates)
+
+
+def test_one_that_others_without_a_value_cannot_be_compared_with_has_not_the_smallest(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    without_values(folder, "h2")
+    said = sentences(folder)
+    assert "clean: the median of https1 is 40.0 ms [39.2, 40.8]." in said
+    assert "No other application protocol has a median, so there is no comparison." in said
+    assert "h2 has no median: no exchange completed." in said
+    assert "smallest" not in said
+
+
+def test_too_few_values_for_the_percentile_that_ranks_are_counted(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    without_values(folder, "https1", statistic="p95")
+    said = sentences(folder)
+    assert "clean: the 95th percentile of h2 is " in said
+    assert "https1 has no 95th percentile: it has 80 of the 100 values that it needs." in said
+    assert "smallest" not in said
+    without_values(folder, "h2", statistic="p95")
+    said = sentences(folder)
+    assert "No protocol has a 95th percentile, so none is ranked." in said
+    assert "https1 and h2 have no 95th percentile: it has 80 of the 100 values that it needs." in said
+
+
+def test_the_smallest_of_those_that_have_a_value_is_said_to_be_that(tmp_path: Path) -> None:
+    folder = write(tmp_path, protocols=("https1", "h2", "h3"), links=("clean",))
+    without_values(folder, "h3")
+    said = sentences(folder)
+    assert "clean: https1 has the smallest median of the protocols that have one, 40.0 ms" in said
+    assert "h3 has no median: no exchange completed." in said
+
+
+def test_a_win_needs_a_comparison_of_usable_quality(tmp_path: Path) -> None:
+    links = tuple(f"link{number}" for number in range(8))
+    folder = write(tmp_path, links=links)
+    without_values(folder, "h2", links=links[:3])
+    estimates = read(folder, "estimates.json")
+    unusable = [each for each in estimates["comparisons"] if "-link7-" in each["a"]]
+    assert unusable
+    for comparison in unusable:
+        comparison["link"] = {"flag": "unusable", "why": "late", "causes": ["the link"], "error_s": None}
+    store(folder, "estimates.json", estimates)
+    said = sentences(folder)
+    assert "https1 has the smallest median of end-to-end delay in 4 of 8 conditions." in said
+    assert "In 4 there is no clear winner." in said
+    assert "h2 has no median in 3 of 8 conditions: no exchange completed." in said
+
+
 def test_cpu_contention_is_blamed_on_the_machine_and_reported_once(tmp_path: Path) -> None:
     folder = write(tmp_path)
     estimates = read(folder, "estimates.json")

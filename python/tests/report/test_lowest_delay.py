@@ -94,6 +94,17 @@ def test_a_cell_is_not_coloured_if_a_comparison_is_unusable(tmp_path: Path) -> N
     assert figure.svg.count("quality is unusable") >= 3
 
 
+def test_a_cell_is_not_coloured_if_no_other_has_a_value(tmp_path: Path) -> None:
+    folder = grid(tmp_path)
+    estimates = read(folder, "estimates.json")
+    for scenario in estimates["scenarios"]:
+        if scenario["key"].startswith(("h2-clean", "h3-clean")):
+            scenario["metrics"].pop("end-to-end-delay")
+    store(folder, "estimates.json", estimates)
+    [figure] = figures(section(folder))
+    assert figure.svg.count('fill="var(--s3)"') == figure.svg.count(">alone</text>") == 3
+
+
 @pytest.mark.parametrize("change", [wide, no_ratio])
 def test_without_a_significant_difference_neither_wins(tmp_path: Path, change: Change) -> None:
     folder = grid(tmp_path)

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wirelab.report.campaign import Campaign
+from wirelab.report.missing import NOT_IN_FORCE, why_missing
 from wirelab.report.model import Scenario, Series, metric_name
 from wirelab.report.numbers import Estimate
 from wirelab.report.protocols import is_reference
 from wirelab.schema.estimates import ComparisonRecord, Quality
-from wirelab.statistic import MEDIAN, key_of
+from wirelab.statistic import MEDIAN, key_of, least_values, quantile_of
 from wirelab.stats.compare.scenarios import ERROR_RATE
+from wirelab.stats.link.grade import GRADES
 
 
 def value(campaign: Campaign, scenario: Scenario) -> Estimate | None:
@@ -68,6 +70,39 @@ def unclear(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> 
     is no comparison. If a value is above the timeout there is no ratio, and the test of the shift decides.
     """
     return [other for other in others if not _takes_longer(campaign, other, first)]
+
+
+def lacking(campaign: Campaign, scenarios: Iterable[Scenario]) -> dict[str, list[Scenario]]:
+    """Application protocols that are neither ranked nor above the timeout, by the reason why."""
+    every = [scenario for scenario in scenarios if not is_reference(scenario.series.protocol)]
+    placed = {scenario.key for scenario in (*ranked(campaign, every), *above_time_out(campaign, every))}
+    found: dict[str, list[Scenario]] = {}
+    for scenario in every:
+        if scenario.key not in placed:
+            found.setdefault(why_unranked(campaign, scenario), []).append(scenario)
+    return found
+
+
+def why_unranked(campaign: Campaign, scenario: Scenario) -> str:
+    """Why a scenario has no value of the statistic that ranks."""
+    if scenario.key in campaign.unsupported:
+        return f"not supported: {campaign.unsupported[scenario.key].rstrip('.')}"
+    if not scenario.plotted:
+        return NOT_IN_FORCE
+    found, least = scenario.metric(campaign.metric), least_values(quantile_of(campaign.statistic))
+    if found is not None and found["n"] < least:
+        return f"it has {found['n']} of the {least:,} values that it needs"
+    return why_missing(scenario, campaign.metric, "no exchange completed")
+
+
+def wins(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> bool:
+    """Whether the first clearly has the smallest value: each of the others takes longer, by a comparison of usable
+    quality. Without others there is nothing to win.
+    """
+    against = list(others)
+    found = [quality(campaign, other, first) for other in against]
+    usable = all(each is not None and each["flag"] != GRADES[-1] for each in found)
+    return bool(against) and usable and not unclear(campaign, first, against)
 
 
 def comparison(campaign: Campaign, a: Scenario, b: Scenario) -> ComparisonRecord | None:

@@ -4,7 +4,7 @@ estimates by fixed rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from wirelab.metrics.registry import ENERGIES
 from wirelab.report.campaign import Campaign
@@ -13,7 +13,7 @@ from wirelab.report.model import Scenario
 from wirelab.report.numbers import COUNT, interval, with_unit
 from wirelab.report.programs import Order, conditions, orders
 from wirelab.report.protocols import is_reference
-from wirelab.report.ranking import above_time_out, kinds, quality, ranked, ratio, unclear, value
+from wirelab.report.ranking import above_time_out, kinds, lacking, quality, ranked, ratio, unclear, value, wins
 from wirelab.report.sections.common import metric_words
 from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.statistic import words_of
@@ -30,7 +30,11 @@ def smallest_medians(campaign: Campaign) -> Iterator[Statement]:
     judged = campaign.verdicts and campaign.experiment.choices
     groups = campaign.groups[:1] if judged else campaign.groups
     conditions = [(group, condition) for group in groups for condition in group.conditions]
+    planned = [scenario for _, condition in conditions for scenario in condition.scenarios]
     conditions = [where for where in conditions if ranked(campaign, where[1].scenarios)]
+    if not conditions and any(scenario.metric(campaign.metric) for scenario in planned):
+        yield _nothing_ranked(campaign, planned)
+        return
     if len(conditions) > MOST_CONDITIONS or (conditions and campaign.verdicts):
         every = [condition for group in groups for condition in group.conditions]
         apart = [kinds(campaign, condition.scenarios) for condition in every]
@@ -79,21 +83,42 @@ def _in_condition(
     beyond_reference = " of the application protocols" * any(
         is_reference(scenario.series.protocol) for scenario in scenarios
     )
+    above = [other for other in above_time_out(campaign, scenarios) if not is_reference(other.series.protocol)]
     more = [said for other in others if (said := _against(campaign, other, first))]
     late = [scenario.series.label for scenario in above_time_out(campaign, scenarios)]
     more += [Statement(f"The {statistic} of {listed(late)} is above the timeout.", href="#glance")] if late else []
+    without = lacking(campaign, scenarios)
+    of = " of the protocols that have one" if without else beyond_reference
+    more += [Statement(_without(statistic, mine, why), href="#outcomes") for why, mine in without.items()]
     size = with_unit(ranks, first.unit(campaign.metric))
-    text = f"{label}: {first.series.label} has the smallest {statistic}{beyond_reference}, {size}."
-    alike = unclear(campaign, first, others)
+    text = f"{label}: {first.series.label} has the smallest {statistic}{of}, {size}."
+    compared = [*others, *above]
+    alike = unclear(campaign, first, compared)
     if alike:
         text = f"{label}: no difference shown between {listed([each.series.label for each in (first, *alike)])}."
-        smallest = ", the smallest with these" * (len(alike) < len(others))
+        smallest = ", the smallest with these" * (len(alike) < len(compared))
         more = [Statement(f"{first.series.label} has a {statistic} of {size}{smallest}."), *more]
-    if _alone(scenarios):
+    if not compared:
         text = f"{label}: the {statistic} of {first.series.label} is {size}."
         what = f"{kind} application protocol".strip()
-        more = [Statement(f"No other {what} was measured, so there is no comparison."), *more]
+        was = "was measured" if _alone(scenarios) else f"has a {statistic}"
+        more = [Statement(f"No other {what} {was}, so there is no comparison."), *more]
     return resting_on(text, ranks, "#glance", more)
+
+
+def _nothing_ranked(campaign: Campaign, scenarios: list[Scenario]) -> Statement:
+    """No scenario has a value of the statistic that ranks."""
+    statistic = words_of(campaign.statistic)
+    late = [scenario.series.label for scenario in above_time_out(campaign, scenarios)]
+    more = [Statement(f"The {statistic} of {listed(late)} is above the timeout.", href="#glance")] if late else []
+    without = lacking(campaign, scenarios)
+    more += [Statement(_without(statistic, mine, why), href="#outcomes") for why, mine in without.items()]
+    return Statement(f"No protocol has a {statistic}, so none is ranked.", more, href="#glance")
+
+
+def _without(statistic: str, scenarios: Iterable[Scenario], why: str, where: str = "") -> str:
+    labels = list(dict.fromkeys(scenario.series.label for scenario in scenarios))
+    return f"{listed(labels)} {'has' if len(labels) == 1 else 'have'} no {statistic}{where}: {why}."
 
 
 def _wins(campaign: Campaign, kind: str, conditions: list[list[Scenario]]) -> Iterator[Statement]:
@@ -105,22 +130,36 @@ def _wins(campaign: Campaign, kind: str, conditions: list[list[Scenario]]) -> It
         one = f"Only one {kind} application protocol".replace("  ", " ")
         yield Statement(f"{one} was measured, {protocols.pop()}, so there is no comparison.")
         return
-    wins: dict[str, int] = {}
+    won: dict[str, int] = {}
     for scenarios, (first, *others) in rankings:
-        if not unclear(campaign, first, [*others, *above_time_out(campaign, scenarios)]):
-            wins[first.series.label] = wins.get(first.series.label, 0) + 1
-    known, of = sum(wins.values()), f"{len(conditions)} condition{'s' * (len(conditions) > 1)}"
+        if wins(campaign, first, [*others, *above_time_out(campaign, scenarios)]):
+            won[first.series.label] = won.get(first.series.label, 0) + 1
+    known, of = sum(won.values()), f"{len(conditions)} condition{'s' * (len(conditions) > 1)}"
     what = f"the smallest {words_of(campaign.statistic)} of {metric_words(campaign.metric)}"
     if kind:
         what += f" among {kind} protocols"
+    without = list(_absent(campaign, conditions, of))
     if not known:
-        yield Statement(f"No difference shown: no protocol clearly has {what} in any of {of}.", href="#glance")
+        text = f"No difference shown: no protocol clearly has {what} in any of {of}."
+        yield Statement(text, without, href="#glance")
         return
-    (best, count), *rest = sorted(wins.items(), key=lambda pair: -pair[1])
+    (best, count), *rest = sorted(won.items(), key=lambda pair: -pair[1])
     more = [Statement(f"{label} has it in {times}.") for label, times in rest]
     if unsure := len(conditions) - known:
         more.append(Statement(f"In {unsure} there is no clear winner."))
-    yield Statement(f"{best} has {what} in {count} of {of}.", more, href="#glance")
+    yield Statement(f"{best} has {what} in {count} of {of}.", [*more, *without], href="#glance")
+
+
+def _absent(campaign: Campaign, conditions: list[list[Scenario]], of: str) -> Iterator[Statement]:
+    """The protocols without a value, with the reason and in how many conditions."""
+    found: dict[tuple[str, str], list[Scenario]] = {}
+    for scenarios in conditions:
+        for why, mine in lacking(campaign, scenarios).items():
+            for scenario in mine:
+                found.setdefault((scenario.series.label, why), []).append(scenario)
+    for (_, why), mine in found.items():
+        text = _without(words_of(campaign.statistic), mine, why, f" in {len(mine)} of {of}")
+        yield Statement(text, href="#outcomes")
 
 
 def _alone(scenarios: list[Scenario]) -> bool:

@@ -11,7 +11,7 @@ from wirelab.report.figures.tiles import Tile, tiles
 from wirelab.report.model import Levels, Scenario, level_words
 from wirelab.report.numbers import COUNT, MILLISECONDS, plain, with_unit
 from wirelab.report.protocols import is_reference
-from wirelab.report.ranking import above_time_out, kinds, quality, ranked, ratio, unclear, value
+from wirelab.report.ranking import above_time_out, kinds, quality, ranked, ratio, unclear, value, wins
 from wirelab.report.sections.common import COMPLETED, completed_cell, grade_cell, legend, metric_words, series_cell
 from wirelab.statistic import words_of
 from wirelab.stats.compare.scenarios import is_implementation
@@ -146,8 +146,10 @@ def _tile(campaign: Campaign, place: _Place) -> Tile:
         return Tile(
             place.x, place.y, None, first.series.label, UNUSABLE, f"{tip}; a comparison's quality is {UNUSABLE}"
         )
+    if not wins(campaign, first, [*place.ranked[1:], *place.above]):
+        return Tile(place.x, place.y, None, first.series.label, "alone", f"{tip}; no other has a value")
     times = ratio(campaign, place.ranked[1], first) if len(place.ranked) > 1 else None
-    figure = f"{plain(times.point, 2)} ×" if times is not None else "alone"
+    figure = f"{plain(times.point, 2)} ×" if times is not None else "others time out"
     return Tile(place.x, place.y, first.series, first.series.label, figure, tip)
 
 
