@@ -10,11 +10,11 @@ from tests.claims.fakes import Noted
 from tests.repeats import repeats
 from wirelab.claims.family import Rules, judge, judge_family
 from wirelab.claims.forms import NotMeasured, Order
-from wirelab.claims.judgement import DISTURBED
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Levels
 from wirelab.stats.estimate.bootstrap import Draws
 from wirelab.stats.estimate.sample import Sample
+from wirelab.stats.link.grade import DISTURBED
 
 RULES = Rules(0.05, 1.25, {})
 

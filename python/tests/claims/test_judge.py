@@ -335,6 +335,18 @@ def test_a_claim_has_the_worst_quality_of_its_comparisons(campaign: Path) -> Non
     assert {"flag": "limited", "why": "1 of its 2 comparisons: near"} in links.values()
 
 
+def test_a_claim_has_the_quality_of_the_statistic_that_it_is_about(campaign: Path) -> None:
+    keys = _keys(campaign)
+    good, late = {"flag": "good", "why": "far"}, {"flag": "unusable", "why": "late", "causes": ["the link"]}
+    pair = {"metric": "end-to-end-delay", "a": keys["h2"], "b": keys["h3"], "link": good, "link_of_means": late}
+    grades = Grades.of(Dataset.read(campaign), whole({"comparisons": [pair]}))
+    both = keys["h2"], keys["h3"]
+    found = [grades.worst(both, ["end-to-end-delay"], [statistic]) for statistic in ("mean", "sd", "median")]
+    assert [each and each["flag"] for each in found] == ["unusable", "unusable", "good"]
+    links = _links(campaign, {"comparisons": [pair]})
+    assert {"flag": "unusable", "why": "1 of its 1 comparisons: late"} in links.values()
+
+
 def test_a_claim_without_comparisons_has_the_worst_quality_of_its_links_and_endpoints(
     campaign: Path, verdicts: dict[str, Any]
 ) -> None:
@@ -361,7 +373,7 @@ def test_a_claim_on_a_count_ignores_cpu_waiting(campaign: Path) -> None:
     scenarios = [{"key": key, "name": "h3", "endpoints": wait}]
     rows = [{"link_name": "lossless", "direction": "uplink", "flag": "good", "why": "as configured"}]
     grades = Grades.of(Dataset.read(campaign), whole({"scenarios": scenarios, "links": rows}))
-    found = {metric: grades.worst([key], [metric]) for metric in ("end-to-end-delay", "wire-bytes")}
+    found = {metric: grades.worst([key], [metric], ["mean"]) for metric in ("end-to-end-delay", "wire-bytes")}
     assert {metric: each and each["flag"] for metric, each in found.items()} == {
         "end-to-end-delay": "unusable", "wire-bytes": "good",
     }  # fmt: skip
@@ -371,10 +383,10 @@ def test_stolen_cpu_lowers_the_quality_of_a_claim_on_cpu_time(campaign: Path) ->
     key = _keys(campaign)["h3"]
     wait = {"flag": "unusable", "why": "endpoints waited 9 ms", "share": 0.5, "steal": 0.04}
     grades = Grades.of(Dataset.read(campaign), whole({"scenarios": [{"key": key, "name": "h3", "endpoints": wait}]}))
-    assert grades.worst([key], ["client-cpu", "wire-bytes"]) == {
+    assert grades.worst([key], ["client-cpu", "wire-bytes"], ["mean"]) == {
         "flag": "limited", "why": "1 of its 1 scenarios: h3: a hypervisor gave 4.0% of a CPU to others",
     }  # fmt: skip
-    assert grades.worst([key], ["wire-bytes"]) is None
+    assert grades.worst([key], ["wire-bytes"], ["mean"]) is None
 
 
 def test_each_choice_has_the_quality_of_its_own_scenarios(campaign: Path) -> None:

@@ -264,8 +264,30 @@ def test_cpu_contention_is_blamed_on_the_machine_and_reported_once(tmp_path: Pat
     [reasons] = [block for block in section.blocks if isinstance(block, Items)]
     count = len(estimates["comparisons"])
     assert reasons.items == [f"Quality unusable, {count} comparisons (the machine): h2: endpoints waited 6 ms."]
-    grades = [row[3].text for block in section.blocks if isinstance(block, Table) for row in block.rows]
+    grades = [
+        row[at].text for block in section.blocks if isinstance(block, Table) for row in block.rows for at in (4, 6)
+    ]
     assert set(grades) == {"unusable"}
+
+
+def test_each_ratio_of_a_comparison_shows_its_own_quality(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    estimates = read(folder, "estimates.json")
+    for comparison in estimates["comparisons"]:
+        late = {"flag": "unusable", "why": "it is late", "causes": ["the link"], "error_s": None}
+        comparison["link_of_means"] = late
+    store(folder, "estimates.json", estimates)
+    section = comparisons.section(load(folder, folder))
+    assert section is not None
+    table = next(block for block in section.blocks if isinstance(block, Table))
+    titles = [column.title for column in table.columns]
+    [row] = table.rows
+    shown = dict(zip(titles, (cell.text for cell in row), strict=True))
+    assert (shown["grade of means"], shown["grade of medians"]) == ("unusable", "good")
+    [reasons] = [block for block in section.blocks if isinstance(block, Items)]
+    count = len(estimates["comparisons"])
+    words = f"{count} ratio{'s' * (count > 1)} of means"
+    assert reasons.items == [f"Quality unusable, {words} (the link): it is late."]
 
 
 def test_cpu_waiting_is_one_reason_and_steal_another(tmp_path: Path) -> None:

@@ -275,6 +275,7 @@ def test_a_difference_must_be_there_without_the_exchanges_that_the_emulator_dist
     assert quality["flag"] == flag
     words = "the difference does not survive taking away 48 of 80 exchanges during which the link was late"
     assert (quality["why"] == words) == bool(disturbed)
+    assert quality["causes"] == ["the link", "disturbed exchanges"] * bool(disturbed)
     notes = [note for note in made["notes"] if note.startswith("The link was late during 48 of 160 exchanges")]
     assert len(notes) == bool(disturbed)
 
@@ -321,6 +322,25 @@ def test_a_campaign_that_ranks_by_a_percentile_compares_it_in_the_headline_metri
     assert ratio["low"] < ratio["point"] < ratio["high"]
     assert headline["link_of_percentiles"]["flag"] in ("good", "limited", "unusable")
     assert all("ratio_of_percentiles" not in each for each in made["comparisons"] if each is not headline)
+
+
+def test_one_disturbed_exchange_does_not_take_a_percentile_its_quality(tmp_path: Path) -> None:
+    folder = write_campaign(
+        tmp_path, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=10, exchanges=10
+    )
+    plan = json.loads((folder / "plan.json").read_text())
+    plan["experiment"]["statistic"] = "p95"
+    (folder / "plan.json").write_text(json.dumps(plan))
+    slow = next(each["key"] for each in plan["scenarios"] if each["protocol"] == "h3")
+    times = pl.when(pl.col("scenario") == slow).then(2).otherwise(1)
+    delay = times * (100_000_000 + 10_000 * pl.col("replicate") + 100_000 * pl.col("index"))
+    first = (pl.col("scenario") == slow) & (pl.col("replicate") == 0) & (pl.col("index") == 0)
+    exchanges = pl.read_parquet(folder / "exchanges.parquet")
+    exchanges.with_columns(end_to_end_delay_ns=delay, disturbed=first).write_parquet(folder / "exchanges.parquet")
+    [headline] = [each for each in analyze(folder)["comparisons"] if each["metric"] == "end-to-end-delay"]
+    assert headline["ratio_of_percentiles"]["n"] == 200
+    assert "survive" not in headline["link_of_percentiles"]["why"]
+    assert headline["link_of_percentiles"]["flag"] == headline["link"]["flag"] != "unusable"
 
 
 def test_a_planted_link_in_place_of_an_answer_is_replaced_and_not_followed(campaign: Path, tmp_path: Path) -> None:

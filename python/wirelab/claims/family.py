@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from wirelab.claims.judgement import (
     CONFIRMED,
     CONTRADICTED,
-    DISTURBED,
     INCONCLUSIVE,
     Context,
     Judgement,
@@ -26,6 +25,7 @@ from wirelab.claims.model import Claim
 from wirelab.claims.part import Form, Part
 from wirelab.stats.compare.scenarios import disturbed_words
 from wirelab.stats.estimate.bootstrap import UNKNOWN
+from wirelab.stats.link.grade import DISTURBED
 from wirelab.units import format_duration
 
 METHOD = (

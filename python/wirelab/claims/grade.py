@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from wirelab.metrics.registry import DELAYS, UNTIMED
 from wirelab.schema.estimates import ComparisonRecord, Estimates, Grade, LinkRecord
 from wirelab.schema.verdicts import VerdictQuality
-from wirelab.stats.compare.link_error import link_rows, scenario_reasons, waits_in
+from wirelab.stats.compare.link_error import link_rows, quality_of, scenario_reasons, waits_in
 from wirelab.stats.dataset import Dataset
-from wirelab.stats.link.grade import GRADES
+from wirelab.stats.link.grade import DISTURBED, GRADES
 from wirelab.stats.machine.endpoint_waits import Wait, waits_by_scenario
 
-MACHINE = "the machine"
-"""The cause of a quality that CPU waiting made."""
+SURVIVED = {"the machine", DISTURBED}
+"""The causes of a quality that a decided verdict survives without."""
 
 
 @dataclass(frozen=True)
@@ -52,26 +52,36 @@ class Grades:
         return wait.of(statistic)
 
     def worst(
-        self, scenarios: Collection[str], metrics: Collection[str], *, decided: bool = False
+        self,
+        scenarios: Collection[str],
+        metrics: Collection[str],
+        statistics: Collection[str],
+        *,
+        decided: bool = False,
     ) -> VerdictQuality | None:
-        """The worst flag of what a verdict on these metrics rests on, and why: of the comparisons between its
-        scenarios, and of the links and endpoints of scenarios that none compares. None if nothing was graded. A
-        verdict that is decided survived without the CPU waiting in its delays, so that this does not count.
+        """The worst flag of what a verdict on these metrics rests on, and why: of their statistics in the comparisons
+        between its scenarios, and of the links and endpoints of scenarios that none compares. None if nothing was
+        graded. A verdict that is decided survived without the CPU waiting in its delays and without disturbed
+        exchanges, so that these do not count.
         """
         waits = waits_in(metrics, self.waits)
         if decided and DELAYS.issuperset(metrics):
-            waits = {key: wait for key, wait in waits.items() if wait.of("mean") is None}
+            waits = {key: wait for key, wait in waits.items() if any(wait.of(each) is None for each in statistics)}
         mine = [
-            each
+            (each, [quality_of(each, statistic) for statistic in statistics])
             for each in self.comparisons
             if each["metric"] in metrics and each["a"] in scenarios and each["b"] in scenarios
         ]
         if decided:
-            mine = [each for each in mine if MACHINE not in each["link"]["causes"]]
-        compared = {side for each in mine for side in (each["a"], each["b"])}
+            mine = [
+                (each, found)
+                for each, found in mine
+                if SURVIVED.isdisjoint(cause for one in found for cause in one["causes"])
+            ]
+        compared = {side for each, _ in mine for side in (each["a"], each["b"])}
         alone = [scenario_reasons([key], self.rows, waits) for key in scenarios if key not in compared]
         found = [
-            _worst("comparisons", [[(each["link"]["flag"], each["link"]["why"])] for each in mine]),
+            _worst("comparisons", [[(one["flag"], one["why"]) for one in found] for _, found in mine if found]),
             _worst("scenarios", [[(flag, why) for flag, _, why in reasons] for reasons in alone if reasons]),
         ]
         graded = [each for each in found if each is not None]

@@ -145,7 +145,8 @@ class _ClaimsJudge:
         """The quality of a judgement on the claim, or on a part of it."""
         metrics = self.claims.file.metrics
         names = {_meant(metrics.get(name, [name]), meaning) for name in _metrics(claim)}
-        return self.grades.worst(judged.scenarios, names, decided=judged.verdict != INCONCLUSIVE)
+        statistics = list(dict.fromkeys(each for part in claim.parts for each in part.statistic_names()))
+        return self.grades.worst(judged.scenarios, names, statistics, decided=judged.verdict != INCONCLUSIVE)
 
     def table(
         self, choice: dict[str, Level], judged: list[Judgement] | None, progress: Progress

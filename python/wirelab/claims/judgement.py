@@ -20,9 +20,6 @@ CONTRADICTED: Verdict = "contradicted"
 INCONCLUSIVE: Verdict = "inconclusive"
 
 
-DISTURBED = "disturbed exchanges"
-
-
 @dataclass(frozen=True)
 class TimeOuts:
     """Where time-outs count in a scenario's mean, and the fraction of the mean that they make."""

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from wirelab.claims.grade import Grades
-from wirelab.claims.judgement import DISTURBED, TimeOuts
+from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.load import Claims
 from wirelab.claims.part import Levels
 from wirelab.experiment.grid.scenario import path_in_version_1
@@ -19,6 +19,7 @@ from wirelab.stats.estimate import bootstrap, published_rule, studentized
 from wirelab.stats.estimate.bootstrap import RESAMPLES, Draws
 from wirelab.stats.estimate.descriptive import time_outs_in_mean
 from wirelab.stats.estimate.sample import Floats, Sample
+from wirelab.stats.link.grade import DISTURBED
 from wirelab.stats.settings_in_force import not_in_force, settings_in_force
 
 MOST_TIMED_OUT = 0.01

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from wirelab.report.campaign import Campaign
 from wirelab.schema.estimates import ComparisonRecord, Estimates, Grade, Quality
+from wirelab.stats.compare.link_error import quality_of
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
 
 PREVIEW = "quick run, not conclusive"
@@ -122,14 +123,25 @@ def grouped(estimates: Estimates) -> list[Reason]:
 
 
 def comparison_reasons(comparisons: Iterable[ComparisonRecord]) -> list[str]:
-    """The reasons why comparisons are less than good: one for each flag and cause, with their number."""
-    alike: dict[tuple[Grade, str], list[str]] = {}
+    """The reasons why comparisons are less than good: one for each flag and cause, with their number. Where a
+    comparison's ratios differ in quality, each ratio counts by itself.
+    """
+    alike: dict[tuple[Grade, str, str], list[str]] = {}
     for comparison in comparisons:
-        link = comparison["link"]
-        if link["flag"] != GRADES[0]:
-            alike.setdefault((link["flag"], to_blame(link)), []).append(link["why"])
+        for what, link in _qualities(comparison):
+            if link["flag"] != GRADES[0]:
+                alike.setdefault((link["flag"], to_blame(link), what), []).append(link["why"])
     ordered = sorted(alike.items(), key=lambda pair: -GRADES.index(pair[0][0]))
-    return [_comparisons_reason(flag, cause, whys) for (flag, cause), whys in ordered]
+    return [_comparisons_reason(*same, whys) for same, whys in ordered]
+
+
+def _qualities(comparison: ComparisonRecord) -> list[tuple[str, Quality]]:
+    """The quality of each ratio, with what it is of; one quality if all are alike."""
+    each = [("ratio of means", quality_of(comparison, "mean")), ("ratio of medians", quality_of(comparison, "median"))]
+    if "ratio_of_percentiles" in comparison:
+        each.append(("ratio of percentiles", quality_of(comparison, "percentile")))
+    alike = all((link["flag"], link["why"]) == (each[0][1]["flag"], each[0][1]["why"]) for _, link in each)
+    return [("comparison", each[0][1])] if alike else each
 
 
 def to_blame(link: Quality) -> str:
@@ -137,9 +149,11 @@ def to_blame(link: Quality) -> str:
     return " and ".join(cause for cause in (LINK, MACHINE) if cause in link["causes"])
 
 
-def _comparisons_reason(flag: Grade, cause: str, whys: list[str]) -> str:
+def _comparisons_reason(flag: Grade, cause: str, what: str, whys: list[str]) -> str:
     """The shortest reason stands for all, since it has the fewest causes."""
-    head = f"{flag}, {len(whys)} comparison{'s' * (len(whys) > 1)}{f' ({cause})' * bool(cause)}"
+    first, *rest = what.split(" ", 1)
+    words = " ".join([f"{first}{'s' * (len(whys) > 1)}", *rest])
+    head = f"{flag}, {len(whys)} {words}{f' ({cause})' * bool(cause)}"
     return f"{head}{', such as' if len(set(whys)) > 1 else ':'} {min(whys, key=len)}."
 
 

@@ -13,6 +13,7 @@ from wirelab.report.numbers import Estimate
 from wirelab.report.protocols import is_reference
 from wirelab.schema.estimates import ComparisonRecord, Quality
 from wirelab.statistic import MEDIAN, key_of, least_values, quantile_of
+from wirelab.stats.compare.link_error import quality_of
 from wirelab.stats.compare.scenarios import ERROR_RATE
 from wirelab.stats.link.grade import GRADES
 
@@ -132,7 +133,8 @@ def ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
 def quality(campaign: Campaign, a: Scenario, b: Scenario) -> Quality | None:
     """The quality of the ratio of the two; None if they are not compared."""
     found = comparison(campaign, a, b)
-    return None if found is None else found.get("link_of_percentiles", found["link"])
+    of = "median" if campaign.statistic == MEDIAN else "percentile"
+    return None if found is None else quality_of(found, of)
 
 
 def _takes_longer(campaign: Campaign, other: Scenario, first: Scenario) -> bool:

@@ -456,7 +456,9 @@ class Quality(TypedDict):
     why: str
     """The reason, as a sentence."""
     causes: list[str]
-    """Which of `the link`, `the machine` and `the effect` make it worse than good."""
+    """Which of `the link`, `the machine` and `the effect` make it worse than good. `disturbed exchanges` stands next to
+    the link if the difference is not there without the exchanges during which the link was late.
+    """
     error_s: float | None
     """The link's mean error over a round trip, in seconds; null if it does not apply."""
 

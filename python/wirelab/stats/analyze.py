@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -104,7 +104,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
                 errors,
                 link_rows,
                 waits,
-                compare.without_the_machine(sides[each.metric, each.a], sides[each.metric, each.b], waits),
+                compare.without_disturbance(sides[each.metric, each.a], sides[each.metric, each.b], waits),
             )
             for each in comparisons
         ],
@@ -209,10 +209,7 @@ def _side(dataset: Dataset, scenario: str, one: Measured) -> compare.Side:
     name = one.metric.name
     rng, ranks_by = dataset.rng(scenario, name, "side"), _ranks_by(dataset, name)
     side = compare.Side.of(scenario, one.sample, rng, one.horizon_s, ranks_by)
-    if one.undisturbed is None:
-        return side
-    calm = compare.Side.of(scenario, one.undisturbed, dataset.rng(scenario, name, "calm"), one.horizon_s, ranks_by)
-    return replace(side, calm=calm)
+    return side if one.undisturbed is None else side.with_calm(one.undisturbed, dataset.rng(scenario, name, "calm"))
 
 
 def _ranks_by(dataset: Dataset, metric: str) -> str:

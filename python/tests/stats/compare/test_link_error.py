@@ -15,6 +15,7 @@ from wirelab.metrics.link import mean_lateness_ns
 from wirelab.schema import LatenessHistogram
 from wirelab.schema.estimates import Family
 from wirelab.stats.compare.link_error import comparison_record, link_rows, round_trip_errors
+from wirelab.stats.compare.scenarios import Without
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.model import Comparison, Estimate
 from wirelab.stats.machine.endpoint_waits import Wait
@@ -145,7 +146,8 @@ def test_cpu_waiting_matters_where_the_difference_does_not_survive_without_it(
     family: Family = {"name": "all", "size": 1, "method": "none", "error_rate": 0.05}
     comparison = Comparison("end-to-end-delay", "one", "two", ratio, ratio, shift, shift, 0.5, 0.5, family)
     waits = {"two": Wait("h2", 0.5, None, "unusable", "endpoints waited", 0.01)}
-    other = {"mean": [("10 ms of CPU waiting of h2", Estimate(sum(without) / 2, *without, 0.95, 9, "made up"))]}
-    found = comparison_record(comparison, {"one": 1e-6, "two": 1e-6}, {}, waits, other)
+    other = Estimate(sum(without) / 2, *without, 0.95, 9, "made up")
+    taken = {"mean": [Without("10 ms of CPU waiting of h2", ("the machine",), other)]}
+    found = comparison_record(comparison, {"one": 1e-6, "two": 1e-6}, {}, waits, taken)
     assert found["link"]["flag"] == "good"
     assert found["link_of_means"]["flag"] == flag

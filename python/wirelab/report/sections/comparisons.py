@@ -13,6 +13,7 @@ from wirelab.report.numbers import COUNT, Estimate, Unit, p_value
 from wirelab.report.sections.common import by_choices, completed_cell, grade_cell, metric_words, series_cell
 from wirelab.schema.estimates import ComparisonRecord, EstimateRecord
 from wirelab.statistic import MEDIAN
+from wirelab.stats.compare.link_error import quality_of
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -85,10 +86,15 @@ def _row(condition: Condition, a: Scenario, b: Scenario, comparison: ComparisonR
         Cell(condition.label),
         series_cell(a.series, f"#{a.anchor}"),
         series_cell(b.series, f"#{b.anchor}"),
-        grade_cell(comparison["link"]),
         _ratio(comparison["ratio_of_means"]),
+        grade_cell(quality_of(comparison, "mean")),
         _ratio(comparison["ratio_of_medians"]),
-        *([_ratio(percentiles)] if (percentiles := comparison.get("ratio_of_percentiles")) is not None else []),
+        grade_cell(quality_of(comparison, "median")),
+        *(
+            [_ratio(percentiles), grade_cell(quality_of(comparison, "percentile"))]
+            if (percentiles := comparison.get("ratio_of_percentiles")) is not None
+            else []
+        ),
         estimate(Estimate.of(comparison["shift"]), unit),
         estimate(Estimate.of(comparison["cliffs_delta"]), COUNT),
         Cell(p_value(comparison["p_adjusted"]), title=before),
@@ -108,10 +114,15 @@ def _columns(unit: str, percentile: str | None) -> tuple[Column, ...]:
         Column("condition", numeric=False),
         Column("a", numeric=False),
         Column("b", numeric=False),
-        Column("grade", numeric=False),
         Column("ratio of means a/b [interval]"),
+        Column("grade of means", numeric=False),
         Column("ratio of medians a/b [interval]"),
-        *([Column(f"ratio of {percentile} a/b [interval]")] if percentile else []),
+        Column("grade of medians", numeric=False),
+        *(
+            [Column(f"ratio of {percentile} a/b [interval]"), Column(f"grade of {percentile}", numeric=False)]
+            if percentile
+            else []
+        ),
         Column("shift a − b [interval]", unit),
         Column("Cliff's δ [interval]"),
         Column("p adjusted"),

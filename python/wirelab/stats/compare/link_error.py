@@ -12,6 +12,7 @@ from wirelab.metrics.link import mean_lateness_ns
 from wirelab.metrics.registry import CPU_TIMES, DELAYS, UNTIMED
 from wirelab.schema import is_netem
 from wirelab.schema.estimates import ComparisonRecord, Grade, LinkRecord, Quality
+from wirelab.stats.compare.scenarios import Without
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.model import Comparison, Estimate
 from wirelab.stats.link.grade import GRADES
@@ -54,13 +55,13 @@ def comparison_record(
     errors: Mapping[str, float],
     rows: Mapping[str, list[LinkRecord]],
     waits: Mapping[str, Wait],
-    without: Mapping[str, list[tuple[str, Estimate]]] | None = None,
+    without: Mapping[str, list[Without]] | None = None,
 ) -> ComparisonRecord:
     """A comparison as `estimates.json` has it, with what its link is good for.
 
     That is the worst of the link's own grade, of what its endpoints waited for a CPU, as far as that is in the metric,
-    and of the effect, if that is a delay. `without` are the ratios of a delay with CPU waiting taken away: waiting
-    matters only where the result does not survive that.
+    and of the effect, if that is a delay. `without` are the ratios of a delay with CPU waiting, or exchanges that the
+    emulator disturbed, taken away: either matters only where the result does not survive that.
     """
     sides = (comparison.a, comparison.b)
     error = max((errors[side] for side in sides if side in errors), default=None)
@@ -77,8 +78,8 @@ def comparison_record(
         words = "of what is no delay, what the link's timing error adds is in the link's own grade"
         reasons.append(("good", "the effect", words))
     without = without or {}
-    means = [*reasons, *_against_waits(comparison.ratio_of_means, without.get("mean", []))]
-    medians = [*reasons, *_against_waits(comparison.ratio_of_medians, without.get("median", []))]
+    means = [*reasons, *_not_without(comparison.ratio_of_means, without.get("mean", []))]
+    medians = [*reasons, *_not_without(comparison.ratio_of_medians, without.get("median", []))]
     record: ComparisonRecord = {
         "metric": comparison.metric, "a": comparison.a, "b": comparison.b,
         "ratio_of_means": comparison.ratio_of_means.record(), "ratio_of_medians": comparison.ratio_of_medians.record(),
@@ -90,9 +91,17 @@ def comparison_record(
         record["link_of_means"] = _quality(means, error)
     if (ratio := comparison.ratio_of_percentiles) is not None:
         record["ratio_of_percentiles"] = ratio.record()
-        percentiles = [*reasons, *_against_waits(ratio, without.get("percentile", []))]
+        percentiles = [*reasons, *_not_without(ratio, without.get("percentile", []))]
         record["link_of_percentiles"] = _quality(percentiles, error)
     return record
+
+
+def quality_of(comparison: ComparisonRecord, statistic: str) -> Quality:
+    """The quality of a comparison's ratio: of `mean` (and of what rests on it, `sd`), `median`, or `percentile`."""
+    whole = comparison["link"]
+    if statistic == "percentile":
+        return comparison.get("link_of_percentiles", whole)
+    return whole if statistic == "median" else comparison.get("link_of_means", whole)
 
 
 def _quality(reasons: Sequence[Reason], error: float | None) -> Quality:
@@ -102,12 +111,13 @@ def _quality(reasons: Sequence[Reason], error: float | None) -> Quality:
     return {"flag": flag, "why": why, "causes": causes, "error_s": error}
 
 
-def _against_waits(ratio: Estimate, without: Sequence[tuple[str, Estimate]]) -> Iterator[Reason]:
-    """Whether the side of 1 on which the ratio lies is the same without each side's CPU waiting."""
+def _not_without(ratio: Estimate, without: Sequence[Without]) -> Iterator[Reason]:
+    """What the side of 1 on which the ratio lies is not the same without."""
     side = _side(ratio)
-    for words, other in without:
-        if side and _side(other) != side:
-            yield "unusable", "the machine", f"the difference does not survive taking away {words}"
+    for each in without:
+        if side and _side(each.ratio) != side:
+            for cause in each.causes:
+                yield "unusable", cause, f"the difference does not survive taking away {each.words}"
 
 
 def _side(ratio: Estimate) -> int:

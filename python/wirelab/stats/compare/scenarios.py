@@ -21,7 +21,7 @@ from wirelab.stats.estimate.descriptive import bootstrap_name, mean_name
 from wirelab.stats.estimate.horizon import counted_at
 from wirelab.stats.estimate.model import LEVEL, Comparison, Estimate
 from wirelab.stats.estimate.sample import Sample
-from wirelab.stats.link.grade import GRADES
+from wirelab.stats.link.grade import DISTURBED, GRADES
 from wirelab.stats.machine.endpoint_waits import Wait
 from wirelab.units import format_duration
 
@@ -70,6 +70,16 @@ class Side:
         if statistic != MEDIAN and sample.n >= least_values(q := quantile_of(statistic)):
             percentile = bootstrap.quantiles(every, q, bootstrap.RESAMPLES, rng)
         return cls(key, sample, mean, median, horizon_s, percentile, statistic)
+
+    def with_calm(self, undisturbed: Sample, rng: np.random.Generator) -> Side:
+        """The same, with what is known without the exchanges that the emulator disturbed. A few of them do not take
+        the percentile away, which has enough values with them.
+        """
+        calm = Side.of(self.key, undisturbed, rng, self.horizon_s, self.statistic)
+        if self.percentile is not None and calm.percentile is None and calm.median is not None:
+            q, every = quantile_of(self.statistic), undisturbed.with_censored()
+            calm = replace(calm, percentile=bootstrap.quantiles(every, q, bootstrap.RESAMPLES, rng))
+        return replace(self, calm=calm)
 
     def draws(self, of: Ratio) -> Draws | None:
         """The bootstrap distribution of a statistic."""
@@ -161,13 +171,21 @@ def _text(*parts: object) -> str:
     return json.dumps(parts, sort_keys=True)
 
 
-def without_the_machine(
-    a: Side, b: Side, waits: Mapping[str, Wait], level: float = LEVEL
-) -> dict[str, list[tuple[str, Estimate]]]:
-    """The ratios of means, of medians and of percentiles of delays without what the machine did, each with what was
-    taken away: the CPU waiting of one side, if it waited too long, or the exchanges that the emulator disturbed.
+class Without(NamedTuple):
+    """A ratio of delays without something that does not belong to it."""
+
+    words: str
+    """What was taken away."""
+    causes: tuple[str, ...]
+    """What is to blame for it."""
+    ratio: Estimate
+
+
+def without_disturbance(a: Side, b: Side, waits: Mapping[str, Wait], level: float = LEVEL) -> dict[str, list[Without]]:
+    """The ratios of means, of medians and of percentiles of delays without the CPU waiting of one side, if it waited
+    too long, and without the exchanges that the emulator disturbed.
     """
-    found: dict[str, list[tuple[str, Estimate]]] = {}
+    found: dict[str, list[Without]] = {}
     for statistic in RATIOS:
         ours, theirs = a.draws(statistic), b.draws(statistic)
         if ours is None or theirs is None:
@@ -179,11 +197,11 @@ def without_the_machine(
                 continue
             ratio = ours.less(seconds).over(theirs) if side is a else ours.over(theirs.less(seconds))
             words = f"{format_duration(round(seconds * 1e9))} of CPU waiting of {wait.name}"
-            found.setdefault(statistic, []).append((words, ratio.estimate(level)))
+            found.setdefault(statistic, []).append(Without(words, ("the machine",), ratio.estimate(level)))
         if a.calm is not None or b.calm is not None:
             words = disturbed_words([(side.sample, side.calm.sample) for side in (a, b) if side.calm is not None])
             calm = _ratio(statistic, a.calm or a, b.calm or b, level)
-            found.setdefault(statistic, []).append((words, calm))
+            found.setdefault(statistic, []).append(Without(words, ("the link", DISTURBED), calm))
     return found
 
 

@@ -24,6 +24,9 @@ GRADES: tuple[Grade, ...] = ("good", "limited", "unusable")
 NOT_MEASURED: Literal["not measured"] = "not measured"
 """In place of a grade, for a direction without packets."""
 
+DISTURBED = "disturbed exchanges"
+"""A cause next to the link: a result that is not there without the exchanges during which the link was late."""
+
 LATENESS_FLOOR_S = 50e-6
 """Lateness that is never held against a link, however short its round trip: 50 us at the 99th percentile."""
 
