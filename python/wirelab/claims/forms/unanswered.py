@@ -24,11 +24,11 @@ class Unanswered(Form):
     least: float = Field(gt=0, lt=1)
 
     def judge(self, context: Context) -> Judgement:
-        from wirelab.stats.estimate.proportion import share
-
         """Confirmed by a single exchange without an answer, which shows that there are some; contradicted if the
         interval of the share lies below `least`.
         """
+        from wirelab.stats.estimate.proportion import share
+
         text = f"some exchanges of {context.words({**self.of, **self.where})} stay unanswered"
         found = []
         for cell in cells_of(self.over):
