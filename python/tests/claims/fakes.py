@@ -7,7 +7,6 @@ import numpy as np
 from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.part import Levels
 from wirelab.stats.estimate.bootstrap import Draws
-from wirelab.stats.estimate.sample import Sample
 
 
 class Noted:
@@ -21,7 +20,7 @@ class Noted:
         self.time_outs: dict[str, TimeOuts] = {}
         self.unusable: dict[str, str] = {}
         self.waited: dict[str, float] = {}
-        self.disturbed: dict[str, tuple[Sample, Sample]] = {}
+        self.disturbed: dict[str, tuple[int, int]] = {}
         self.without: str | None = None
 
     def name_of(self, scenario: str) -> str:

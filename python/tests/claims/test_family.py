@@ -13,7 +13,6 @@ from wirelab.claims.forms import NotMeasured, Order
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Levels
 from wirelab.stats.estimate.bootstrap import Draws
-from wirelab.stats.estimate.sample import Sample
 from wirelab.stats.link.grade import DISTURBED
 
 RULES = Rules(0.05, 1.25, {})
@@ -31,7 +30,7 @@ class Noise(Noted):
         self.rng = rng
         self.effects = effects or {}
         self.drawn: dict[frozenset[str], Draws] = {}
-        self.late: dict[str, tuple[Sample, Sample]] = {}
+        self.late: dict[str, tuple[int, int]] = {}
         self.calm: Draws | None = None
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
@@ -212,7 +211,7 @@ def test_a_verdict_must_survive_without_the_cpu_waiting_of_each_scenario(wait_s:
 @pytest.mark.parametrize(("without", "verdict"), [(2.0, "confirmed"), (1.0, "inconclusive")])
 def test_a_verdict_must_survive_without_the_exchanges_that_the_emulator_disturbed(without: float, verdict: str) -> None:
     source = Noise(np.random.default_rng(0), {"c-b": 1.0})
-    source.late = {"c-b": (Sample.of([[1.0] * 9]), Sample.of([[1.0] * 7]))}
+    source.late = {"c-b": (9, 7)}
     source.calm = Draws(without, without + np.random.default_rng(1).normal(0, 0.01, 4000), 1e6, 100)
     judged = judge(_claim("c"), source, 0.05, RULES)
     assert judged.verdict == verdict

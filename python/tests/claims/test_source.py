@@ -10,6 +10,9 @@ import polars as pl
 import pytest
 
 from tests.synthetic import write_campaign
+from wirelab.claims.family import judge_part
+from wirelab.claims.forms import Unanswered
+from wirelab.claims.judgement import Context
 from wirelab.claims.source import Measured, Samples
 from wirelab.stats.dataset import Dataset
 
@@ -85,6 +88,23 @@ def test_exchanges_that_timed_out_are_unanswered_trial_by_trial(tmp_path: Path) 
     sample = source.samples.of(next(iter(source.touched)))["end-to-end-delay"]
     assert sum(missing for missing, _ in trials) == 120 - len(sample.values) > 0
     assert source.unanswered({**LEVELS, "protocol": "h3"}) is None
+
+
+def test_disturbed_exchanges_are_left_out_of_the_unanswered(tmp_path: Path) -> None:
+    _source(tmp_path, 0.0)
+    exchanges = pl.read_parquet(tmp_path / "exchanges.parquet").with_row_index("row")
+    late = pl.col("row") < 2
+    exchanges.with_columns(outcome=pl.when(late).then(pl.lit("failed")).otherwise("outcome"), disturbed=late).drop(
+        "row"
+    ).write_parquet(tmp_path / "exchanges.parquet")
+    source = _with_time_out(tmp_path, 180)
+    context = Context(source, 0.95, 0.95, 1.25, {})
+    part = Unanswered(form="unanswered", of=LEVELS, least=0.01)
+    judged = judge_part(part, context)
+    assert sum(missing for missing, _ in source.unanswered(LEVELS) or []) == 2
+    assert judged.verdict == "inconclusive"
+    words = "it would be confirmed, but not without the 2 of 120 exchanges during which the link was late"
+    assert judged.why.endswith(words)
 
 
 def _with_time_out(folder: Path, seconds: float) -> Measured:

@@ -13,7 +13,6 @@ from wirelab.stats.estimate.model import LEVEL, Estimate
 
 if TYPE_CHECKING:
     from wirelab.stats.estimate.bootstrap import Draws
-    from wirelab.stats.estimate.sample import Sample
 
 CONFIRMED: Verdict = "confirmed"
 CONTRADICTED: Verdict = "contradicted"
@@ -46,7 +45,7 @@ class Source(Protocol):
     """Scenarios of unusable quality that were used since it was last emptied, each with the reason."""
     waited: dict[str, float]
     """Scenarios that were used since it was last emptied with CPU waiting in their delays, in seconds."""
-    disturbed: dict[str, tuple[Sample, Sample]]
+    disturbed: dict[str, tuple[int, int]]
     """Scenarios that were used since it was last emptied with exchanges that the emulator disturbed: their values with
     and without those.
     """

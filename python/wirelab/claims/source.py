@@ -41,7 +41,7 @@ class Published:
     time_outs: dict[str, TimeOuts] = field(default_factory=dict)
     unusable: dict[str, str] = field(default_factory=dict)
     waited: dict[str, float] = field(default_factory=dict)
-    disturbed: dict[str, tuple[Sample, Sample]] = field(default_factory=dict)
+    disturbed: dict[str, tuple[int, int]] = field(default_factory=dict)
     without: str | None = None
     _drawn: dict[tuple[Sequence[str], ...], dict[str, Draws]] = field(default_factory=dict)
 
@@ -90,7 +90,7 @@ class Measured:
     grades: Grades | None = None
     unusable: dict[str, str] = field(default_factory=dict)
     waited: dict[str, float] = field(default_factory=dict)
-    disturbed: dict[str, tuple[Sample, Sample]] = field(default_factory=dict)
+    disturbed: dict[str, tuple[int, int]] = field(default_factory=dict)
     without: str | None = None
     _shorter: dict[tuple[str, str, str], Draws] = field(default_factory=dict)
     _drawn: dict[tuple[str, str, str], Draws | None] = field(default_factory=dict)
@@ -121,8 +121,14 @@ class Measured:
         trials = self.samples.dataset.unanswered(scenario) if scenario is not None else []
         if scenario is None or not trials:
             return None
+        calm = self.samples.dataset.unanswered(scenario, undisturbed=True)
+        if self.without == DISTURBED:
+            return calm or None
         self.touched[scenario] = sum(exchanges for _, exchanges in trials)
         self._quality(scenario, "end-to-end-delay", "unanswered")
+        self.disturbed.pop(scenario, None)
+        if calm != trials:
+            self.disturbed[scenario] = self.touched[scenario], sum(exchanges for _, exchanges in calm)
         return trials
 
     def name_of(self, scenario: str) -> str:
@@ -137,7 +143,7 @@ class Measured:
         if (wait_s := self.grades.wait_s(scenario, metric, statistic)) is not None:
             self.waited[scenario] = max(wait_s, self.waited.get(scenario, 0.0))
         if (calm := self.samples.calm(scenario).get(metric)) is not None:
-            self.disturbed[scenario] = self.samples.of(scenario)[metric], calm
+            self.disturbed[scenario] = self.samples.of(scenario)[metric].n, calm.n
 
     def _less(self, scenario: str, metric: str, statistic: str, draws: Draws) -> Draws:
         key = scenario, metric, statistic

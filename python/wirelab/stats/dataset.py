@@ -134,12 +134,16 @@ class Dataset:
             "not-confirmed": int(failed["not_confirmed"].sum()), "excluded_trials": len(trials) - len(kept),
         }  # fmt: skip
 
-    def unanswered(self, scenario: str) -> list[tuple[int, int]]:
-        """Of each trial: exchanges that timed out or failed, and all that the protocol supports and answers."""
+    def unanswered(self, scenario: str, *, undisturbed: bool = False) -> list[tuple[int, int]]:
+        """Of each trial: exchanges that timed out or failed, and all that the protocol supports and answers; or only
+        those of them that the emulator left undisturbed.
+        """
         import polars as pl
 
         answerable = ~pl.col("outcome").is_in(["unsupported", "sent"])
         rows = self.exchanges.filter((pl.col("scenario") == scenario) & answerable)
+        if undisturbed:
+            rows = rows.filter(~pl.col("disturbed").fill_null(value=False))
         missing = (pl.col("outcome") != "completed").sum().alias("missing")
         trials = rows.group_by("trial", maintain_order=True).agg(missing, pl.len().alias("exchanges"))
         return [(int(row["missing"]), int(row["exchanges"])) for row in trials.iter_rows(named=True)]

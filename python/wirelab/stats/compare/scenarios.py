@@ -199,17 +199,17 @@ def without_disturbance(a: Side, b: Side, waits: Mapping[str, Wait], level: floa
             words = f"{format_duration(round(seconds * 1e9))} of CPU waiting of {wait.name}"
             found.setdefault(statistic, []).append(Without(words, ("the machine",), ratio.estimate(level)))
         if a.calm is not None or b.calm is not None:
-            words = disturbed_words([(side.sample, side.calm.sample) for side in (a, b) if side.calm is not None])
+            words = disturbed_words([(side.sample.n, side.calm.sample.n) for side in (a, b) if side.calm is not None])
             calm = _ratio(statistic, a.calm or a, b.calm or b, level)
             found.setdefault(statistic, []).append(Without(words, ("the link", DISTURBED), calm))
     return found
 
 
-def disturbed_words(samples: Iterable[tuple[Sample, Sample]]) -> str:
-    """The exchanges that samples have and their calm ones do not."""
-    sizes = [(every.n, calm.n) for every, calm in samples]
-    total = sum(every for every, _ in sizes)
-    return f"{total - sum(calm for _, calm in sizes)} of {total} exchanges during which the link was late"
+def disturbed_words(sizes: Iterable[tuple[int, int]]) -> str:
+    """The exchanges that are not among the calm ones: each size is of all and of those."""
+    every, calm = zip(*sizes, strict=True)
+    total = sum(every)
+    return f"{total - sum(calm)} of {total} exchanges during which the link was late"
 
 
 def _ratio(of: Ratio, left: Side, right: Side, level: float, also: str = "") -> Estimate:
