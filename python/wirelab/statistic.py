@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from wirelab.units import UnitError
 
@@ -47,3 +48,12 @@ def least_values(q: float) -> int:
     if tail < 0.05:
         return 1000
     return 100 if tail < 0.25 else 1
+
+
+def too_few(statistic: str, values: Iterable[int]) -> str | None:
+    """What a statistic lacks in the scenario with the fewest of these numbers of values; None if it has enough."""
+    needs = least_values(quantile_of(statistic))
+    fewest = min(values, default=needs)
+    if fewest >= needs:
+        return None
+    return f"the {statistic} needs {needs:,} values of each scenario, and one has at most {fewest:,}"

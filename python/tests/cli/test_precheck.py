@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_main import run
+from wirelab.experiment.library import experiment_file
 from wirelab.plan import expected_ns
 from wirelab.schema.plan import Plan
 
@@ -60,6 +61,15 @@ def test_unsupported_scenarios_have_no_trials_and_a_plan_without_any_is_refused(
         "error: nothing to run: every scenario is unsupported",
         "hint: choose other programs, or none",
     ]
+
+
+def test_a_quick_run_with_too_few_values_for_its_percentile_is_warned_of(tmp_path: Path) -> None:
+    file = tmp_path / "tail.toml"
+    file.write_text('statistic = "p95"\n' + experiment_file("quickstart").read_text())
+    words = ("plan", str(file))
+    assert "nothing will be ranked" not in run(*words)[2]
+    err = run(*words, "--budget", "1s")[2]
+    assert "nothing will be ranked: the p95 needs 100 values of each scenario, and one has at most " in err
 
 
 def test_unsupported_scenarios_use_none_of_the_budget() -> None:

@@ -40,6 +40,7 @@ def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
         *forecast.words,
         *_left_out(experiment),
         *_too_late(experiment),
+        *_too_few_values(plan),
         *loss_lines((each.protocol, each.link_name, each.connections) for each in plan.scenarios),
     ):
         click.echo(words, err=True)
@@ -74,6 +75,15 @@ def _left_out(experiment: Experiment) -> Iterator[str]:
     for digest, name in names.items():
         if words := left_out_words(sites[digest]):
             yield f"page {name} has references that are not loaded: {words}"
+
+
+def _too_few_values(plan: Plan) -> Iterator[str]:
+    """A quick run may have too few values for the percentile that ranks; the whole experiment has enough."""
+    from wirelab.statistic import too_few
+
+    most = plan.experiment.stop.replicates[1]
+    if what := too_few(plan.experiment.statistic, (most * each.workload.rows for each in plan.scenarios)):
+        yield f"nothing will be ranked: {what}; give a longer --budget"
 
 
 def _too_late(experiment: Experiment) -> Iterator[str]:

@@ -14,7 +14,7 @@ from wirelab.report.grade import graded, reasons
 from wirelab.report.missing import why_missing
 from wirelab.report.model import Condition
 from wirelab.report.numbers import Estimate, ended, plain, with_unit
-from wirelab.report.ranking import kinds, value
+from wirelab.report.ranking import kinds, value, why_unranked
 from wirelab.schema import LinkBackend
 from wirelab.statistic import MEDIAN, key_of
 from wirelab.stats.energy import modelled
@@ -149,12 +149,20 @@ def _missing(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[str]:
     for scenario in scenarios:
         p95 = scenario.estimate(campaign.metric, "0.95")
         few |= p95 is None and campaign.statistic == MEDIAN and scenario.metric(campaign.metric) is not None
-        if value(campaign, scenario) is None and scenario.outcomes is not None and scenario.outcomes["sent"]:
-            lacks("delay", scenario, why_missing(scenario, campaign.metric))
+        if scenario.outcomes is not None and _has_none(campaign, scenario):
+            what = "delay" if scenario.outcomes["sent"] else campaign.statistic
+            lacks(what, scenario, why_unranked(campaign, scenario))
         if _wire(scenario) == "–":
             lacks("bytes on the wire", scenario, why_missing(scenario, "wire-up-bytes"))
     lines = [f"– {what} of {', '.join(labels)}: {why}" for (what, why), labels in found.items()]
     return ["– p95 of fewer than 100 values is not estimated"] * few + lines
+
+
+def _has_none(campaign: Campaign, scenario: Scenario) -> bool:
+    """Whether it has no value of the statistic that ranks, not even one above the timeout."""
+    ranks = value(campaign, scenario)
+    above = scenario.above_s(campaign.metric, key_of(campaign.statistic)) is not None
+    return (ranks is None or ranks.point is None) and not above
 
 
 def _point(estimate: Estimate | None, default: float) -> float:

@@ -41,7 +41,7 @@ from wirelab.opened import NO_FILE, open_file
 from wirelab.schema import Description, PageLoads, Role, canonical_json, registered
 from wirelab.schema.link_answer import AskLink
 from wirelab.site import Page, Site
-from wirelab.statistic import least_values, quantile_of
+from wirelab.statistic import too_few
 
 MAX_POINTS = 20_000
 
@@ -208,10 +208,8 @@ def _check_stop(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
 
 def _too_few_values(source: Source, file: ExperimentFile, scenarios: Iterable[Scenario]) -> Iterator[WirelabError]:
     """A percentile that no scenario's values are enough for."""
-    needs, most = least_values(quantile_of(file.statistic)), file.stop.replicates[1]
-    values = min((most * scenario.workload.rows for scenario in scenarios), default=needs)
-    if values < needs:
-        what = f"the {file.statistic} needs {needs:,} values of each scenario, and one has at most {values:,}"
+    most = file.stop.replicates[1]
+    if what := too_few(file.statistic, (most * scenario.workload.rows for scenario in scenarios)):
         yield WirelabError(what, source.where(("statistic",)), "more exchanges or more replicates")
 
 
