@@ -272,7 +272,7 @@ def test_each_size_has_its_delays_if_downloads_take_turns(tmp_path: Path) -> Non
     assert row[6:] == ["–"]
 
 
-def test_a_mean_over_few_completed_objects_says_of_how_many(tmp_path: Path) -> None:
+def test_a_mean_with_time_outs_is_marked_and_said_to_count_them(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     estimates = read(folder, "estimates.json")
     first, _ = estimates["scenarios"]
@@ -286,10 +286,13 @@ def test_a_mean_over_few_completed_objects_says_of_how_many(tmp_path: Path) -> N
         "smallest": {"bytes": 612, "exchanges": 20, "completed": 20, "timed-out": 0},
     }
     store(folder, "estimates.json", estimates)
-    [table] = tables(sizes.section(load(folder, folder)))
+    section = sizes.section(load(folder, folder))
+    assert "Means count it at the timeout of the workload." in str(section)
+    assert "Means of delays count it at the timeout of the workload." in str(outcomes.section(load(folder, folder)))
+    [table] = tables(section)
     large, small = table.rows
     assert [cell.text for cell in large[2:4]] == ["11 MB", "1/20"]
-    assert large[4].text.endswith("] of 1")
+    assert large[4].text.endswith("]")
     assert [cell.tone for cell in large[3:6]] == ["unsure"] * 3
     assert large[5].text == "> 10,000"
     assert [cell.text for cell in small[2:4]] == ["612 B", "20/20"]

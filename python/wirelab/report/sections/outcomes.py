@@ -63,7 +63,8 @@ def section(campaign: Campaign) -> Section:
         return [Table(caption, columns, rows, row_headers=2)]
 
     note = (
-        "Delays count completed exchanges only; failures and timeouts are listed here. Unsupported: the protocol or "
+        "Quantiles of delays count a timeout above every completed value. Means of delays count it at the timeout of "
+        "the workload. An exchange that failed has no delay. Unsupported: the protocol or "
         "program does not offer it. Sent: nothing answers, so there is no delay; arrived is what the link delivered. A "
         "trial that failed as a whole counts once; its exchanges count nowhere else."
     )

@@ -45,9 +45,8 @@ def section(campaign: Campaign) -> Section | None:
         return [table] if rows else []
 
     note = (
-        "Downloads of several sizes take turns. Delays of each size, to the last byte and to the first. Medians rank "
-        "timeouts above all others. Means are over completed exchanges: with timeouts, that is only the faster part, "
-        "and the cell says how many."
+        "Downloads of several sizes take turns. Delays of each size, to the last byte and to the first. Medians count "
+        "a timeout above every completed value. Means count it at the timeout of the workload."
     )
     return Section("sizes", "Large and small objects", [Prose(note), *by_choices(campaign, build)])
 
@@ -75,7 +74,7 @@ def _mean(scenario: Scenario, metric: str, counts: SizeOutcomes | None) -> Cell:
     cell = estimate(scenario.estimate(metric, "mean"), MILLISECONDS, "none completed")
     if counts is None or not counts["timed-out"] or not counts["completed"]:
         return cell
-    return replace(cell, text=f"{cell.text} of {counts['completed']}", tone="unsure")
+    return replace(cell, tone="unsure")
 
 
 def _median(scenario: Scenario, metric: str) -> Cell:
