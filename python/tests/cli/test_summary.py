@@ -45,6 +45,38 @@ def test_the_lowest_delay_comes_first_and_a_protocol_without_answers_last(campai
     assert last.endswith("0/30")
 
 
+def test_failed_trials_alone_are_the_reason_of_every_dash(campaign: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    shutil.copytree(campaign, folder)
+    plan = json.loads((folder / "plan.json").read_text())
+    for scenario in plan["scenarios"]:
+        scenario["implementation"] = {"client": "curl", "server": "builtin"}
+    (folder / "plan.json").write_text(json.dumps(plan))
+    late = next(each["key"] for each in plan["scenarios"] if each["protocol"] == "h2")
+    estimates = json.loads((folder / "estimates.json").read_text())
+    [failed] = [each for each in estimates["scenarios"] if each["key"] == late]
+    failed["metrics"] = {}
+    failed["denominators"] |= {
+        "exchanges": 0, "timed-out": 0, "failed_trials": 5, "exchanges_of_failed_trials": 30,
+    }  # fmt: skip
+    (folder / "estimates.json").write_text(json.dumps(estimates))
+    table, why = summary.tables(load(folder, folder))
+    assert table.splitlines()[-1].endswith("0/0, 30 in failed trials")
+    reasons = [line for line in why.splitlines() if "h2" in line]
+    assert reasons == [
+        f"– {what} of h2: no trial of this scenario was analysed" for what in ("median", "bytes on the wire")
+    ]
+
+
+def test_without_the_percentile_that_ranks_the_summary_says_why(campaign: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    shutil.copytree(campaign, folder)
+    estimates = json.loads((folder / "estimates.json").read_text())
+    (folder / "estimates.json").write_text(json.dumps(estimates | {"statistic": "p95"}))
+    _, why = summary.tables(load(folder, folder))
+    assert "– p95 of h2, h3: it has 30 of the 100 values that it needs" in why.splitlines()
+
+
 def test_with_one_protocol_each_scenario_is_a_row(tmp_path: Path) -> None:
     write_campaign(tmp_path, protocols=("h3",), links=("lossless", "random"), uploads=("30 B",), trials=5, exchanges=6)
     analyze(tmp_path)

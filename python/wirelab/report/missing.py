@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from wirelab.report.model import Scenario
 from wirelab.report.protocols import BUILTIN, describe
 from wirelab.schema import is_netem
+from wirelab.schema.estimates import Outcomes
 
 NOT_IN_FORCE = "a setting was not in force; section Emulation accuracy names it"
 NOTHING_ANSWERS = "its messages are sent and nothing answers them"
@@ -32,9 +33,14 @@ STAMPED = {
 def why_missing(scenario: Scenario, metric: str, default: str = "not counted for this protocol") -> str:
     """Why there is no value; `default` where nothing known explains it."""
     counts = scenario.outcomes
-    if scenario.estimates is None or (counts is not None and not counts["trials"]):
+    if scenario.estimates is None or (counts is not None and not _analysed(counts)):
         return NO_TRIAL
     return next(_reasons(scenario, metric), default)
+
+
+def _analysed(counts: Outcomes) -> int:
+    """The number of its trials that are done."""
+    return counts["trials"] - counts["failed_trials"] - counts["unsupported_trials"]
 
 
 def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:
