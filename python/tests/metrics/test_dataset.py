@@ -252,6 +252,22 @@ def test_the_values_for_the_stopping_rule_are_by_trial_with_timeouts_as_infinite
     assert values_so_far(records.folder, plan, "s", delay) == [[63 * MS, float("inf")], [100 * MS]]
 
 
+@pytest.mark.parametrize("name", ["end-to-end-delay-largest", "phase-connect"])
+def test_a_time_out_that_is_not_of_the_metric_is_not_infinite_for_the_stopping_rule(
+    tmp_path: Path, built: Build, name: str
+) -> None:
+    records = Records(tmp_path / "campaign", {"s": {"workload": IN_TURN}})
+    records.trial("s", [exchange(0), exchange(1, outcome="timed-out")])
+    built(records)
+    measure(records.folder)
+    [metric] = [each for each in EXCHANGE_METRICS if each.name == name]
+    [values] = values_so_far(records.folder, read_plan(records.folder), "s", metric)
+    measured = {one.metric.name: one for one in Samples.read(records.folder).measured("s")}
+    assert len(values) == 1
+    assert values == [pytest.approx(1e9 * measured[name].sample.values[0])]
+    assert measured[name].sample.censored == (0,)
+
+
 IN_TURN = {"kind": "request-response", "upload_bytes": 0, "download_bytes": [11_000_000, 612], "timeout_ns": 10**9}
 
 

@@ -6,11 +6,11 @@ trials in `trials.parquet`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from wirelab.errors import WirelabError
@@ -29,6 +29,7 @@ from wirelab.metrics.registry import EXCHANGE_METRICS, TRIAL_METRICS, Metric
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
 from wirelab.metrics.resource_timings import measure_resources
+from wirelab.metrics.sampled import sampled
 from wirelab.metrics.settings_seen import measure_settings
 from wirelab.metrics.steps import run_again
 from wirelab.metrics.tables import write_table
@@ -160,7 +161,8 @@ def done_trials(campaign: Path) -> list[str]:
 def values_so_far(campaign: Path, plan: Plan, scenario: str, metric: Metric) -> list[list[float]]:
     """A metric's values in each finished trial of a scenario while the campaign runs, in the metric's unit.
 
-    A timed-out exchange is infinite. Packet logs are left alone: a metric that comes from them has no values here.
+    They are those of the analysis: what is only known to be above the time-out is infinite. Packet logs are left alone:
+    a metric that comes from them has no values here.
     """
     entries, _ = read_journal(campaign / JOURNAL)
     held = [(e, r) for e, r in _attempts(plan, entries) if e.scenario == scenario and e.status is EntryStatus.DONE]
@@ -169,8 +171,11 @@ def values_so_far(campaign: Path, plan: Plan, scenario: str, metric: Metric) -> 
     recorded = _recorded_exchanges(campaign, trials["trial"])
     unmarked = recorded.with_columns(disturbed=pl.lit(None, pl.Boolean))
     exchanges = _exchanges(unmarked, trials, plan.scenarios, read_flows(campaign, []), Spent.nothing())
-    value = pl.when(pl.col("outcome") == "timed-out").then(math.inf).otherwise(pl.col(metric.column).cast(pl.Float64))
-    seen = exchanges.select("trial", value.alias("value")).drop_nulls()
+    found = sampled(exchanges, metric, plan.scenario(scenario).workload.kind)
+    if found is None:
+        return []
+    values = np.where(found.use, found.values, np.where(found.late & found.censored, np.inf, np.nan))
+    seen = exchanges.select("trial").with_columns(value=pl.Series(values)).filter(pl.col("value").is_not_nan())
     return [part["value"].to_list() for part in seen.partition_by("trial", maintain_order=True)]
 
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
-from wirelab.metrics.base import CARRIED_OUT
 from wirelab.metrics.dataset import TRIAL_KEYS, TRIAL_TYPES, exchange_types
 from wirelab.metrics.registry import DELAYS, EXCHANGE_METRICS, Metric
 from wirelab.metrics.resources import USED
+from wirelab.metrics.sampled import sampled
 from wirelab.metrics.steps import next_command
 from wirelab.metrics.tables import read_table
 from wirelab.schema import LinkFacts, LinkSpec, link_key
@@ -30,16 +30,8 @@ from wirelab.stats.units import UNITS
 if TYPE_CHECKING:
     import polars as pl
 
-CENSORED = {f"{name}{of}" for name in ("end-to-end-delay", "response-time") for of in ("", "-largest", "-smallest")}
-"""Metrics for which a timed-out exchange is known to be above the timeout."""
-
 OF_A_TRIAL = {"throughput"}
 """Metrics of which a trial has one value, over all its exchanges, those that timed out too."""
-
-CENSORED_OF = {"page": {"load-time", "time-to-first-byte"}}
-"""Of a kind of workload alone, besides."""
-EARLIER = {"time-to-first-byte"}
-"""Metrics that may have a value of what timed out later: it counts, and is not above the time-out."""
 
 _HITS = ("retransmissions", "lost_packets", "client_retransmissions")
 
@@ -210,44 +202,32 @@ class Dataset:
         if len(rows) == 0:
             return
         starts = np.flatnonzero(rows["trial"] != rows["trial"].shift(1).fill_null(""))
-        completed = rows["outcome"].is_in(CARRIED_OUT).to_numpy()
-        timed_out = (rows["outcome"] == "timed-out").to_numpy()
         touched = _touched(rows)
         calm = ~rows["disturbed"].fill_null(value=False).to_numpy()
-        has_copies = "copies" in rows.columns and rows["copies"].null_count() < len(rows)
         kind = self.plan.scenario(scenario).workload.kind
-        has_time_outs = CENSORED | ({"delivery-delay"} if has_copies else CENSORED_OF.get(kind, set()))
         for metric in EXCHANGE_METRICS:
-            if metric.column not in rows.columns:
+            found = sampled(rows, metric, kind)
+            if found is None:
                 continue
             unit, factor = UNITS.get(metric.unit, (metric.unit, 1.0))
-            values = rows[metric.column].cast(pl.Float64).to_numpy() * factor
-            among = rows.select(metric.among.alias("among"))["among"].fill_null(False).to_numpy()
-            known = np.isfinite(values)
-            given_up = timed_out & ~known if metric.name in EARLIER else timed_out
-            late = np.split(given_up & among, starts[1:])
-            use = known & (completed | (timed_out & ~given_up))
-            only_late = (
-                metric.name in has_time_outs and not (completed & among).any() and any(part.any() for part in late)
-            )
-            if not (use.any() or only_late):
-                continue
-            masks = np.split(use, starts[1:])
+            values, late = found.values * factor, np.split(found.late, starts[1:])
+            masks = np.split(found.use, starts[1:])
             parts = [part[mask] for part, mask in zip(np.split(values, starts[1:]), masks, strict=True)]
-            censored = tuple(int(part.sum()) if metric.name in has_time_outs else 0 for part in late)
-            unknown = 0 if metric.name in has_time_outs else sum(int(part.sum()) for part in late)
+            counts = tuple(int(part.sum()) for part in late)
+            censored, unknown = (counts, 0) if found.censored else ((0,) * len(late), sum(counts))
             if metric.name in OF_A_TRIAL:
                 unknown = sum(bool(part.any()) and not len(values) for part, values in zip(late, parts, strict=True))
             hit = None
             if touched is not None:
                 hit = tuple(t[mask] for t, mask in zip(np.split(touched, starts[1:]), masks, strict=True))
-            horizon_s = self.horizon_s(scenario) if metric.name in has_time_outs else None
+            horizon_s = self.horizon_s(scenario) if found.censored else None
             undisturbed = None
             if metric.name in DELAYS and not calm.all():
                 each = zip(np.split(values, starts[1:]), masks, late, np.split(calm, starts[1:]), strict=True)
                 left = [(part[mask & quiet], int((timed & quiet).sum())) for part, mask, timed, quiet in each]
-                counts = tuple(count if metric.name in has_time_outs else 0 for _, count in left)
-                undisturbed = Sample(tuple(part for part, _ in left), counts)
+                undisturbed = Sample(
+                    tuple(part for part, _ in left), tuple(count * found.censored for _, count in left)
+                )
             yield Measured(metric, unit, Sample(tuple(parts), censored, unknown), hit, horizon_s, undisturbed)
 
 
