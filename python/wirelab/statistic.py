@@ -1,4 +1,4 @@
-"""The statistic that protocols are ranked by: the median, or a percentile such as `p95`."""
+"""The statistic that protocols are ranked by: the median, the mean, or a percentile such as `p95`."""
 
 from __future__ import annotations
 
@@ -8,42 +8,48 @@ from collections.abc import Iterable
 from wirelab.units import UnitError
 
 MEDIAN = "median"
+MEAN = "mean"
+PATTERN = "^(median|mean|p[1-9][0-9]?)$"
 _PERCENTILE = re.compile(r"p([1-9][0-9]?)")
 
 
 def read_statistic(value: object) -> str:
-    """`median`, or a percentile from `p1` to `p99`; `p50` is the median."""
-    if value == MEDIAN:
-        return MEDIAN
+    """`median`, `mean`, or a percentile from `p1` to `p99`; `p50` is the median."""
+    if isinstance(value, str) and value in {MEDIAN, MEAN}:
+        return value
     match = _PERCENTILE.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise UnitError("is not a statistic to rank by", hint='write "median", or a percentile such as "p95"')
+        raise UnitError("is not a statistic to rank by", hint='write "median", "mean", or a percentile such as "p95"')
     return MEDIAN if match[1] == "50" else match[0]
 
 
-def quantile_of(statistic: str) -> float:
-    """0.95 of `p95`."""
+def quantile_of(statistic: str) -> float | None:
+    """0.95 of `p95`; None of the mean."""
+    if statistic == MEAN:
+        return None
     return 0.5 if statistic == MEDIAN else int(statistic[1:]) / 100
 
 
 def key_of(statistic: str) -> str:
-    """Its key among a metric's estimates: `median`, or 0.95 of `p95`."""
-    return MEDIAN if statistic == MEDIAN else str(quantile_of(statistic))
+    """Its key among a metric's estimates: `median`, `mean`, or 0.95 of `p95`."""
+    return statistic if statistic in {MEDIAN, MEAN} else str(quantile_of(statistic))
 
 
 def words_of(statistic: str) -> str:
-    """`median`, or `95th percentile`."""
-    if statistic == MEDIAN:
-        return MEDIAN
+    """`median`, `mean`, or `95th percentile`."""
+    if statistic in {MEDIAN, MEAN}:
+        return statistic
     number = int(statistic[1:])
     ending = "th" if number in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending} percentile"
 
 
-def least_values(q: float) -> int:
+def least_values(q: float | None) -> int:
     """The number of values that a quantile needs: five in its tail, and ten for the outermost (100 for p95,
-    1,000 for p99).
+    1,000 for p99). None is the mean.
     """
+    if q is None:
+        return 1
     tail = min(q, 1 - q)
     if tail < 0.05:
         return 1000

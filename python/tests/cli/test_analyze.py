@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,6 +13,7 @@ import wirelab.data
 from tests.metrics.records import START, Records, exchange, flow
 from tests.synthetic import write_campaign
 from wirelab.cli import main
+from wirelab.schema.campaign import read_plan
 from wirelab_energy import load_device
 
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
@@ -30,6 +32,34 @@ def test_medians_verdicts_and_the_next_command_are_printed(campaign: Path) -> No
     assert "\nM14 " in result.stdout
     assert "14 claims" in result.stdout
     assert f"wirelab report {campaign}" in result.stderr
+
+
+def test_another_statistic_ranks_in_the_table_the_estimates_and_the_report(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, uploads=("30 B",), trials=6, exchanges=20)
+    for by in ("p90", "mean"):
+        result = CliRunner().invoke(main, ["analyze", str(folder), "--by", by])
+        assert result.exit_code == 0, result.output
+        assert f"{by} [95 %]" in result.stdout
+        estimates = json.loads((folder / "estimates.json").read_text())
+        assert estimates["statistic"] == by
+        assert all(("ratio_of_percentiles" in each) == (by == "p90") for each in _headline(estimates))
+    assert CliRunner().invoke(main, ["report", str(folder), "--by", "p90"]).exit_code == 0
+    page = (folder / "report.html").read_text()
+    assert "90th percentile" in page
+    assert CliRunner().invoke(main, ["report", str(folder)]).exit_code == 0
+    assert json.loads((folder / "estimates.json").read_text())["statistic"] == "p90"
+    assert read_plan(folder).experiment.statistic == "median"
+
+
+def _headline(estimates: dict[str, Any]) -> list[dict[str, Any]]:
+    return [each for each in estimates["comparisons"] if each["metric"] == estimates["metric"]]
+
+
+def test_a_percentile_of_too_few_values_does_not_rank(campaign: Path) -> None:
+    result = CliRunner().invoke(main, ["analyze", str(campaign), "--by", "p99"])
+    assert result.exit_code == 2
+    assert "the p99 needs 1,000 values of each scenario, and one has at most 15" in result.stderr
+    assert "hint: an inner percentile such as p75, or the median" in result.stderr
 
 
 def test_json_is_the_only_output_on_stdout(campaign: Path) -> None:

@@ -6,7 +6,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from wirelab.cli.arguments import DurationType, budget_option, energy_record, load, with_page
+from wirelab.cli import main
+from wirelab.cli.arguments import DurationType, budget_option, energy_record, load, with_page, with_statistic
 from wirelab.errors import WirelabError
 
 
@@ -85,6 +86,24 @@ def test_an_option_and_set_for_the_same_key_are_refused(tmp_path: Path, said: st
     with pytest.raises(WirelabError) as caught:
         with_page(["protocol=h2", said], tmp_path, "4g-medium")
     assert (caught.value.what, caught.value.exit_code) == (reported, 2)
+
+
+def test_by_sets_the_statistic_and_refuses_a_second_one() -> None:
+    assert load("page", with_statistic(["protocol=h2", "link=nb-iot"], "mean")).statistic == "mean"
+    assert with_statistic(["protocol=h2"], None) == ("protocol=h2",)
+    with pytest.raises(WirelabError, match="--by and --set statistic exclude each other") as caught:
+        with_statistic(["statistic=p95"], "median")
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("verb", ["run", "analyze", "report"])
+@pytest.mark.parametrize("said", ["p101", "p0", "latency", "95"])
+def test_by_names_what_it_can_rank_by(verb: str, said: str) -> None:
+    result = CliRunner().invoke(main, [verb, "page", "--by", said])
+    assert result.exit_code == 2
+    assert f"{said} is not a statistic to rank by" in result.stderr
+    assert '"median", "mean", or a percentile such as "p95"' in result.stderr
+    assert "--set metric=NAME" in result.stderr
 
 
 def test_another_document_of_the_folder_goes_with_it(tmp_path: Path) -> None:

@@ -286,7 +286,7 @@ WRONG = {
     "interval of nothing": changed(STOP, 'interval = "10 % of nothing"\n'),
     "interval of another statistic than the one that ranks": 'statistic = "p95"\n'
     + changed(STOP, 'replicates = 100\ninterval = "10 % of median"\n'),
-    "a statistic that does not rank": 'statistic = "mean"\n' + BASE,
+    "a statistic that does not rank": 'statistic = "sd"\n' + BASE,
     "a percentile of too few values": 'statistic = "p99"\n' + BASE,
     "interval without a width": changed(STOP, 'interval = "0 % of median"\n'),
     "budget of 0": changed(STOP, 'budget = "0 s"\n'),

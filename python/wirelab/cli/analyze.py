@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wirelab.cli.arguments import energy_record, radio_options
+from wirelab.cli.arguments import by_option, energy_record, radio_options
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 
@@ -21,12 +21,14 @@ MEASURED = "--measured-on-device"
 
 @click.command("analyze", short_help="Analyze again: turn the dataset of a run into estimates and verdicts.")
 @click.argument("campaign", type=click.Path(path_type=Path))
+@by_option
 @radio_options
 @click.option("--set", "sets", multiple=True, metavar="INPUT=VALUE", help="Change an input of the radio. May repeat.")
 @click.option(MEASURED, is_flag=True, help="The campaign ran on --device: its client's CPU time counts as energy.")
 @click.option("--json", "as_json", is_flag=True, help="Print estimates and verdicts as JSON.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     campaign: Path,
+    by: str | None,
     radio: str | None,
     device: str | None,
     interval: int | None,
@@ -42,7 +44,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     If its experiment has claims, verdicts.json too. Also writes estimates.csv, estimates.parquet and exchanges.csv.
 
     With --radio, the campaign is first measured again with the energy of the client's radio. The options replace
-    [energy] of the experiment.
+    [energy] of the experiment. With --by, reports of these estimates rank by this statistic.
     """
     from wirelab.cli import summary
     from wirelab.cli.campaigns import writable
@@ -68,7 +70,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     with locked(folder):
         if record is not None:
             measure(folder, with_kept_files(record, folder))
-        estimates = analyze_campaign(folder)
+        estimates = analyze_campaign(folder, by)
     verdicts = read_verdicts(folder)
     if as_json:
         click.echo(json.dumps({"estimates": estimates, "verdicts": verdicts}, ensure_ascii=False))
@@ -86,13 +88,15 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     click.echo(f"Next    {launched(f'report {campaign}')}", err=True)
 
 
-def analyze_campaign(folder: Path) -> Estimates:
-    """Write estimates and, if the experiment has claims, verdicts; return the estimates."""
+def analyze_campaign(folder: Path, by: str | None = None) -> Estimates:
+    """Write estimates and, if the experiment has claims, verdicts; return the estimates. Protocols are ranked by the
+    statistic that the plan names, unless by another one.
+    """
     from wirelab.claims.judge import judge_campaign
     from wirelab.schema.verdicts import VERDICTS
     from wirelab.stats.analyze import analyze
 
-    estimates = analyze(folder)
+    estimates = analyze(folder, by)
     if judge_campaign(folder, estimates) is None:
         (folder / VERDICTS).unlink(missing_ok=True)
     return estimates

@@ -12,6 +12,7 @@ import click
 from wirelab.claims.check import PAGE
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
+from wirelab.statistic import read_statistic
 from wirelab.toml import inline
 from wirelab.units import UnitError, charge_mah, duration_ns, voltage_v
 
@@ -50,6 +51,19 @@ class DurationType(QuantityType):
         super().__init__("duration", partial(duration_ns, example=example))
 
 
+class StatisticType(click.ParamType[Any]):
+    """A statistic that ranks protocols."""
+
+    name = "statistic"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read `p95`."""
+        try:
+            return read_statistic(value)
+        except UnitError as error:
+            self.fail(f"{value} {error} ({error.hint}; --set metric=NAME names what is measured)", param, ctx)
+
+
 experiment_argument = click.argument("experiment", metavar="FILE")
 set_option = click.option(
     "--set",
@@ -74,6 +88,14 @@ budget_option = click.option(
 )
 
 
+by_option = click.option(
+    "--by",
+    type=StatisticType(),
+    metavar="STATISTIC",
+    help="Rank protocols by the median, the mean, or a percentile such as p95, instead of the experiment's statistic.",
+)
+
+
 backend_option = click.option(
     "--backend",
     type=click.Choice(["wirelab", "netem"]),
@@ -90,6 +112,15 @@ def with_page(sets: Sequence[str], site: Path | None, link: str | None) -> tuple
             raise WirelabError(f"{option} and --set {twice} exclude each other", hint="remove one of them")
     page = [] if site is None else [f"{PAGE}={site_table(site)}"]
     return (*sets, *page, *([] if link is None else [f"link={link}"]))
+
+
+def with_statistic(sets: Sequence[str], by: str | None) -> tuple[str, ...]:
+    """The assignments, including that of --by; refuses a statistic that is set twice."""
+    if by is None:
+        return tuple(sets)
+    if any(text.partition("=")[0].strip() == "statistic" for text in sets):
+        raise WirelabError("--by and --set statistic exclude each other", hint="remove one of them")
+    return (*sets, f"statistic={by}")
 
 
 def site_table(site: Path) -> str:

@@ -12,12 +12,14 @@ import click
 
 from wirelab.cli.arguments import (
     budget_option,
+    by_option,
     experiment_argument,
     link_option,
     load,
     set_option,
     site_option,
     with_page,
+    with_statistic,
 )
 from wirelab.cli.campaigns import RESULTS, not_an_option
 from wirelab.cli.precheck import precheck, within_budget
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 @site_option
 @link_option
 @budget_option
+@by_option
 @click.option(
     "--seed", type=click.IntRange(min=0), metavar="N", help="Seed of everything random, instead of the experiment's."
 )
@@ -65,6 +68,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     site: Path | None,
     link: str | None,
     budget: int | None,
+    by: str | None,
     seed: int | None,
     out: Path | None,
     jobs: int | None,
@@ -90,7 +94,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     require_limits(starts=True)
     console = Console(stderr=True, highlight=False)
-    sets = (*with_page(sets, site, link), *(["capture=true"] * capture))
+    sets = (*with_page(with_statistic(sets, by), site, link), *(["capture=true"] * capture))
     loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, jobs=jobs)
     # A quick run must not replace the full campaign.
     suffix = "-preview" if plan.experiment.preview is not None else ""

@@ -12,7 +12,7 @@ from wirelab.report.model import Scenario, Series, metric_name
 from wirelab.report.numbers import Estimate
 from wirelab.report.protocols import is_reference
 from wirelab.schema.estimates import ComparisonRecord, Quality
-from wirelab.statistic import MEDIAN, key_of, least_values, quantile_of
+from wirelab.statistic import MEAN, MEDIAN, key_of, least_values, quantile_of
 from wirelab.stats.compare.link_error import quality_of
 from wirelab.stats.compare.scenarios import ERROR_RATE
 from wirelab.stats.link.grade import GRADES
@@ -120,8 +120,8 @@ def ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
     found = comparison(campaign, a, b)
     if found is None:
         return None
-    medians = campaign.statistic == MEDIAN
-    times = Estimate.of(found["ratio_of_medians"] if medians else found.get("ratio_of_percentiles"))
+    by = {MEDIAN: found["ratio_of_medians"], MEAN: found["ratio_of_means"]}
+    times = Estimate.of(by.get(campaign.statistic, found.get("ratio_of_percentiles")))
     if times is None or not times.point:
         return None
     if found["a"] == a.key:
@@ -133,7 +133,7 @@ def ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
 def quality(campaign: Campaign, a: Scenario, b: Scenario) -> Quality | None:
     """The quality of the ratio of the two; None if they are not compared."""
     found = comparison(campaign, a, b)
-    of = "median" if campaign.statistic == MEDIAN else "percentile"
+    of = {MEAN: "mean", MEDIAN: "median"}.get(campaign.statistic, "percentile")
     return None if found is None else quality_of(found, of)
 
 

@@ -492,7 +492,7 @@ class ComparisonRecord(TypedDict):
     link_of_means: NotRequired[Quality]
     """Quality of the ratio of means. Only of delays."""
     ratio_of_percentiles: NotRequired[EstimateRecord]
-    """Ratio of the percentiles that rank. Only if the experiment's `statistic` is not the median."""
+    """Ratio of the percentiles that rank. Only if `statistic` is a percentile."""
     link_of_percentiles: NotRequired[Quality]
     """Quality of the ratio of percentiles. Only with `ratio_of_percentiles`."""
 
@@ -720,7 +720,7 @@ class Estimates(TypedDict):
     metric: str
     """The headline metric."""
     statistic: NotRequired[str]
-    """The statistic of it that ranks protocols: `median`, or a percentile such as `p95`; the median if missing."""
+    """The statistic of it that ranks protocols: `median`, `mean`, or a percentile such as `p95`. Median if missing."""
     seed: int
     """Seed of the campaign."""
     scenarios: list[AnalysedScenario]

@@ -81,7 +81,7 @@ class ExperimentRecord(Border):
     metric: str
     """The headline metric."""
     statistic: str = "median"
-    """The statistic of it that ranks protocols: `median`, or a percentile such as `p95`."""
+    """The statistic of it that ranks protocols: `median`, `mean`, or a percentile such as `p95`."""
     doi: str | None
     """The paper that the experiment repeats; null without one."""
     claims: str | None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from wirelab.errors import Where, WirelabError
 from wirelab.metrics.dataset import DAMAGED, damage_words
 from wirelab.metrics.tables import write_table
 from wirelab.schema.campaign import EntryStatus
@@ -29,7 +30,7 @@ from wirelab.schema.estimates import (
 )
 from wirelab.schema.plan import Scenario
 from wirelab.schema.replaced import replace_file, replaced
-from wirelab.statistic import MEDIAN, quantile_of
+from wirelab.statistic import MEDIAN, least_values, quantile_of
 from wirelab.stats.compare import link_error
 from wirelab.stats.compare import scenarios as compare
 from wirelab.stats.dataset import Dataset, Measured
@@ -62,14 +63,27 @@ _NUMBERS: tuple[Literal["point", "low", "high", "level", "n", "method"], ...] = 
 _NAMES = ("scenario", "name", "protocol", "client", "server")
 
 
-def analyze(campaign: Path, progress: Progress = lambda _: None) -> Estimates:
+def analyze(campaign: Path, by: str | None = None, progress: Progress = lambda _: None) -> Estimates:
     """Estimate everything and write `estimates.json`, `estimates.csv`, `estimates.parquet` and `exchanges.csv`."""
     dataset = Dataset.read(campaign)
+    if by is not None:
+        dataset = _ranked_by(dataset, by)
     estimates = estimate(dataset, progress)
     text = json.dumps(estimates, indent=1, ensure_ascii=False, allow_nan=False)
     replace_file(campaign / ESTIMATES, text + "\n")
     _write_tables(dataset, estimates)
     return estimates
+
+
+def _ranked_by(dataset: Dataset, statistic: str) -> Dataset:
+    """The dataset with another statistic that ranks. Raises `WirelabError` if no scenario has enough values for it."""
+    needs = least_values(quantile_of(statistic))
+    most = max((len(rows) for _, rows in dataset.exchanges.group_by("scenario")), default=0)
+    if most < needs:
+        what = f"the {statistic} needs {needs:,} values of each scenario, and one has at most {most:,}"
+        raise WirelabError(what, Where("--by"), "an inner percentile such as p75, or the median")
+    experiment = dataset.plan.experiment.model_copy(update={"statistic": statistic})
+    return replace(dataset, plan=dataset.plan.model_copy(update={"experiment": experiment}))
 
 
 def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates:
@@ -220,7 +234,8 @@ def _ranks_by(dataset: Dataset, metric: str) -> str:
 
 def _quantiles(dataset: Dataset) -> list[float]:
     """What is estimated next to the median, with the percentile that ranks."""
-    return sorted({*descriptive.QUANTILES, quantile_of(dataset.plan.experiment.statistic)} - {0.5})
+    ranks = quantile_of(dataset.plan.experiment.statistic)
+    return sorted({*descriptive.QUANTILES, *([] if ranks is None else [ranks])} - {0.5})
 
 
 def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[LinkRecord]) -> Iterator[str]:

@@ -88,6 +88,14 @@ def test_the_rule_watches_the_statistic_that_ranks() -> None:
     assert narrow_enough(steady, 0.1, "p95")
 
 
+def test_the_rule_watches_a_mean_with_its_time_outs() -> None:
+    rng = np.random.default_rng(4)
+    trials = [list(rng.normal(1, 0.02, 20)) for _ in range(8)]
+    assert narrow_enough(trials, 0.1, "mean", 30.0)
+    late = [[*trial[:-1], float("inf")] if i < 2 else trial for i, trial in enumerate(trials)]
+    assert not narrow_enough(late, 0.1, "mean", 30.0)
+
+
 def test_the_rule_does_not_stop_while_the_statistic_that_ranks_is_above_the_time_out() -> None:
     trials = [[1.0] * 18 + [float("inf")] * 2] * 10
     assert narrow_enough(trials, 0.1, "median")

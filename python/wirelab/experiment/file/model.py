@@ -14,7 +14,7 @@ from wirelab.experiment.file.topology import ProxyTable, TopologyTable, TrafficT
 from wirelab.experiment.file.workload import WorkloadTable
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.link import LinkTable
-from wirelab.statistic import MEDIAN, read_statistic
+from wirelab.statistic import MEDIAN, PATTERN, read_statistic
 from wirelab.units import UnitError, share
 
 MAX_REPLICATES = 10_000
@@ -120,11 +120,11 @@ class ExperimentFile(Table):
     statistic: Annotated[
         str,
         BeforeValidator(read_statistic),
-        WithJsonSchema({"type": "string", "pattern": "^(median|p[1-9][0-9]?)$"}),
+        WithJsonSchema({"type": "string", "pattern": PATTERN}),
     ] = Field(
         default=MEDIAN,
-        description='The statistic of the headline metric that ranks protocols: `"median"`, or a percentile from '
-        '`"p1"` to `"p99"`.',
+        description='The statistic of the headline metric that ranks protocols: `"median"`, `"mean"`, or a '
+        'percentile from `"p1"` to `"p99"`.',
         examples=["p95"],
     )
     doi: str | None = Field(default=None, description="The paper that this experiment repeats.")

@@ -12,7 +12,7 @@ from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import COUNT, Estimate, Unit, p_value
 from wirelab.report.sections.common import by_choices, completed_cell, grade_cell, metric_words, series_cell
 from wirelab.schema.estimates import ComparisonRecord, EstimateRecord
-from wirelab.statistic import MEDIAN
+from wirelab.statistic import MEAN, MEDIAN
 from wirelab.stats.compare.link_error import quality_of
 
 
@@ -105,7 +105,7 @@ def _row(condition: Condition, a: Scenario, b: Scenario, comparison: ComparisonR
 
 def _percentile(campaign: Campaign, metric: str) -> str | None:
     """The percentile that ranks this metric; None if none does."""
-    ranks = campaign.statistic != MEDIAN and metric_name(metric) == metric_name(campaign.metric)
+    ranks = campaign.statistic not in {MEDIAN, MEAN} and metric_name(metric) == metric_name(campaign.metric)
     return campaign.statistic if ranks else None
 
 

@@ -45,7 +45,7 @@ class Side:
     horizon_s: float | None = None
     percentile: Draws | None = None
     statistic: str = MEDIAN
-    """What ranks: the median, or the percentile."""
+    """What ranks: the median, the mean, or the percentile."""
     calm: Side | None = None
     """The same without the exchanges that the emulator disturbed; None if it disturbed none."""
 
@@ -67,7 +67,8 @@ class Side:
         counted = completed if horizon_s is None else sample.restricted(horizon_s)
         mean = studentized.means(counted, bootstrap.RESAMPLES, rng, horizon_s)
         median, percentile = bootstrap.medians(every, bootstrap.RESAMPLES, rng), None
-        if statistic != MEDIAN and sample.n >= least_values(q := quantile_of(statistic)):
+        q = quantile_of(statistic)
+        if q not in {None, 0.5} and sample.n >= least_values(q):
             percentile = bootstrap.quantiles(every, q, bootstrap.RESAMPLES, rng)
         return cls(key, sample, mean, median, horizon_s, percentile, statistic)
 
@@ -94,7 +95,7 @@ def compare(metric: str, a: Side, b: Side, rng: np.random.Generator, level: floa
         metric, a.key, b.key,
         _ratio("mean", a, b, level, _counted(a, b)), _ratio("median", a, b, level),
         shift.hodges_lehmann(pair, level), shift.cliffs_delta(pair, level), p, p, _family(metric, 0),
-        None if a.statistic == MEDIAN else _ratio("percentile", a, b, level),
+        None if quantile_of(a.statistic) in {None, 0.5} else _ratio("percentile", a, b, level),
     )  # fmt: skip
 
 

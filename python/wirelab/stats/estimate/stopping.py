@@ -16,7 +16,8 @@ import numpy as np
 
 from wirelab.schema.plan import Plan
 from wirelab.statistic import MEDIAN, quantile_of
-from wirelab.stats.estimate.descriptive import quantile
+from wirelab.stats.estimate.descriptive import mean_and_sd, quantile
+from wirelab.stats.estimate.model import Estimate
 from wirelab.stats.estimate.sample import Sample
 
 LEAST_TRIALS = 5
@@ -34,20 +35,31 @@ def make_enough(plan: Plan, read_values: ReadValues) -> Callable[[str], bool]:
     rule = plan.experiment.stop.interval
     if rule is None:
         return lambda _: False
-    return lambda scenario: narrow_enough(read_values(scenario), rule.relative, rule.of)
+    horizons = {scenario.key: scenario.workload.timeout_ns / 1e9 for scenario in plan.scenarios}
+    return lambda scenario: narrow_enough(read_values(scenario), rule.relative, rule.of, horizons.get(scenario))
 
 
-def narrow_enough(trials: Sequence[Sequence[float]], relative: float, of: str = MEDIAN) -> bool:
+def narrow_enough(
+    trials: Sequence[Sequence[float]], relative: float, of: str = MEDIAN, horizon_s: float | None = None
+) -> bool:
     """True if half the interval of a statistic is at most `relative` of it; never while its interval is not known, as
     with too few values or with too many time-outs.
     """
     sample = _sample(trials)
     if len(sample.completed()) < LEAST_TRIALS or sample.n < LEAST_VALUES:
         return False
-    estimate = quantile(sample, quantile_of(of), cautious=True)
+    estimate = _estimate(sample, quantile_of(of), horizon_s)
     if estimate is None or estimate.point is None or estimate.low is None or estimate.high is None:
         return False
     return (estimate.high - estimate.low) / 2 <= relative * estimate.point
+
+
+def _estimate(sample: Sample, q: float | None, horizon_s: float | None) -> Estimate | None:
+    """Of a quantile, or of the mean."""
+    if q is not None:
+        return quantile(sample, q, cautious=True)
+    mean, _ = mean_and_sd(sample, np.random.default_rng(len(sample.trials)), horizon_s=horizon_s)
+    return mean
 
 
 def _sample(trials: Sequence[Sequence[float]]) -> Sample:
