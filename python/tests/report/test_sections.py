@@ -343,7 +343,16 @@ def test_a_workload_of_messages_is_described_in_words() -> None:
 def test_the_publications_numbers_stand_next_to_ours(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     (table,) = tables(published.section(load(folder, folder)))
-    assert cells(table)[0] == ["clean", "http1", "65.40", "44.0 [43.1, 44.9]", "50.50", "4.00 [3.92, 4.08]", "40"]
+    assert cells(table)[0] == [
+        "clean",
+        "http1",
+        "65.40",
+        "44.0 [43.1, 44.9]",
+        "50.50",
+        "4.00 [3.92, 4.08]",
+        "40",
+        "40/40",
+    ]
     assert published.section(load(write(tmp_path / "none"), tmp_path)) is None
 
 

@@ -27,7 +27,14 @@ from wirelab.report.missing import NO_TRIAL, NOT_IN_FORCE, not_drawn
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import JOULES, MILLIJOULES, Unit, decimals, plain
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
+from wirelab.report.sections.common import (
+    COMPLETED,
+    SCENARIO_COLUMNS,
+    by_choices,
+    completed_cell,
+    parts_legend,
+    scenario_cells,
+)
 from wirelab.schema.estimates import Bounds, EnergyModel, EnergyOfScenario, StateEnergy
 from wirelab.stats.energy import labelled
 from wirelab.units import format_duration, with_bounds
@@ -150,6 +157,7 @@ def _table(group: Choices, radio: EnergyModel) -> Table:
         Column("a day: mean [interval]", "J"), Column("range", "J"), Column("battery [range]", "days"),
         Column("exchanges"), Column("trials"),
         *([Column("exchanges with CPU time")] if radio["measured_on_device"] else []),
+        COMPLETED,
     ]  # fmt: skip
     return Table("Energy of a message and of a day, and battery life", columns, rows, row_headers=2)
 
@@ -161,7 +169,7 @@ def _cells(scenario: Scenario, radio: EnergyModel) -> list[Cell]:
     no_day = "no interval between messages is given" if radio["interval_s"] is None else no_processor
     no_battery = "no battery is given" if radio["battery"] is None else no_day
     if energy is None:
-        return [dash(NO_PACKETS) for _ in range(10 if measured else 7)]
+        return [*(dash(NO_PACKETS) for _ in range(10 if measured else 7)), completed_cell(scenario)]
     life, counted = energy["battery_days"], energy["with_cpu_time"]
     with_processor = [
         estimate(scenario.estimate(MESSAGE, "mean"), MILLIJOULES, no_processor),
@@ -176,6 +184,7 @@ def _cells(scenario: Scenario, radio: EnergyModel) -> list[Cell]:
         dash(no_battery) if life is None else Cell(_life(life), title=_years(life)),
         *(number(count, 0, NO_PACKETS) for count in (energy["exchanges"], energy["trials"])),
         *([number(None if counted is None else counted["exchanges"], 0, NO_PACKETS)] if measured else []),
+        completed_cell(scenario),
     ]
 
 
@@ -187,6 +196,7 @@ def _states(group: Choices, what: str) -> Table:
             Cell(plain(share["seconds"] * 1e3)),
             Cell(plain(share["typical"] * MILLIJOULES.per_base)),
             _range(share, MILLIJOULES, NO_PACKETS),
+            completed_cell(scenario),
         ]
         for condition, scenario in group.pairs
         for energy in [_energy(scenario)]
@@ -195,7 +205,7 @@ def _states(group: Choices, what: str) -> Table:
     ]
     columns = [
         *SCENARIO_COLUMNS, Column("state", numeric=False), Column("time", "ms"), Column("energy", "mJ"),
-        Column("range", "mJ"),
+        Column("range", "mJ"), COMPLETED,
     ]  # fmt: skip
     return Table(f"A message by states of {what}: means", columns, rows, row_headers=3)
 

@@ -22,7 +22,14 @@ from wirelab.report.missing import NOT_IN_FORCE, not_drawn
 from wirelab.report.model import Condition, Scenario
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import BYTES, Estimate, plain
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
+from wirelab.report.sections.common import (
+    COMPLETED,
+    SCENARIO_COLUMNS,
+    by_choices,
+    completed_cell,
+    parts_legend,
+    scenario_cells,
+)
 from wirelab.schema.estimates import SPENT, Day, LedgerRecord, Part
 from wirelab.units import format_duration
 
@@ -74,13 +81,13 @@ def section(campaign: Campaign) -> Section | None:
 
     def build(group: Choices, prefix: str) -> list[Block]:
         rows = [
-            [*scenario_cells(condition, scenario), *_cells(scenario, shown)]
+            [*scenario_cells(condition, scenario), *_cells(scenario, shown), completed_cell(scenario)]
             for condition, scenario in group.pairs
             if _ledger(scenario)
         ]
         columns = [
             *SCENARIO_COLUMNS, Column("all [interval]", "B"), *(Column(PARTS[part], "B") for part in shown),
-            Column("exchanges"), Column("trials"),
+            Column("exchanges"), Column("trials"), COMPLETED,
         ]  # fmt: skip
         caption = "Bytes of one exchange in both directions, by what they were spent on; each byte counts once"
         table = Table(caption, columns, rows, row_headers=2)
@@ -129,12 +136,11 @@ def _day_table(caption: str, days: Sequence[tuple[Condition, Scenario, Day]]) ->
     for condition, scenario, day in days:
         parts = _bar(day["parts"], 1e-3)
         own = [number(day["messages"], 0), Cell(plain((day["parts"]["total"] or 0.0) / 1e3))]
-        rows.append(
-            [*scenario_cells(condition, scenario), *own, *(Cell(plain(part or 0.0)) for part in parts.values())]
-        )
+        each = (Cell(plain(part or 0.0)) for part in parts.values())
+        rows.append([*scenario_cells(condition, scenario), *own, *each, completed_cell(scenario)])
     columns = [
         *SCENARIO_COLUMNS, Column("messages"), Column("all but the link layer", "kB"),
-        *(Column(name, "kB") for name in BARS),
+        *(Column(name, "kB") for name in BARS), COMPLETED,
     ]  # fmt: skip
     return Table(caption, columns, rows, row_headers=2)
 

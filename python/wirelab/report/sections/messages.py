@@ -7,7 +7,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import MILLISECONDS, interval
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.report.sections.common import COMPLETED, SCENARIO_COLUMNS, by_choices, completed_cell, scenario_cells
 
 COLUMNS = (
     Column("messages to subscribers"),
@@ -17,6 +17,7 @@ COLUMNS = (
     Column("p95", unit="ms"),
     Column("stalls"),
     Column("late by: p95", unit="ms"),
+    COMPLETED,
 )
 
 
@@ -53,6 +54,7 @@ def _cells(scenario: Scenario) -> list[Cell]:
         _time(scenario, "delivery-delay", "0.95"),
         dash("nothing is played out") if counts["stalls"] is None else _bad(counts["stalls"]),
         _time(scenario, "playout-lateness", "0.95"),
+        completed_cell(scenario),
     ]
 
 

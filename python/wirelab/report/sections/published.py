@@ -7,7 +7,14 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS, plain
 from wirelab.report.published import Published, published_numbers, removed_outliers
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, metric_words, scenario_cells
+from wirelab.report.sections.common import (
+    COMPLETED,
+    SCENARIO_COLUMNS,
+    by_choices,
+    completed_cell,
+    metric_words,
+    scenario_cells,
+)
 
 COLUMNS = (
     *SCENARIO_COLUMNS,
@@ -16,6 +23,7 @@ COLUMNS = (
     Column("sd, published", "ms"),
     Column("sd, ours [interval]", "ms"),
     Column("n, ours"),
+    COMPLETED,
 )
 
 
@@ -53,6 +61,7 @@ def _table(group: Choices, metric: str, numbers: dict[tuple[str, str], Published
                 _printed(printed.sd_ms),
                 estimate(sd, MILLISECONDS),
                 dash("no value") if values is None else Cell(f"{values['n']:,}"),
+                completed_cell(scenario),
             ]
         )
     return Table(f"{metric_words(metric).capitalize()}: published and ours", COLUMNS, rows, row_headers=2)

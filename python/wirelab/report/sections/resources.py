@@ -7,7 +7,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.model import Condition, Scenario
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import COUNT, MILLISECONDS, PERCENT, Unit
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.report.sections.common import COMPLETED, SCENARIO_COLUMNS, by_choices, completed_cell, scenario_cells
 
 MEGABYTES = Unit("MB", 1e-6)
 MILLIONS = Unit("million", 1e-6)
@@ -54,7 +54,12 @@ def _tables(group: Choices, _prefix: str) -> list[Block]:
         for role in ROLES
         if scenario.metric(f"{role}-cpu")
     ]
-    columns = [*SCENARIO_COLUMNS, Column("endpoint", numeric=False), *(column for column, _ in COLUMNS.values())]
+    columns = [
+        *SCENARIO_COLUMNS,
+        Column("endpoint", numeric=False),
+        *(column for column, _ in COLUMNS.values()),
+        COMPLETED,
+    ]
     caption = "CPU time, memory and context switches of one trial"
     return [Table(caption, columns, rows, row_headers=2)] if rows else []
 
@@ -63,6 +68,7 @@ def _row(condition: Condition, scenario: Scenario, role: str) -> list[Cell]:
     return [
         *scenario_cells(condition, scenario), Cell(role),
         *(_cell(scenario, f"{role}-{name}", name, unit) for name, (_, unit) in COLUMNS.items()),
+        completed_cell(scenario),
     ]  # fmt: skip
 
 

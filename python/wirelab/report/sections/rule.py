@@ -11,7 +11,14 @@ from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import MILLISECONDS, Estimate, share
 from wirelab.report.published import removed_outliers
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, metric_words, scenario_cells
+from wirelab.report.sections.common import (
+    COMPLETED,
+    SCENARIO_COLUMNS,
+    by_choices,
+    completed_cell,
+    metric_words,
+    scenario_cells,
+)
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -25,10 +32,10 @@ def section(campaign: Campaign) -> Section | None:
             *SCENARIO_COLUMNS,
             Column("removed of values"), Column("of them hit by loss or retransmission"),
             Column("mean kept [interval]", "ms"), Column("sd kept [interval]", "ms"),
-            Column("mean unfiltered [interval]", "ms"),
+            Column("mean unfiltered [interval]", "ms"), COMPLETED,
         ]  # fmt: skip
         rows = [
-            [*scenario_cells(condition, scenario), *_cells(scenario, campaign.metric)]
+            [*scenario_cells(condition, scenario), *_cells(scenario, campaign.metric), completed_cell(scenario)]
             for condition, scenario in group.pairs
         ]
         return [
