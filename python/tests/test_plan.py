@@ -349,9 +349,7 @@ def test_a_plan_names_files_without_the_folders_of_this_machine(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("timer", "stall_ms"), [("2 s", 25), ("42 ms", 22), ("10 ms", 1)])
-def test_a_shorter_timer_than_the_defaults_shortens_the_stall_that_is_allowed(
-    timer: str, stall_ms: int
-) -> None:
+def test_a_shorter_timer_than_the_defaults_shortens_the_stall_that_is_allowed(timer: str, stall_ms: int) -> None:
     sets = ("protocol=coap", f"protocols.coap.ack-timeout={timer}", "link.rtt=20 ms")
     made = make_plan(load_experiment("quickstart", sets))
     assert made.stall_ns == stall_ms * 10**6

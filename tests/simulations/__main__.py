@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from tests.simulations.cells import Cell, every_cell, simulate
-from tests.simulations.tables import beyond_limits, tables, within
+from tests.simulations.pairs import PairCell, simulate_pairs
+from tests.simulations.tables import beyond_limits, pair_tables, pairs_beyond_limits, tables, within
 
 TRIALS = (10, 30)
 BEGIN, END = "<!-- simulated -->", "<!-- end -->"
@@ -22,14 +24,22 @@ def main(arguments: list[str]) -> int:
             key = cell.trials, cell.shape.name
             made[key] = made[key] + cell if key in made else cell
             print(f"{cell.shape.name}, {cell.trials} trials: a part is done", file=sys.stderr, flush=True)
+        pairs: dict[tuple[int, str, bool], PairCell] = {}
+        for together in (False, True):
+            simulated = partial(simulate_pairs, together=together)
+            for pair in pool.map(simulated, *zip(*every_cell(repetitions, TRIALS[:1]), strict=True)):
+                of = pair.trials, pair.shape.name, together
+                pairs[of] = pairs[of] + pair if of in pairs else pair
+                print(f"{pair.shape.name}, pairs of trials: a part is done", file=sys.stderr, flush=True)
     cells = sorted(made.values(), key=lambda cell: cell.trials)
-    text = tables(cells, repetitions)
+    text = f"{tables(cells, repetitions)}\n\n{pair_tables(list(pairs.values()))}"
     print(text)
     if len(arguments) > 1:
         path = Path(arguments[1])
         before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
         path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
     wrong = [problem for cell in cells for problem in beyond_limits(cell)]
+    wrong += [problem for pair in pairs.values() for problem in pairs_beyond_limits(pair)]
     print("\n".join(wrong))
     print(f"{sum(within(cell) for cell in cells)} passed")
     return 1 if wrong else 0

@@ -22,8 +22,8 @@ RESAMPLES = 500
 """Fewer than a report's 2,000 make an interval's ends less exact, not less wide."""
 
 PERMUTATIONS = 999
-PARTS = 4
-"""Of each cell, for several processes."""
+PART = 250
+"""Repetitions of a part of a cell, which is one task; more repetitions are more of the same parts."""
 
 EFFECT = 1.5
 """Power is that of finding delays that are so many times as long."""
@@ -82,12 +82,12 @@ def simulate(shape: Shape, trials: int, repetitions: int, part: int = 0) -> Cell
     """The same seed gives the same counts; every part has its own."""
     cell = Cell(shape, trials)
     rng = np.random.default_rng(zlib.crc32(f"{shape.name} {trials} {part}".encode()))
-    before = _side(shape.sample(trials, rng), rng)
+    before = side_of(shape.sample(trials, rng), rng)
     for _ in range(repetitions):
-        side = _side(shape.sample(trials, rng), rng)
+        side = side_of(shape.sample(trials, rng), rng)
         for name, estimate in _estimates(side, rng):
             cell.coverage.setdefault(name, Count()).add(estimate, shape.truth[name])
-        longer = _side(shape.sample(trials, rng, EFFECT), rng)
+        longer = side_of(shape.sample(trials, rng, EFFECT), rng)
         for counts, other in ((cell.same, before), (cell.longer, longer)):
             for name, estimate, alike in _comparisons(side, other, rng):
                 counts.setdefault(name, Count()).add(estimate, alike)
@@ -96,13 +96,15 @@ def simulate(shape: Shape, trials: int, repetitions: int, part: int = 0) -> Cell
 
 
 def every_cell(repetitions: int, trials: tuple[int, ...]) -> Iterator[tuple[Shape, int, int, int]]:
-    """The arguments of every simulation, in equal parts, those of most trials first."""
+    """The arguments of every simulation, in parts, those of most trials first."""
+    parts = max(1, repetitions // PART)
     for number in sorted(trials, reverse=True):
         for shape in SHAPES:
-            yield from ((shape, number, repetitions // PARTS, part) for part in range(PARTS))
+            yield from ((shape, number, min(repetitions, PART), part) for part in range(parts))
 
 
-def _side(sample: Sample, rng: np.random.Generator) -> Side:
+def side_of(sample: Sample, rng: np.random.Generator) -> Side:
+    """A scenario as comparisons take it."""
     every = sample.with_censored()
     mean = means(sample.restricted(TIME_OUT_S), RESAMPLES, rng, TIME_OUT_S)
     percentile = quantiles(every, P95, RESAMPLES, rng) if sample.n >= least_values(P95) else None

@@ -60,7 +60,11 @@ class Shape:
 
     def sample(self, trials: int, rng: np.random.Generator, times: float = 1.0) -> Sample:
         """Trials whose delays are so many times as long; what exceeds the time-out is counted alone."""
-        rows = times * self.delays(trials, self.exchanges, rng)
+        return self.cut(times * self.delays(trials, self.exchanges, rng))
+
+    @staticmethod
+    def cut(rows: Floats) -> Sample:
+        """Delays with those beyond the time-out counted alone."""
         late = rows >= TIME_OUT_S
         return Sample(tuple(row[~cut] for row, cut in zip(rows, late, strict=True)), tuple(late.sum(axis=1).tolist()))
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tests.simulations.cells import EFFECT, Cell, Count
+from tests.simulations.pairs import STATISTICS, PairCell
+
+from wirelab.stats.compare.scenarios import Ratio
 
 LEAST, MOST = 0.93, 0.97
 MOST_FALSE = 0.06
@@ -55,6 +58,35 @@ def within(cell: Cell) -> int:
 def is_labelled(cell: Cell, name: str) -> bool:
     """Whether a report says that these intervals are descriptive."""
     return name in DESCRIPTIVE or (cell.shape.exchanges == 1 and name in OF_ONE_VALUE)
+
+
+def pair_tables(cells: Sequence[PairCell]) -> str:
+    """Ratios of scenarios whose trials share a replicate, with those of unrelated trials."""
+    shapes = list(dict.fromkeys(cell.shape.name for cell in cells))
+    rows = []
+    for together in (False, True):
+        mine = [cell for cell in cells if cell.together == together]
+        words = "go together" if together else "are unrelated"
+        rows.append([f"pairs in force, trials {words}", *(f"{cell.paired / cell.asked:.0%}" for cell in mine)])
+        rows += [[f"ratio of {of}s, trials {words}", *(_pair(cell, of) for cell in mine)] for of in STATISTICS]
+    head = (
+        f"A difference found where nothing differs, (in brackets) where delays are {EFFECT:g} times as long, and the "
+        "mean width by that of unpaired intervals, where pairs of trials are in force if their means correlate:"
+    )
+    return "\n\n".join([f"### Pairs of {cells[0].trials} trials", head, _table(["comparison", *shapes], rows)])
+
+
+def pairs_beyond_limits(cell: PairCell) -> Iterator[str]:
+    """What is beyond the limits and has no label."""
+    words = "together" if cell.together else "unrelated"
+    for of, count in cell.covered.items():
+        labelled = of == "mean" and cell.shape.exchanges == 1
+        if (share := count.share) is not None and 1 - share > MOST_FALSE and not labelled:
+            yield f"{cell.shape.name}, {words}: the ratio of {of}s finds a difference in {1 - share:.1%}"
+
+
+def _pair(cell: PairCell, of: Ratio) -> str:
+    return f"{_found(cell.covered[of], cell.found[of])}, {cell.narrower(of):.2f}"
 
 
 def _covered(count: Count) -> str:

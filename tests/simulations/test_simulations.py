@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from tests.simulations.cells import simulate
+from tests.simulations.pairs import STATISTICS, simulate_pairs
 from tests.simulations.shapes import SHAPES, Shape
-from tests.simulations.tables import is_labelled, tables
+from tests.simulations.tables import is_labelled, pair_tables, tables
 
 REPETITIONS = 60
 
@@ -21,6 +22,15 @@ def test_intervals_are_not_grossly_wrong(shape: Shape) -> None:
         if count.share is not None:
             assert 1 - count.share < 0.2, name
     assert cell.same.keys() == cell.longer.keys()
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_pairs_of_trials_are_not_grossly_wrong(*, together: bool) -> None:
+    cell = simulate_pairs(SHAPES[1], 10, REPETITIONS, 0, together=together)
+    print(pair_tables([cell]))
+    assert all(count.share is not None and count.share > 0.85 for count in cell.covered.values())
+    assert (cell.paired > cell.asked / 3) == together
+    assert all(not together or cell.narrower(of) < 1 for of in STATISTICS)
 
 
 def test_the_same_seed_gives_the_same_counts() -> None:

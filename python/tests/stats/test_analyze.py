@@ -266,7 +266,7 @@ def test_a_difference_must_be_there_without_the_exchanges_that_the_emulator_dist
     exchanges = pl.read_parquet(folder / "exchanges.parquet")
     slow = next(s for s in json.loads((folder / "plan.json").read_text())["scenarios"] if s["protocol"] == "h3")["key"]
     late = (pl.col("scenario") == slow) & (pl.col("index") < 6)
-    delay = pl.when(late).then(900_000_000).otherwise(100_000_000 + 1000 * pl.col("replicate") + pl.col("index"))
+    delay = pl.when(late).then(900_000_000).otherwise(100_000_000 + 1000 * pl.col("replicate") + pl.col("index") % 2)
     marks = late if disturbed else pl.lit(value=False)
     exchanges.with_columns(end_to_end_delay_ns=delay, disturbed=marks).write_parquet(folder / "exchanges.parquet")
     made = analyze(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -223,6 +223,7 @@ def _side(dataset: Dataset, scenario: str, one: Measured) -> compare.Side:
     name = one.metric.name
     rng, ranks_by = dataset.rng(scenario, name, "side"), _ranks_by(dataset, name)
     side = compare.Side.of(scenario, one.sample, rng, one.horizon_s, ranks_by)
+    side = replace(side, replicates=one.replicates)
     return side if one.undisturbed is None else side.with_calm(one.undisturbed, dataset.rng(scenario, name, "calm"))
 
 

@@ -50,6 +50,8 @@ class Measured:
     """Where time-outs count in its mean; None if a time-out says nothing about its value."""
     undisturbed: Sample | None = None
     """The sample of a delay without the exchanges that the emulator disturbed; None if it disturbed none."""
+    replicates: tuple[int, ...] = ()
+    """Of the sample's trials. Empty of what a trial has once."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,7 @@ class Dataset:
         if len(rows) == 0:
             return
         starts = np.flatnonzero(rows["trial"] != rows["trial"].shift(1).fill_null(""))
+        replicates = tuple(rows["replicate"].gather(starts).to_list())
         touched = _touched(rows)
         calm = ~rows["disturbed"].fill_null(value=False).to_numpy()
         kind = self.plan.scenario(scenario).workload.kind
@@ -228,7 +231,8 @@ class Dataset:
                 undisturbed = Sample(
                     tuple(part for part, _ in left), tuple(count * found.censored for _, count in left)
                 )
-            yield Measured(metric, unit, Sample(tuple(parts), censored, unknown), hit, horizon_s, undisturbed)
+            sample = Sample(tuple(parts), censored, unknown)
+            yield Measured(metric, unit, sample, hit, horizon_s, undisturbed, replicates)
 
 
 def _arrived(trials: pl.DataFrame) -> int | None:

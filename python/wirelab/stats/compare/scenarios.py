@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -14,6 +15,7 @@ from wirelab.schema.estimates import Family
 from wirelab.schema.plan import Scenario
 from wirelab.statistic import MEDIAN, least_values, quantile_of
 from wirelab.stats.compare import shift
+from wirelab.stats.compare.paired import Pairs, Trials
 from wirelab.stats.dataset import points
 from wirelab.stats.estimate import bootstrap, studentized
 from wirelab.stats.estimate.bootstrap import Draws
@@ -48,6 +50,8 @@ class Side:
     """What ranks: the median, the mean, or the percentile."""
     calm: Side | None = None
     """The same without the exchanges that the emulator disturbed; None if it disturbed none."""
+    replicates: tuple[int, ...] = ()
+    """Of the sample's trials; empty if they are not known."""
 
     @classmethod
     def of(
@@ -59,7 +63,7 @@ class Side:
         statistic: str = MEDIAN,
     ) -> Side:
         """Time-outs count at the horizon in the mean, and above everything in the median and in the percentile that
-        ranks, which needs enough values.
+        ranks, which needs enough values. Replicates are not known.
         """
         completed, every = sample.completed(), sample.with_censored()
         if sum(len(trial) for trial in completed) < 2:
@@ -77,10 +81,17 @@ class Side:
         the percentile away, which has enough values with them.
         """
         calm = Side.of(self.key, undisturbed, rng, self.horizon_s, self.statistic)
+        calm = replace(calm, replicates=self.replicates)
         if self.percentile is not None and calm.percentile is None and calm.median is not None:
             q, every = quantile_of(self.statistic), undisturbed.with_censored()
-            calm = replace(calm, percentile=bootstrap.quantiles(every, q, bootstrap.RESAMPLES, rng))
+            percentile = None if q is None else bootstrap.quantiles(every, q, bootstrap.RESAMPLES, rng)
+            calm = replace(calm, percentile=percentile)
         return replace(self, calm=calm)
+
+    @cached_property
+    def trials(self) -> Trials | None:
+        """For pairs; None if they are not known."""
+        return Trials.of(self.sample, self.replicates, self.horizon_s)
 
     def draws(self, of: Ratio) -> Draws | None:
         """The bootstrap distribution of a statistic."""
@@ -89,13 +100,13 @@ class Side:
 
 def compare(metric: str, a: Side, b: Side, rng: np.random.Generator, level: float = LEVEL) -> Comparison:
     """`a` over, and minus, `b`; the p value is not yet adjusted."""
-    pair = shift.Pair(a.sample, b.sample)
+    pair, pairs = shift.Pair(a.sample, b.sample), pairs_of(a, b)
     p = shift.permutation_p(pair, rng)
     return Comparison(
         metric, a.key, b.key,
-        _ratio("mean", a, b, level, _counted(a, b)), _ratio("median", a, b, level),
+        ratio("mean", a, b, level, pairs), ratio("median", a, b, level, pairs),
         shift.hodges_lehmann(pair, level), shift.cliffs_delta(pair, level), p, p, _family(metric, 0),
-        None if quantile_of(a.statistic) in {None, 0.5} else _ratio("percentile", a, b, level),
+        None if quantile_of(a.statistic) in {None, 0.5} else ratio("percentile", a, b, level, pairs),
     )  # fmt: skip
 
 
@@ -187,6 +198,7 @@ def without_disturbance(a: Side, b: Side, waits: Mapping[str, Wait], level: floa
     too long, and without the exchanges that the emulator disturbed.
     """
     found: dict[str, list[Without]] = {}
+    pairs = pairs_of(a, b)
     for statistic in RATIOS:
         ours, theirs = a.draws(statistic), b.draws(statistic)
         if ours is None or theirs is None:
@@ -196,12 +208,15 @@ def without_disturbance(a: Side, b: Side, waits: Mapping[str, Wait], level: floa
             seconds = wait.of(statistic) if wait is not None and wait.flag != GRADES[0] else None
             if wait is None or seconds is None:
                 continue
-            ratio = ours.less(seconds).over(theirs) if side is a else ours.over(theirs.less(seconds))
+            shorter = _paired(statistic, a, level, pairs, (seconds, 0.0) if side is a else (0.0, seconds))
+            if shorter is None:
+                drawn = ours.less(seconds).over(theirs) if side is a else ours.over(theirs.less(seconds))
+                shorter = drawn.estimate(level)
             words = f"{format_duration(round(seconds * 1e9))} of CPU waiting of {wait.name}"
-            found.setdefault(statistic, []).append(Without(words, ("the machine",), ratio.estimate(level)))
+            found.setdefault(statistic, []).append(Without(words, ("the machine",), shorter))
         if a.calm is not None or b.calm is not None:
             words = disturbed_words([(side.sample.n, side.calm.sample.n) for side in (a, b) if side.calm is not None])
-            calm = _ratio(statistic, a.calm or a, b.calm or b, level)
+            calm = ratio(statistic, a.calm or a, b.calm or b, level, pairs_of(a.calm or a, b.calm or b))
             found.setdefault(statistic, []).append(Without(words, ("the link", DISTURBED), calm))
     return found
 
@@ -213,13 +228,33 @@ def disturbed_words(sizes: Iterable[tuple[int, int]]) -> str:
     return f"{total - sum(calm)} of {total} exchanges during which the link was late"
 
 
-def _ratio(of: Ratio, left: Side, right: Side, level: float, also: str = "") -> Estimate:
+def pairs_of(a: Side, b: Side, resamples: int = bootstrap.RESAMPLES) -> Pairs | None:
+    """The pairs of trials if they go together; the same whenever they are asked for."""
+    return Pairs.of(a.trials, b.trials, np.random.default_rng(len(a.replicates)), resamples)
+
+
+def _paired(
+    of: Ratio, side: Side, level: float, pairs: Pairs | None, less: tuple[float, float] = (0.0, 0.0)
+) -> Estimate | None:
+    if pairs is None:
+        return None
+    if of == "mean":
+        return pairs.ratio_of_means(level, less)
+    q = quantile_of(side.statistic) if of == "percentile" else 0.5
+    return None if q is None else pairs.ratio_of_quantiles(q, level, less)
+
+
+def ratio(of: Ratio, left: Side, right: Side, level: float, pairs: Pairs | None) -> Estimate:
+    """Left over right, by pairs of trials if there are any that go together."""
     a, b = left.draws(of), right.draws(of)
     samples = (left.sample, right.sample)
     if a is None or b is None:
         n = sum(sample.n for sample in samples)
         few = "too few" if of == "percentile" else "fewer than two"
         return Estimate(None, None, None, level, n, f"no ratio: {few} values on a side")
+    also = _counted(left, right) if of == "mean" else ""
+    if (paired := _paired(of, left, level, pairs)) is not None:
+        return replace(paired, method="; ".join(filter(None, [paired.method, also])))
     fewer = min(samples, key=lambda sample: len(sample.completed()))
     name = mean_name(fewer) if of == "mean" else bootstrap_name(fewer)
     return a.over(b).estimate(level, "; ".join(filter(None, [name, also])))

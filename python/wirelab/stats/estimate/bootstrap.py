@@ -200,7 +200,17 @@ def medians(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) 
 
 def quantiles(trials: Sequence[Floats], q: float, resamples: int, rng: np.random.Generator) -> Draws:
     """A quantile of the exchanges, interpolated; values may be infinite (above the time-out)."""
-    chosen, within = _stages(trials, resamples, rng)
+    return _quantiles(trials, q, *_stages(trials, resamples, rng), rng)
+
+
+def quantiles_of(trials: Sequence[Floats], q: float, chosen: NDArray[np.int64]) -> Draws:
+    """The same of these resamples of whole trials."""
+    return _quantiles(trials, q, chosen, np.zeros(chosen.shape, dtype=np.bool_), np.random.default_rng(0))
+
+
+def _quantiles(
+    trials: Sequence[Floats], q: float, chosen: NDArray[np.int64], within: NDArray[np.bool_], rng: np.random.Generator
+) -> Draws:
     if len({len(trial) for trial in trials}) == 1:
         values = _quantiles_of_equal(np.stack(trials), q, chosen, within, rng)
     else:
