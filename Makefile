@@ -28,8 +28,11 @@ bench:
 fuzz:
 	fuzz/run
 
+# The agent is built as `cargo test` builds it: with the features of one package alone, everything is compiled again.
+generate: export WIRELAB_AGENT = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug/wirelab-agent
 generate:
-	cargo run --locked --package wirelab-agent -- generate --out schema
+	cargo build --workspace --bin wirelab-agent --locked
+	$(WIRELAB_AGENT) generate --out schema
 	scripts/uv run --locked python scripts/border.py
 	scripts/uv run --locked python -m wirelab.experiment.schema > schema/experiment.json
 	scripts/uv run --locked python -m wirelab.metrics.described > schema/metrics.json
