@@ -71,7 +71,7 @@ def pair_tables(cells: Sequence[PairCell]) -> str:
         rows += [[f"ratio of {of}s, trials {words}", *(_pair(cell, of) for cell in mine)] for of in STATISTICS]
     head = (
         f"A difference found where nothing differs, (in brackets) where delays are {EFFECT:g} times as long, and the "
-        "mean width by that of unpaired intervals, where pairs of trials are in force if their means correlate:"
+        "mean width by that of unpaired intervals.\nPairs of trials are in force if their means correlate:"
     )
     return "\n\n".join([f"### Pairs of {cells[0].trials} trials", head, _table(["comparison", *shapes], rows)])
 
