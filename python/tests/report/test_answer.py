@@ -219,6 +219,14 @@ def test_too_few_values_for_the_percentile_that_ranks_are_counted(tmp_path: Path
     assert "https1 and h2 have no 95th percentile: it has 80 of the 100 values that it needs." in said
 
 
+def test_a_kind_of_protocols_without_any_value_is_named_next_to_the_other(tmp_path: Path) -> None:
+    folder = write(tmp_path, protocols=("http1", "h2"), links=("clean",))
+    without_values(folder, "http1")
+    said = sentences(folder)
+    assert "clean, encrypted: the median of h2 is 80.0 ms" in said
+    assert "clean, unencrypted: http1 has no median: no exchange completed." in said
+
+
 def test_the_smallest_of_those_that_have_a_value_is_said_to_be_that(tmp_path: Path) -> None:
     folder = write(tmp_path, protocols=("https1", "h2", "h3"), links=("clean",))
     without_values(folder, "h3")

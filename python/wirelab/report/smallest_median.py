@@ -48,7 +48,11 @@ def smallest_medians(campaign: Campaign) -> Iterator[Statement]:
                 yield _in_condition(campaign, where, scenarios, ranking)
             elif late := [scenario.series.label for scenario in above_time_out(campaign, scenarios)]:
                 text = f"the {words_of(campaign.statistic)} of {listed(late)} is above the timeout."
-                yield Statement(f"{', '.join(filter(None, where))}: {text}", href="#glance")
+                more = list(_lacking(campaign, scenarios))
+                yield Statement(f"{', '.join(filter(None, where))}: {text}", more, href="#glance")
+            else:
+                for each in _lacking(campaign, scenarios):
+                    yield Statement(f"{', '.join(filter(None, where))}: {each.text}", href=each.href)
 
 
 def programs(campaign: Campaign) -> Iterator[Statement]:
@@ -87,9 +91,8 @@ def _in_condition(
     more = [said for other in others if (said := _against(campaign, other, first))]
     late = [scenario.series.label for scenario in above_time_out(campaign, scenarios)]
     more += [Statement(f"The {statistic} of {listed(late)} is above the timeout.", href="#glance")] if late else []
-    without = lacking(campaign, scenarios)
-    of = " of the protocols that have one" if without else beyond_reference
-    more += [Statement(_without(statistic, mine, why), href="#outcomes") for why, mine in without.items()]
+    of = " of the protocols that have one" if lacking(campaign, scenarios) else beyond_reference
+    more += _lacking(campaign, scenarios)
     size = with_unit(ranks, first.unit(campaign.metric))
     text = f"{label}: {first.series.label} has the smallest {statistic}{of}, {size}."
     compared = [*others, *above]
@@ -111,9 +114,14 @@ def _nothing_ranked(campaign: Campaign, scenarios: list[Scenario]) -> Statement:
     statistic = words_of(campaign.statistic)
     late = [scenario.series.label for scenario in above_time_out(campaign, scenarios)]
     more = [Statement(f"The {statistic} of {listed(late)} is above the timeout.", href="#glance")] if late else []
-    without = lacking(campaign, scenarios)
-    more += [Statement(_without(statistic, mine, why), href="#outcomes") for why, mine in without.items()]
+    more += _lacking(campaign, scenarios)
     return Statement(f"No protocol has a {statistic}, so none is ranked.", more, href="#glance")
+
+
+def _lacking(campaign: Campaign, scenarios: list[Scenario]) -> Iterator[Statement]:
+    """The protocols without a value, a sentence for each reason."""
+    for why, mine in lacking(campaign, scenarios).items():
+        yield Statement(_without(words_of(campaign.statistic), mine, why), href="#outcomes")
 
 
 def _without(statistic: str, scenarios: Iterable[Scenario], why: str, where: str = "") -> str:
