@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wirelab.stats.compare.paired import METHOD_OF_MEANS, METHOD_OF_QUANTILES, Pairs, Trials, go_together
-from wirelab.stats.compare.scenarios import Side, compare, pairs_of, without_the_machine
+from wirelab.stats.compare.scenarios import Side, compare, pairs_of, without_disturbance
 from wirelab.stats.estimate.sample import Sample
 from wirelab.stats.machine.endpoint_waits import Wait
 
@@ -86,9 +86,9 @@ def test_waiting_is_taken_away_from_pairs_too() -> None:
     a, b = _sides(0.6, times=1.4)
     waits = {"a": Wait("h2", 0.2, 0.0, "unusable", "waited", 0.2)}
     assert waits["a"].of("mean") == 0.2
-    without = without_the_machine(a, b, waits)
+    without = without_disturbance(a, b, waits)
     for of, statistic in (("mean", np.mean), ("median", np.median)):
-        [(words, ratio)] = without[of]
+        [(words, _, ratio)] = without[of]
         assert "200 ms of CPU waiting of h2" in words
         assert "pairs" in ratio.method
         over, under = (float(statistic(side.sample.values)) for side in (a, b))
