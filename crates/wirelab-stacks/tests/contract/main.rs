@@ -344,6 +344,7 @@ async fn a_new_connection_resumes_only_if_the_setting_is_on() {
 
 #[tokio::test]
 async fn every_value_of_every_setting_carries_an_exchange() {
+    use wirelab_schema::RoundTripPart;
     use wirelab_schema::SettingValues::{Boolean, Choice, Integer};
     let lab = Lab::new();
     for stack in descriptors(|_| true) {
@@ -355,8 +356,12 @@ async fn every_value_of_every_setting_carries_an_exchange() {
             };
             for value in values {
                 let what = format!("{} {}={value}", stack.name, setting.name);
+                let unanswered = stack.timing.changes.iter().any(|change| {
+                    let is_set = change.setting == setting.name && change.value == value;
+                    is_set && change.part == RoundTripPart::Request && change.round_trips == 0
+                });
                 let rows = lab.exchange(&stack.name, workload(3_500, 0, 2), &[(&setting.name, value)]).await;
-                assert_completed(&rows, 2, &what);
+                assert_all(if unanswered { Outcome::Sent } else { Outcome::Completed }, &rows, 2, &what);
             }
         }
     }
