@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.asked import load_experiment
 from tests.described import BASE, load
-from wirelab.experiment.experiment import load_experiment
 from wirelab.experiment.grid.scenario import IDENTITY_VERSION
 from wirelab.plan import expected_ns, make_plan, stable_hash
 from wirelab.schema.plan import Plan, Trial
