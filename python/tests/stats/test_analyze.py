@@ -247,6 +247,18 @@ def test_a_scenario_with_only_failed_trials_stays_in_the_counts_without_estimate
     assert not any(note.startswith("Trials not done") for note in notes)
 
 
+def test_a_torn_result_of_a_discarded_or_damaged_trial_stops_no_analysis(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, protocols=("h2",), links=("random",), uploads=("30 B",), trials=4, exchanges=2)
+    trials = pl.read_parquet(folder / "trials.parquet")
+    discarded, damaged = trials["trial"].to_list()[:2]
+    status = pl.when(pl.col("trial") == damaged).then(pl.lit("damaged")).otherwise("status").alias("status")
+    trials.with_columns(status, excluded=pl.col("trial") == discarded).write_parquet(folder / "trials.parquet")
+    whole = analyze(folder)["link_lateness"]
+    for trial in (discarded, damaged):
+        (folder / "trials" / trial / "result.json").write_text("{")
+    assert len(analyze(folder)["link_lateness"]) == len(whole) == 2
+
+
 def test_trials_that_were_not_compared_with_packets_are_counted_with_the_reason(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, protocols=("h2",), links=("random",), uploads=("30 B",), trials=3, exchanges=2)
     trials = pl.read_parquet(folder / "trials.parquet")

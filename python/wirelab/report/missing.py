@@ -60,6 +60,8 @@ def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
     described = describe(scenario.series.protocol)
     over_udp, secure = (described.transport == "udp", described.secure) if described else (False, False)
     is_timed = metric not in FROM_PACKETS | AGAIN | DROPS
+    if scenario.outcomes is not None and not scenario.outcomes["completed"] and not scenario.outcomes["sent"]:
+        yield "no exchange completed"
     if is_timed and scenario.outcomes is not None and scenario.outcomes["sent"]:
         yield NOTHING_ANSWERS
     if metric in DROPS and is_netem(scenario.plan.link):

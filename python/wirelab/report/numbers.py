@@ -119,14 +119,14 @@ def p_value(value: float | None) -> str:
 
 def ended(counts: Outcomes) -> str:
     """How many exchanges completed, of those that were attempted: `319/320`; of messages that nothing answers how many
-    were sent and arrived: `320/320 sent, 319 arrived`; and if every trial failed, how many they recorded: `0/0, 20 in
-    failed trials`.
+    were sent and arrived: `320/320 sent, 319 arrived by the end`; and if every trial failed, how many they recorded:
+    `0/0, 20 in failed trials`.
     """
     if not counts["exchanges"] and (lost := counts["exchanges_of_failed_trials"]):
         return f"{share(0, 0)}, {lost:,} in failed trials"
     if not counts["sent"]:
         return share(counts["completed"], counts["exchanges"])
-    arrived = "" if counts["arrived"] is None else f", {counts['arrived']:,} arrived"
+    arrived = "" if counts["arrived"] is None else f", {counts['arrived']:,} arrived by the end"
     return f"{share(counts['sent'], counts['exchanges'])} sent{arrived}"
 
 

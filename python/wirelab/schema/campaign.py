@@ -102,7 +102,7 @@ class JournalEntry(Border):
     stall_ns: Unsigned = 0
     """Largest timing error of its links, if a timer of an endpoint may have fired meanwhile; 0 if not."""
     attempt: Unsigned
-    """Number of the attempt, from 0."""
+    """Number of the attempt, from 1."""
     agent: str
     """SHA-256 of the agent that measured."""
     written: str
@@ -143,7 +143,7 @@ def read_plan(campaign: Path) -> Plan:
 
 def read_result(path: Path) -> TrialResult:
     """What the host said of a trial that ended. Raises `WirelabError` if the file is damaged."""
-    return read_document(path, TrialResult, None, "start the campaign anew with --fresh")
+    return read_document(path, TrialResult, None, f"the same {launched('run')} command runs the trial again")
 
 
 def read_journal(path: Path) -> tuple[list[JournalEntry], int]:

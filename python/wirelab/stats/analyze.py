@@ -322,7 +322,8 @@ def _ended_without_delay(scenarios: list[AnalysedScenario]) -> Iterator[str]:
         )
     if sent := [s for s in scenarios if s["denominators"]["sent"]]:
         total = sum(s["denominators"]["sent"] for s in sent)
-        yield f"{_counted(total, 'message')} of {_scenarios(sent)} were sent and nothing answers: they have no delay."
+        words = f"{_counted(total, 'message')} of {_scenarios(sent)} were sent and nothing answers: they have no delay"
+        yield f"{words}. One that was under way when its trial ended counts as not arrived."
 
 
 def _horizons(metric: str, scenarios: list[AnalysedScenario]) -> Iterator[str]:

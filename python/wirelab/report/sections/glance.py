@@ -5,7 +5,7 @@ from __future__ import annotations
 from wirelab.report.blocks import Block, Cell, Column, Figure, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.intervals import Mark, intervals
-from wirelab.report.missing import NO_TRIAL, why_missing
+from wirelab.report.missing import why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import PERCENT, Estimate, plain, with_unit
@@ -150,5 +150,5 @@ def _has_late(group: Choices, metric: str) -> bool:
 def _late(scenario: Scenario, metric: str) -> Cell:
     record = scenario.metric(metric)
     if record is None:
-        return dash(NO_TRIAL)
+        return dash(why_missing(scenario, metric))
     return estimate(Estimate.of(record.get("late_share")), PERCENT, "the timeout is shorter")

@@ -65,8 +65,9 @@ def section(campaign: Campaign) -> Section:
     note = (
         "Quantiles of delays count a timeout above every completed value. Means of delays count it at the timeout of "
         "the workload. An exchange that failed has no delay. Unsupported: the protocol or "
-        "program does not offer it. Sent: nothing answers, so there is no delay; arrived is what the link delivered. A "
-        "trial that failed as a whole counts once; its exchanges count nowhere else."
+        "program does not offer it. Sent: nothing answers, so there is no delay; arrived is what the link "
+        "delivered by the end of the trial. A trial that failed as a whole counts once; its exchanges "
+        "count nowhere else."
     )
     return Section("outcomes", "Outcomes: completed / attempted", [Prose(note), *by_choices(campaign, build)])
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from wirelab.errors import WirelabError
 from wirelab.metrics.link import lateness_quantile
 from wirelab.schema import LatenessHistogram, backend_of, is_netem, link_key
 from wirelab.schema.campaign import read_result
@@ -123,7 +124,11 @@ def lateness_histograms(dataset: Dataset, trials: Iterable[str], index: int) -> 
         path = dataset.folder / "trials" / trial / "result.json"
         if not path.exists():
             continue
-        directions = read_result(path).link.directions
+        try:
+            directions = read_result(path).link.directions
+        except WirelabError:
+            # Of a discarded or damaged trial: the tables name it, and nothing else of it counts.
+            continue
         if index < len(directions):
             yield directions[index].lateness
 
