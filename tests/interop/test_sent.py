@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -61,7 +62,11 @@ def test_what_nothing_answers_is_sent_and_the_link_counts_what_arrived(bench: Be
     found = scenarios(bench, ["mqtt", "amqp", "coap"])
     for protocol in ("mqtt", "amqp"):
         clean, cut = found[protocol, "clean"], found[protocol, "cut"]
-        assert counts(clean) == (0, 20, 20)
+        completed, sent, arrived = counts(clean)
+        assert (completed, sent) == (0, 20)
+        assert arrived is not None
+        # A trial ends with its client, when its last message may be under way.
+        assert sent - clean["denominators"]["trials"] <= arrived <= sent
         assert "end-to-end-delay" not in clean["metrics"]
         assert "wire-up-bytes" in clean["metrics"]
         _, sent, arrived = counts(cut)
@@ -73,7 +78,9 @@ def test_what_nothing_answers_is_sent_and_the_link_counts_what_arrived(bench: Be
     assert found["coap", "cut"]["denominators"]["timed-out"] > 0
     status, out, words = bench.run("report", str(bench.campaign))
     assert status == 0, out + words
-    assert "20/20 sent, 20 arrived" in (bench.campaign / "report.html").read_text(encoding="utf-8")
+    assert re.search(
+        r"20/20 sent, \d+ arrived by the end", (bench.campaign / "report.html").read_text(encoding="utf-8")
+    )
 
 
 def test_third_party_clients_say_that_they_sent_what_nothing_answers(bench: Bench) -> None:
