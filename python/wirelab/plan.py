@@ -21,7 +21,7 @@ from wirelab.experiment.duration.trial import expected_trial_ns, runs_alone
 from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.grid.scenario import IDENTITY_VERSION, link_identity
 from wirelab.experiment.grid.scenario import Scenario as ResolvedScenario
-from wirelab.schema import SCHEMA_VERSION, LinkFacts, LinkSpec, Role, canonical_json, link_key
+from wirelab.schema import SCHEMA_VERSION, LinkFacts, LinkSpec, Role, canonical_json, link_key, round_trip_ns
 from wirelab.schema.plan import (
     Block,
     ExperimentRecord,
@@ -132,10 +132,7 @@ def _stall_ns(scenario: ResolvedScenario, experiment: Experiment) -> int:
     timer_ms = None if protocol is None else scenario.settings.get(protocol.timing.timer_setting or "")
     if timer_ms is None:
         return STALL_NS
-    facts = scenario.facts[0]
-    stages = (*facts.uplink.stages, *facts.downlink.stages)
-    round_trip_ns = sum(stage.delay.mean_ns for stage in stages if stage.delay is not None)
-    return min(STALL_NS, max(LEAST_STALL_NS, round(int(timer_ms) * 10**6 - round_trip_ns)))
+    return min(STALL_NS, max(LEAST_STALL_NS, int(timer_ms) * 10**6 - round_trip_ns(scenario.facts[0])))
 
 
 def _link_facts(scenarios: Iterable[ResolvedScenario]) -> dict[str, LinkFacts]:

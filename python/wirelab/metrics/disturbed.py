@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from wirelab import agent
-from wirelab.schema import LinkReport, LinkSpec, is_netem, link_key
+from wirelab.schema import LinkReport, is_netem, link_key, round_trip_ns
 from wirelab.schema.campaign import PACKET_LOG, RESULT, TRIALS, packet_log, read_result
 from wirelab.schema.plan import Plan, Scenario
 
@@ -35,13 +35,8 @@ def disturbance_ns(plan: Plan, scenario: Scenario) -> int:
     """A tenth of the round trip of the scenario's links, and 0.5 ms at least: a link of which 1 % of the packets are so
     late is of unusable quality.
     """
-    return max(LEAST_NS, round(SHARE_OF_RTT * sum(_round_trip_ns(plan, link) for link in scenario.links)))
-
-
-def _round_trip_ns(plan: Plan, link: LinkSpec) -> float:
-    facts = plan.link_facts[link_key(link)]
-    stages = (*facts.uplink.stages, *facts.downlink.stages)
-    return sum(stage.delay.mean_ns for stage in stages if stage.delay is not None)
+    round_trips_ns = (round_trip_ns(plan.link_facts[link_key(link)]) for link in scenario.links)
+    return max(LEAST_NS, round(SHARE_OF_RTT * sum(round_trips_ns)))
 
 
 def _late(folder: Path, plan: Plan, scenario: Scenario, worst_ns: int | None) -> Spans | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from wirelab.schema import AddressFamily, DirectionFacts, LinkFacts, LinkSpec
+from wirelab.schema import AddressFamily, DirectionFacts, LinkFacts, LinkSpec, round_trip_ns
 from wirelab.schema.link_facts import QueueFacts, SharedFacts, SleepSpec
 from wirelab.schema.probe import ProbeFlow, ProbeKind, ProbePlan
 
@@ -108,7 +108,7 @@ def plan_probes(link: LinkSpec, known: LinkFacts, time_ns: int) -> ProbePlan:
                 flows += _keep_awake(ways[0], at, 2 * unit)
         at += 2 * unit
     flows.sort(key=lambda flow: flow.begin_ns)
-    duration = at + 2 * _round_trip_ns(known) + max(map(_airtime_ns, ways)) + 300 * MS
+    duration = at + 2 * round_trip_ns(known) + max(map(_airtime_ns, ways)) + 300 * MS
     family = link.family or AddressFamily.IPV4
     return ProbePlan(
         start_ns=0, duration_ns=duration, family=family, server_port=SERVER_PORT, flows=tuple(flows)
@@ -152,13 +152,7 @@ def _awake_ns(uplink: _Way) -> int:
     if not any(stage.opened_by_uplink for stage in known.shared) and not _sleeps(known):
         return 0
     waking = max((sleep.wake_ns for sleep in _sleeps(known)), default=0)
-    return waking + _round_trip_ns(known) + 10 * uplink.packet_ns(SMALL_BYTES) + 100 * MS
-
-
-def _round_trip_ns(known: LinkFacts) -> int:
-    """Without queues."""
-    stages = (*known.uplink.stages, *known.downlink.stages)
-    return round(sum(stage.delay.mean_ns for stage in stages if stage.delay is not None))
+    return waking + round_trip_ns(known) + 10 * uplink.packet_ns(SMALL_BYTES) + 100 * MS
 
 
 def _delay_flow(way: _Way, at: int, time: int) -> ProbeFlow:

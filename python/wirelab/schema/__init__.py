@@ -65,6 +65,7 @@ from wirelab.schema.link import (
     backend_of,
     is_netem,
     link_key,
+    round_trip_ns,
 )
 from wirelab.schema.link_facts import DirectionFacts, LinkFacts
 from wirelab.schema.link_spec import (
@@ -244,5 +245,6 @@ __all__ = [
     "link_key",
     "parse_reply",
     "registered",
+    "round_trip_ns",
     "workloads_with",
 ]

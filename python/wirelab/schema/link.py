@@ -10,6 +10,7 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from wirelab.schema.base import Received, Unsigned, canonical_json
+from wirelab.schema.link_facts import LinkFacts
 from wirelab.schema.link_spec import LinkBackend, LinkSpec
 
 KEY_DIGITS = 16
@@ -30,6 +31,12 @@ def link_key(link: LinkSpec | Mapping[str, Any]) -> str:
     """What a plan knows a link's facts by, and its probes' folder: the beginning of the SHA-256 of its JSON."""
     document = link.to_json() if isinstance(link, LinkSpec) else link
     return hashlib.sha256(canonical_json(document).encode()).hexdigest()[:KEY_DIGITS]
+
+
+def round_trip_ns(known: LinkFacts) -> int:
+    """A link's mean round trip without queues."""
+    stages = (*known.uplink.stages, *known.downlink.stages)
+    return round(sum(stage.delay.mean_ns for stage in stages if stage.delay is not None))
 
 
 class DropCause(StrEnum):

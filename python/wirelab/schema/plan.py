@@ -230,8 +230,8 @@ class Plan(Border):
     link's canonical JSON. Later steps read it and ask no agent.
     """
     stall_ns: Unsigned = 0
-    """Largest timing error of a packet during which no timer of an endpoint can have fired. After a larger one the
-    block is run again. 0 if this is not checked.
+    """Largest timing error of a packet that is not repeated. After a larger one a timer of an endpoint may have fired,
+    and the block is run again. 0 if this is not checked.
     """
     scenarios: tuple[Scenario, ...]
     """What is compared."""
