@@ -56,8 +56,8 @@ def test_a_row_that_breaks_the_contract_is_named_with_its_value(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ('{"index": 1, "mine": NaN}', "not JSON: NaN is no number"),
-        ('{"index": 1, "mine": [-Infinity]}', "not JSON: -Infinity is no number"),
+        ('{"index": 1, "mine": NaN}', "not JSON: NaN is not a number"),
+        ('{"index": 1, "mine": [-Infinity]}', "not JSON: -Infinity is not a number"),
         ('{"index": 1, "index": 2}', "not JSON: index stands there twice"),
         ('{"index": 1, "error": "\\ud800"}', "not JSON: 'utf-8' codec can't encode"),
         ('{"index": 1}\r{"index": 2}', "not JSON: Extra data"),

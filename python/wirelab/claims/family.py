@@ -165,13 +165,13 @@ def _by_quality(part: Form, context: Context, judgement: Judgement) -> Judgement
         more = f", and of {len(source.unusable) - 1} more" if len(source.unusable) > 1 else ""
         words = f"{would} the quality of {source.name_of(scenario)} is unusable: {why}{more}"
         return replace(judgement, verdict=INCONCLUSIVE, why=words)
-    machine = {
+    taken_away = {
         scenario: f"{format_duration(round(wait_s * 1e9))} of CPU waiting of {source.name_of(scenario)}"
         for scenario, wait_s in source.waited.items()
     }
     if source.disturbed:
-        machine[DISTURBED] = disturbed_words(source.disturbed.values())
-    for what, words in machine.items():
+        taken_away[DISTURBED] = disturbed_words(source.disturbed.values())
+    for what, words in taken_away.items():
         source.without = what
         verdict = _by_design(part, part.judge(context)).verdict
         source.without = None

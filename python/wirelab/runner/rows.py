@@ -111,7 +111,7 @@ def _documents(output: Path, stem: str) -> Iterator[tuple[str, dict[str, object]
 
 
 def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -245,7 +245,7 @@ class Runner:
         while self._running and self._clock() < deadline:
             over = self._host.wait(_POLL_S)
             if isinstance(over, TrialResult) and over.status is not TrialStatus.CANCELLED:
-                # It had ended before it was told to.
+                # It had ended before the request to cancel it arrived.
                 self._take(over)
             elif over is not None and (running := self._running.pop(over.trial, None)) is not None:
                 ended.append(self._entry(running, EntryStatus.CANCELLED, None))

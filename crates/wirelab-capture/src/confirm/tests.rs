@@ -117,12 +117,12 @@ fn an_exchange_that_runs_alone_cannot_be_shorter_than_its_packets_even_without_i
     assert_eq!(found(&[shifted(45)], packets()), []);
     let [claimed, packets_took] = [2, 40].map(Duration::from_millis);
     assert_eq!(found(&[shifted(7)], packets()), [(0, Lack::Duration { claimed, packets: packets_took })]);
-    // Packets of an exchange beside it may be the ones that took longer.
+    // Packets of an exchange at the same time may be the ones that took longer.
     // So may those of another connection that opened meanwhile.
     let two = [packets(), vec![up(3, 6, 0)]].concat();
     assert_eq!(found(&[shifted(7)], two), []);
-    let beside = Claim { answered: false, ..claim(1, None, 40, 60, [0, 0]) };
-    assert_eq!(found(&[shifted(7), beside], packets()), []);
+    let another = Claim { answered: false, ..claim(1, None, 40, 60, [0, 0]) };
+    assert_eq!(found(&[shifted(7), another], packets()), []);
 }
 
 /// Seeds of traces; nightly draws more of them with `PROPTEST_CASES`.
