@@ -13,6 +13,7 @@ import polars as pl
 
 from tests.documents import whole_plan, whole_result
 from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
+from wirelab.metrics.tables import write_table
 from wirelab.schema import exchange_columns
 
 ROUND_TRIPS = {"http1": 2, "h2": 4, "h3": 2, "raw-tcp": 2}
@@ -72,9 +73,9 @@ def write_campaign(
     columns = (name for name in exchange_columns(["request-response"]) if name not in rows[0])
     unseen = [pl.lit(None, dtype=EXCHANGE_TYPES[name]).alias(name) for name in columns]
     unseen.append(pl.lit(None, dtype=pl.Boolean).alias("disturbed"))
-    pl.DataFrame(rows, infer_schema_length=None).with_columns(unseen).write_parquet(folder / "exchanges.parquet")
+    pl.DataFrame(rows, infer_schema_length=None).with_columns(unseen).pipe(write_table, folder / "exchanges.parquet")
     absent = [pl.lit(None, dtype=kind).alias(name) for name, kind in TRIAL_TYPES.items() if name not in table[0]]
-    pl.DataFrame(table, infer_schema_length=None).with_columns(absent).write_parquet(folder / "trials.parquet")
+    pl.DataFrame(table, infer_schema_length=None).with_columns(absent).pipe(write_table, folder / "trials.parquet")
     return folder
 
 

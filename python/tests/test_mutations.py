@@ -27,7 +27,7 @@ from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import load_experiment
 from wirelab.fit import observe_irtt, observe_ping
 from wirelab.metrics.dataset import EXCHANGE_TYPES, exchanges_of
-from wirelab.metrics.tables import read_table
+from wirelab.metrics.tables import read_table, write_table
 from wirelab.plan import make_plan
 from wirelab.schema.campaign import read_journal
 from wirelab_energy.trace import read_trace
@@ -61,8 +61,8 @@ def files(folder: Path) -> Iterator[tuple[str, Path, Callable[[Path], object]]]:
     for name, types in TABLES.items():
         table = pl.read_parquet(folder / name)
         missing = {column: kind for column, kind in types.items() if column not in table.columns}
-        table.with_columns(pl.lit(None, kind).alias(column) for column, kind in missing.items()).write_parquet(
-            folder / name
+        table.with_columns(pl.lit(None, kind).alias(column) for column, kind in missing.items()).pipe(
+            write_table, folder / name
         )
         yield name, folder / name, lambda path, types=types: read_table(path, types=types)
     exchanges = pl.DataFrame(

@@ -18,6 +18,7 @@ import wirelab.data
 from tests.documents import whole_plan
 from wirelab.claims.judge import judge_campaign
 from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
+from wirelab.metrics.tables import write_table
 from wirelab.stats.analyze import analyze
 
 GOLDEN = Path(__file__).parent / "analysis"
@@ -33,7 +34,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         table = pl.read_parquet(GOLDEN / name)
         absent = [pl.lit(None, dtype=kind).alias(each) for each, kind in types.items() if each not in table.columns]
-        table.with_columns(absent).write_parquet(folder / name)
+        table.with_columns(absent).pipe(write_table, folder / name)
     plan = json.loads((GOLDEN / "plan.json").read_text())
     plan["experiment"]["claims"] = str(CLAIMS)
     (folder / "plan.json").write_text(json.dumps(whole_plan(plan)))

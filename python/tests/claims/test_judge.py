@@ -17,6 +17,7 @@ from wirelab.claims.grade import Grades
 from wirelab.claims.judge import judge_campaign
 from wirelab.errors import RunError
 from wirelab.metrics.settings_seen import COLUMNS, SETTINGS_SEEN
+from wirelab.metrics.tables import write_table
 from wirelab.stats.dataset import Dataset
 
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
@@ -228,7 +229,7 @@ def _measured(folder: Path, protocol: str, effective: int) -> None:
             about = {"end": "client", "setting": "header-table-size", "source": "client", "connections": 5}
             rows.append({"trial": "a", "scenario": scenario["key"], **about, **bounds, "used": None})
     (folder / "plan.json").write_text(json.dumps(plan))
-    pl.DataFrame(rows, schema=COLUMNS).write_parquet(folder / SETTINGS_SEEN)
+    pl.DataFrame(rows, schema=COLUMNS).pipe(write_table, folder / SETTINGS_SEEN)
 
 
 @pytest.mark.parametrize(

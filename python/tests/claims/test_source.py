@@ -14,6 +14,7 @@ from wirelab.claims.family import judge_part
 from wirelab.claims.forms import Unanswered
 from wirelab.claims.judgement import Context
 from wirelab.claims.source import Measured, Samples
+from wirelab.metrics.tables import write_table
 from wirelab.stats.dataset import Dataset
 
 LEVELS = {"protocol": "h2", "link": "lossless", "workload.upload": "30 B"}
@@ -41,7 +42,7 @@ def test_a_mean_counts_a_single_time_out_at_the_time_out(tmp_path: Path) -> None
     exchanges.with_columns(
         outcome=pl.when(late).then(pl.lit("timed-out")).otherwise("outcome"),
         end_to_end_delay_ns=pl.when(~late).then("end_to_end_delay_ns"),
-    ).drop("row").write_parquet(tmp_path / "exchanges.parquet")
+    ).drop("row").pipe(write_table, tmp_path / "exchanges.parquet")
     source = _with_time_out(tmp_path, 180)
     draws = source.draws("delay", "mean", LEVELS)
     assert draws is not None
@@ -96,7 +97,7 @@ def test_disturbed_exchanges_are_left_out_of_the_unanswered(tmp_path: Path) -> N
     late = pl.col("row") < 2
     exchanges.with_columns(outcome=pl.when(late).then(pl.lit("failed")).otherwise("outcome"), disturbed=late).drop(
         "row"
-    ).write_parquet(tmp_path / "exchanges.parquet")
+    ).pipe(write_table, tmp_path / "exchanges.parquet")
     source = _with_time_out(tmp_path, 180)
     context = Context(source, 0.95, 0.95, 1.25, {})
     part = Unanswered(form="unanswered", of=LEVELS, least=0.01)

@@ -13,6 +13,7 @@ from tests.documents import whole_estimates, whole_plan
 from tests.report import campaigns
 from tests.synthetic import write_campaign
 from wirelab.cli import summary
+from wirelab.metrics.tables import write_table
 from wirelab.report.campaign import load
 from wirelab.report.grade import graded, reasons
 from wirelab.stats.analyze import analyze
@@ -29,7 +30,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pl.read_parquet(folder / "exchanges.parquet").with_columns(
         pl.when(is_late).then(pl.lit("timed-out")).otherwise("outcome").alias("outcome"),
         *(pl.when(~is_late).then(pl.col(name)).alias(name) for name in names),
-    ).write_parquet(folder / "exchanges.parquet")
+    ).pipe(write_table, folder / "exchanges.parquet")
     analyze(folder)
     return folder
 
@@ -119,7 +120,7 @@ def test_a_headline_metric_that_is_not_a_time_has_its_own_unit(
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     rows = pl.read_parquet(tmp_path / "exchanges.parquet")
     values = (value * (1 + pl.col("index") * 0.001)).alias(column)
-    rows.with_columns(values).write_parquet(tmp_path / "exchanges.parquet")
+    rows.with_columns(values).pipe(write_table, tmp_path / "exchanges.parquet")
     analyze(tmp_path)
     table, *_ = summary.tables(load(tmp_path, tmp_path))
     assert words in table

@@ -15,6 +15,7 @@ from tests.metrics.records import MS, Records, exchange, flow
 from wirelab.errors import WirelabError
 from wirelab.metrics.dataset import Dataset, build, damage_words, measure, values_so_far
 from wirelab.metrics.registry import EXCHANGE_METRICS
+from wirelab.metrics.tables import write_table
 from wirelab.schema import EXTENDED, exchange_columns, extension
 from wirelab.schema.campaign import EntryStatus, read_journal, read_plan
 from wirelab.schema.records import sync_records
@@ -290,8 +291,8 @@ def test_a_timeout_counts_for_its_own_size(tmp_path: Path, built: Build) -> None
     records = Records(tmp_path / "campaign", {"s": {"workload": IN_TURN}})
     records.trial("s", [exchange(0, outcome="timed-out"), exchange(1)], [flow(40_000)])
     dataset = built(records)
-    dataset.exchanges.write_parquet(records.folder / "exchanges.parquet")
-    dataset.trials.write_parquet(records.folder / "trials.parquet")
+    dataset.exchanges.pipe(write_table, records.folder / "exchanges.parquet")
+    dataset.trials.pipe(write_table, records.folder / "trials.parquet")
     measured = {one.metric.name: one.sample for one in Samples.read(records.folder).measured("s")}
     assert measured["end-to-end-delay"].censored == (1,)
     assert Samples.read(records.folder).downloads("s") == {

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from tests.documents import whole_estimates, whole_plan, whole_record, whole_verdicts
+from wirelab.metrics.tables import write_table
 
 GRADED = {"flag": "good", "why": "the difference is at least 10 times the link's error"}
 GOOD_LINK = {**GRADED, "error_s": 1e-5}
@@ -195,12 +196,12 @@ def _write_tables(folder: Path, scenarios: list[dict[str, Any]], trials: list[tu
         for dead in [{0} if key.startswith("h2") else set()]
         for i, delay in enumerate(values)
     ]  # fmt: skip
-    pl.DataFrame(exchanges, infer_schema_length=None).write_parquet(folder / "exchanges.parquet")
+    pl.DataFrame(exchanges, infer_schema_length=None).pipe(write_table, folder / "exchanges.parquet")
     rows = [
         {"trial": t["trial"], "scenario": t["scenario"], "status": "done", "excluded": False, "exclusion": None}
         for _, t in trials
     ]
-    pl.DataFrame(rows, schema_overrides={"exclusion": pl.String}).write_parquet(folder / "trials.parquet")
+    pl.DataFrame(rows, schema_overrides={"exclusion": pl.String}).pipe(write_table, folder / "trials.parquet")
     for _, trial in trials:
         path = folder / "trials" / trial["trial"]
         path.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from tests.report.campaigns import write
+from wirelab.metrics.tables import write_table
 from wirelab.report.campaign import load
 from wirelab.report.figures.timing_error import bars
 from wirelab.report.sections import trials
@@ -26,7 +27,7 @@ def test_a_trial_without_delivered_packets_has_a_dash(tmp_path: Path) -> None:
     late = {name: ([2_000], [80]) for name in names[1:]} | {names[0]: ([], [])}
     rows = [{"trial": name, "lateness_upper_ns": late[name][0], "lateness_packets": late[name][1]} for name in names]
     columns = pl.DataFrame(rows, schema_overrides={"lateness_upper_ns": pl.List(pl.Int64)})
-    pl.read_parquet(path).join(columns, on="trial", how="left").write_parquet(path)
+    pl.read_parquet(path).join(columns, on="trial", how="left").pipe(write_table, path)
     said = str(trials.section(load(folder, folder)))
     assert "·█········" in said
     assert "80 packets, the latest 2.00 µs" in said

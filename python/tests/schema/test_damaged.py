@@ -24,8 +24,9 @@ from tests.synthetic import write_campaign
 from wirelab.claims.judge import judge_campaign
 from wirelab.cli import main
 from wirelab.errors import WirelabError
+from wirelab.metrics import tables
 from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
-from wirelab.metrics.tables import read_table
+from wirelab.metrics.tables import read_table, require_whole, write_table
 from wirelab.schema import exchange_columns
 from wirelab.schema.campaign import JournalEntry, read_journal, read_plan, read_result
 from wirelab.schema.estimates import read_energy_model, read_estimates
@@ -170,7 +171,7 @@ def test_a_damaged_table_is_one_error_with_its_column(copy: Path, name: str) -> 
     chance = random.Random(name)
     path, types = copy / name, TABLES[name]
     whole = pl.read_parquet(path).with_columns(pl.lit(None, kind).alias(each) for each, kind in types.items())
-    whole.write_parquet(path)
+    whole.pipe(write_table, path)
     content = path.read_bytes()
     for number in range(100):
         column = chance.choice(list(types))
@@ -179,10 +180,10 @@ def test_a_damaged_table_is_one_error_with_its_column(copy: Path, name: str) -> 
                 path.write_bytes(content[: chance.randrange(len(content))])
                 column = ""
             case 1:
-                whole.drop(column).write_parquet(path)
+                whole.drop(column).pipe(write_table, path)
             case 2:
                 other = pl.Boolean if types[column] == pl.String else pl.String
-                whole.with_columns(pl.lit(None, other).alias(column)).write_parquet(path)
+                whole.with_columns(pl.lit(None, other).alias(column)).pipe(write_table, path)
             case 3:
                 path.unlink()
                 path.mkdir()
@@ -196,10 +197,31 @@ def test_a_damaged_table_is_one_error_with_its_column(copy: Path, name: str) -> 
             path.rmdir()
 
 
-def test_a_table_of_another_version_is_refused(copy: Path) -> None:
+def test_a_table_of_another_version_is_refused(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = copy / "trials.parquet"
-    pl.read_parquet(path).write_parquet(path, metadata={"wirelab_schema_version": "2"})
+    with monkeypatch.context() as other_build:
+        other_build.setattr(tables, "TABLES_VERSION", "2")
+        pl.read_parquet(path).pipe(write_table, path)
     with pytest.raises(WirelabError, match=r"its schema_version is 2, this build's is 1"):
+        read_table(path)
+
+
+def test_a_table_of_which_one_byte_differs_is_refused(copy: Path) -> None:
+    """Before the library that reads it sees it: over a damaged count it may ask for all memory and end the process."""
+    path = copy / "trials.parquet"
+    pl.DataFrame({"trial": ["a"]}).pipe(write_table, path)
+    whole = path.read_bytes()
+    for at in range(len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(WirelabError) as caught:
+            require_whole(path)
+        assert caught.value.hint == f"wirelab measure {copy}"
+
+
+def test_a_table_that_another_program_wrote_is_refused(copy: Path) -> None:
+    path = copy / "trials.parquet"
+    pl.read_parquet(path).write_parquet(path)
+    with pytest.raises(WirelabError, match="no digest"):
         read_table(path)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.synthetic import write_campaign
 from wirelab.errors import WirelabError
+from wirelab.metrics.tables import write_table
 from wirelab.stats.analyze import analyze
 
 
@@ -147,7 +148,7 @@ def test_excluded_trials_are_left_out_and_counted_by_protocol(tmp_path: Path) ->
     is_out = pl.col("trial") == out
     trials.with_columns(
         excluded=is_out, exclusion=pl.when(is_out).then(pl.lit("the link was late")).otherwise(None)
-    ).write_parquet(folder / "trials.parquet")
+    ).pipe(write_table, folder / "trials.parquet")
     made = analyze(folder)
     counts = {scenario["protocol"]: scenario["denominators"] for scenario in made["scenarios"]}
     assert counts["h2"]["trials"] == 5
@@ -160,14 +161,14 @@ def test_excluded_trials_are_left_out_and_counted_by_protocol(tmp_path: Path) ->
 def test_a_trial_with_kernel_drops_makes_its_link_unusable(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
     trials = pl.read_parquet(folder / "trials.parquet").with_columns(kernel_drops=pl.lit(2, pl.Int64))
-    trials.write_parquet(folder / "trials.parquet")
+    trials.pipe(write_table, folder / "trials.parquet")
     assert {row["flag"] for row in analyze(folder)["links"]} == {"unusable"}
 
 
 def test_packets_that_a_capture_lacks_are_reported(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
     trials = pl.read_parquet(folder / "trials.parquet").with_columns(left_out_of_captures=pl.lit(4, pl.Int64))
-    trials.write_parquet(folder / "trials.parquet")
+    trials.pipe(write_table, folder / "trials.parquet")
     assert [note for note in analyze(folder)["notes"] if note.startswith("12 packets are missing from captures")]
 
 
@@ -194,7 +195,7 @@ def test_a_campaign_that_was_not_measured_says_what_to_do(tmp_path: Path) -> Non
 
 def test_a_table_of_another_build_is_refused_with_what_to_do(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=1)
-    pl.read_parquet(folder / "trials.parquet").drop("uncounted").write_parquet(folder / "trials.parquet")
+    pl.read_parquet(folder / "trials.parquet").drop("uncounted").pipe(write_table, folder / "trials.parquet")
     with pytest.raises(
         WirelabError, match=r"trials.parquet was written by another build, or damaged: it has no column uncounted"
     ) as e:
@@ -223,8 +224,8 @@ def test_a_scenario_with_only_failed_trials_stays_in_the_counts_without_estimate
     lost = next(s for s in json.loads((folder / "plan.json").read_text())["scenarios"] if s["protocol"] == "h2")["key"]
     failed = pl.when(pl.col("scenario") == lost).then(pl.lit("failed")).otherwise("status")
     uncounted = pl.when(pl.col("scenario") == lost).then(pl.lit(2)).otherwise("uncounted")
-    trials.with_columns(status=failed, uncounted=uncounted).write_parquet(folder / "trials.parquet")
-    exchanges.filter(pl.col("scenario") != lost).write_parquet(folder / "exchanges.parquet")
+    trials.with_columns(status=failed, uncounted=uncounted).pipe(write_table, folder / "trials.parquet")
+    exchanges.filter(pl.col("scenario") != lost).pipe(write_table, folder / "exchanges.parquet")
     made = analyze(folder)
     scenario = next(s for s in made["scenarios"] if s["key"] == lost)
     assert scenario["metrics"] == {}
@@ -234,14 +235,14 @@ def test_a_scenario_with_only_failed_trials_stays_in_the_counts_without_estimate
     assert "Trials not done, by protocol: h2 3." in made["notes"]
     assert made["comparisons"] == []
     unsupported = pl.when(pl.col("scenario") == lost).then(pl.lit("unsupported")).otherwise("status")
-    trials.with_columns(status=unsupported).write_parquet(folder / "trials.parquet")
+    trials.with_columns(status=unsupported).pipe(write_table, folder / "trials.parquet")
     made = analyze(folder)
     counts = next(s for s in made["scenarios"] if s["key"] == lost)["denominators"]
     assert (counts["trials"], counts["failed_trials"], counts["unsupported_trials"]) == (3, 0, 3)
     assert "Trials of what is not supported, by protocol: h2 3." in made["notes"]
     assert not any(note.startswith("Trials not done") for note in made["notes"])
     stalled = pl.when(pl.col("scenario") == lost).then(pl.lit("unusable")).otherwise("status")
-    trials.with_columns(status=stalled).write_parquet(folder / "trials.parquet")
+    trials.with_columns(status=stalled).pipe(write_table, folder / "trials.parquet")
     notes = analyze(folder)["notes"]
     assert "Trials left out because the link was so late that a timer may have fired, by protocol: h2 3." in notes
     assert not any(note.startswith("Trials not done") for note in notes)
@@ -252,7 +253,7 @@ def test_a_torn_result_of_a_discarded_or_damaged_trial_stops_no_analysis(tmp_pat
     trials = pl.read_parquet(folder / "trials.parquet")
     discarded, damaged = trials["trial"].to_list()[:2]
     status = pl.when(pl.col("trial") == damaged).then(pl.lit("damaged")).otherwise("status").alias("status")
-    trials.with_columns(status, excluded=pl.col("trial") == discarded).write_parquet(folder / "trials.parquet")
+    trials.with_columns(status, excluded=pl.col("trial") == discarded).pipe(write_table, folder / "trials.parquet")
     whole = analyze(folder)["link_lateness"]
     for trial in (discarded, damaged):
         (folder / "trials" / trial / "result.json").write_text("{")
@@ -263,7 +264,7 @@ def test_trials_that_were_not_compared_with_packets_are_counted_with_the_reason(
     folder = write_campaign(tmp_path, protocols=("h2",), links=("random",), uploads=("30 B",), trials=3, exchanges=2)
     trials = pl.read_parquet(folder / "trials.parquet")
     why = pl.when(pl.col("replicate") > 0).then(pl.lit("netem says nothing")).alias("not_checked")
-    trials.with_columns(why).write_parquet(folder / "trials.parquet")
+    trials.with_columns(why).pipe(write_table, folder / "trials.parquet")
     words = "What the client says of 2 trials was not compared with packets: netem says nothing."
     assert words in analyze(folder)["notes"]
 
@@ -280,7 +281,7 @@ def test_a_difference_must_be_there_without_the_exchanges_that_the_emulator_dist
     late = (pl.col("scenario") == slow) & (pl.col("index") < 6)
     delay = pl.when(late).then(900_000_000).otherwise(100_000_000 + 1000 * pl.col("replicate") + pl.col("index") % 2)
     marks = late if disturbed else pl.lit(value=False)
-    exchanges.with_columns(end_to_end_delay_ns=delay, disturbed=marks).write_parquet(folder / "exchanges.parquet")
+    exchanges.with_columns(end_to_end_delay_ns=delay, disturbed=marks).pipe(write_table, folder / "exchanges.parquet")
     made = analyze(folder)
     [comparison] = [c for c in made["comparisons"] if c["metric"] == "end-to-end-delay"]
     quality = comparison["link"]
@@ -303,7 +304,7 @@ def test_a_scenario_with_only_timeouts_is_compared_and_not_left_out(tmp_path: Pa
         pl.when(~is_late).then(pl.col(c)).alias(c) for c in exchanges.columns if c.startswith(("end_to_end", "resp"))
     ]
     outcome = pl.when(is_late).then(pl.lit("timed-out")).otherwise("outcome").alias("outcome")
-    exchanges.with_columns(outcome, *delays).write_parquet(folder / "exchanges.parquet")
+    exchanges.with_columns(outcome, *delays).pipe(write_table, folder / "exchanges.parquet")
     made = analyze(folder)
     metrics = next(s for s in made["scenarios"] if s["key"] == late)["metrics"]
     assert metrics["end-to-end-delay"]["n"] == 30
@@ -348,7 +349,7 @@ def test_one_disturbed_exchange_does_not_take_a_percentile_its_quality(tmp_path:
     delay = times * (100_000_000 + 10_000 * pl.col("replicate") + 100_000 * pl.col("index"))
     first = (pl.col("scenario") == slow) & (pl.col("replicate") == 0) & (pl.col("index") == 0)
     exchanges = pl.read_parquet(folder / "exchanges.parquet")
-    exchanges.with_columns(end_to_end_delay_ns=delay, disturbed=first).write_parquet(folder / "exchanges.parquet")
+    exchanges.with_columns(end_to_end_delay_ns=delay, disturbed=first).pipe(write_table, folder / "exchanges.parquet")
     [headline] = [each for each in analyze(folder)["comparisons"] if each["metric"] == "end-to-end-delay"]
     assert headline["ratio_of_percentiles"]["n"] == 200
     assert "survive" not in headline["link_of_percentiles"]["why"]

@@ -10,6 +10,7 @@ import pytest
 
 from tests.synthetic import write_campaign
 from wirelab.errors import WirelabError
+from wirelab.metrics.tables import write_table
 from wirelab.stats.dataset import Dataset, Measured
 
 
@@ -53,7 +54,7 @@ def test_a_delays_undisturbed_sample_lacks_the_exchanges_that_the_emulator_distu
     assert _measured(folder)["end-to-end-delay"].undisturbed is None
     exchanges = pl.read_parquet(folder / "exchanges.parquet")
     late = (pl.col("replicate") == 1).alias("disturbed")
-    exchanges.with_columns(late).write_parquet(folder / "exchanges.parquet")
+    exchanges.with_columns(late).pipe(write_table, folder / "exchanges.parquet")
     measured = _measured(folder)
     every, calm = measured["end-to-end-delay"].sample, measured["end-to-end-delay"].undisturbed
     assert calm is not None
@@ -65,7 +66,7 @@ def test_a_delays_undisturbed_sample_lacks_the_exchanges_that_the_emulator_distu
 def test_a_metric_that_no_completed_exchange_has_is_not_one_of_time_outs(tmp_path: Path) -> None:
     folder = _written(tmp_path, timed_out=0.5)
     table = pl.read_parquet(folder / "exchanges.parquet").with_columns(response_time_ns=pl.lit(None, dtype=pl.Int64))
-    table.write_parquet(folder / "exchanges.parquet")
+    table.pipe(write_table, folder / "exchanges.parquet")
     assert "response-time" not in _measured(folder)
 
 
@@ -74,7 +75,7 @@ def test_values_unknown_by_timeouts_are_counted_unless_censored(tmp_path: Path) 
     rows = pl.read_parquet(folder / "exchanges.parquet")
     first = (rows["replicate"] == 0) & (rows["outcome"] == "completed")
     one_a_trial = pl.when(first & (pl.col("index") == rows.filter(first)["index"].min())).then(1e6)
-    rows.with_columns(one_a_trial.alias("throughput_bps")).write_parquet(folder / "exchanges.parquet")
+    rows.with_columns(one_a_trial.alias("throughput_bps")).pipe(write_table, folder / "exchanges.parquet")
     late = int((rows["outcome"] == "timed-out").sum())
     samples = {name: measured.sample for name, measured in _measured(folder).items()}
     assert (samples["end-to-end-delay"].unknown, sum(samples["end-to-end-delay"].censored)) == (0, late)
@@ -94,9 +95,9 @@ def test_resource_use_has_one_value_for_each_finished_trial(tmp_path: Path) -> N
     table = pl.read_parquet(folder / "trials.parquet")
     used = [{"client_cpu_ns": 50_000_000 * (each + 1), "client_cpu_idle_ns": 10_000_000} for each in range(len(table))]
     failed = pl.when(pl.col("replicate") == 3).then(pl.lit("failed")).otherwise(pl.col("status")).alias("status")
-    table.with_columns(
-        failed, exchanges_ns=pl.lit(100_000_000, pl.Int64), **pl.DataFrame(used).to_dict()
-    ).write_parquet(folder / "trials.parquet")
+    table.with_columns(failed, exchanges_ns=pl.lit(100_000_000, pl.Int64), **pl.DataFrame(used).to_dict()).pipe(
+        write_table, folder / "trials.parquet"
+    )
     measured = _measured(folder)
     assert measured["client-cpu"].unit == "s"
     assert [len(trial) for trial in measured["client-cpu"].sample.trials] == [1, 1, 1]

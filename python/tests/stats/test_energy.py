@@ -13,6 +13,7 @@ from tests.documents import whole_energy
 from tests.synthetic import write_campaign
 from wirelab.metrics.energy_names import BOUNDS, DAY, MESSAGE, RADIO, column, columns
 from wirelab.metrics.radio import ENERGY, STATES
+from wirelab.metrics.tables import write_table
 from wirelab.stats.analyze import estimate
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.energy import radio_energies
@@ -37,7 +38,7 @@ def written(folder: Path, battery: dict[str, float] | None = None, *, day: bool 
             f"day_energy{end}_j": pl.lit(100 * joules if day else None, pl.Float64)
             for end, joules in columns_of.items()
         },
-    ).write_parquet(folder / "exchanges.parquet")
+    ).pipe(write_table, folder / "exchanges.parquet")
     (folder / ENERGY).write_text(json.dumps(whole_energy(CONFIGURED | {"battery": battery})))
     rows = [
         {
@@ -47,7 +48,7 @@ def written(folder: Path, battery: dict[str, float] | None = None, *, day: bool 
         for trial, scenario in exchanges["trial", "scenario"].unique(maintain_order=True).iter_rows()
         for state in ("transmit", "receive")
     ]  # fmt: skip
-    pl.DataFrame(rows).write_parquet(folder / STATES)
+    pl.DataFrame(rows).pipe(write_table, folder / STATES)
     return Dataset.read(folder)
 
 
@@ -106,7 +107,7 @@ def test_with_the_processor_states_are_those_of_the_trials_that_know_it(tmp_path
             f"message_energy{end}_j": pl.when(of_known).then(pl.col(f"radio_energy{end}_j") + 1e-3)
             for end in ("", "_least", "_most")
         }
-    ).write_parquet(tmp_path / "exchanges.parquet")
+    ).pipe(write_table, tmp_path / "exchanges.parquet")
     states = pl.read_parquet(tmp_path / STATES)
     of_messages = {column(MESSAGE, bound): pl.when(of_known).then(column(RADIO, bound)) for bound in BOUNDS}
     states = states.with_columns(**of_messages)
@@ -116,7 +117,7 @@ def test_with_the_processor_states_are_those_of_the_trials_that_know_it(tmp_path
         .head(1)
         .with_columns(state=pl.lit("processor"), **{name: pl.lit(value) for name, value in (nothing | taken).items()})
     )
-    pl.concat([states, work]).write_parquet(tmp_path / STATES)
+    pl.concat([states, work]).pipe(write_table, tmp_path / STATES)
     (tmp_path / ENERGY).write_text(json.dumps(whole_energy(CONFIGURED | {"measured_on_device": True})))
     dataset = Dataset.read(tmp_path)
     _, found = radio_energies(dataset)

@@ -11,6 +11,7 @@ import pytest
 
 from tests.synthetic import write_campaign
 from wirelab.metrics.ledger import COLUMNS, LEDGER, PARTS
+from wirelab.metrics.tables import write_table
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.ledger import ledgers
 
@@ -28,7 +29,7 @@ def test_bytes_are_shared_by_all_exchanges_of_a_scenario(tmp_path: Path) -> None
     assert ledgers(dataset) == {}
     rows = [row("a", "s", 10, 300, ip=400, application=500), row("b", "s", 30, 900, ip=800, application=1500)]
     rows += [row("c", "t", 5, None, sealed=50), row("d", "t", 5, 60, application=60), row("e", "u", 0, 0)]
-    pl.DataFrame(rows, schema=COLUMNS).write_parquet(tmp_path / LEDGER)
+    pl.DataFrame(rows, schema=COLUMNS).pipe(write_table, tmp_path / LEDGER)
     found = ledgers(dataset)
     assert found.keys() == {"s", "t"}
     assert (found["s"]["exchanges"], found["s"]["trials"]) == (40, 2)
@@ -38,7 +39,7 @@ def test_bytes_are_shared_by_all_exchanges_of_a_scenario(tmp_path: Path) -> None
     expected = {"total": 80.0, "ip": 30.0, "application": 50.0, "payload": 30.0, "headers": 20.0, "packets": 0.2}
     assert expected.items() <= found["s"]["up"].items()
     one = [row("c", "t", 5, None, sealed=50)]
-    pl.DataFrame(one, schema=COLUMNS).write_parquet(tmp_path / LEDGER)
+    pl.DataFrame(one, schema=COLUMNS).pipe(write_table, tmp_path / LEDGER)
     alone = ledgers(dataset)["t"]
     assert (alone["trials"], alone["total"]["point"], alone["total"]["low"]) == (1, 10.0, None)
     assert (found["t"]["up"]["payload"], found["t"]["up"]["headers"], found["t"]["up"]["sealed"]) == (None, None, 5.0)
@@ -55,7 +56,7 @@ def day(
     (folder / "plan.json").write_text(json.dumps(plan))
     dataset = Dataset.read(folder)
     counted = row("a", dataset.scenarios[0].key, 10, 300, handshake=1000, connection=500, ip=400, application=600)
-    pl.DataFrame([counted | more], schema=COLUMNS).write_parquet(folder / LEDGER)
+    pl.DataFrame([counted | more], schema=COLUMNS).pipe(write_table, folder / LEDGER)
     [found] = ledgers(dataset).values()
     return dict(found["day"])
 

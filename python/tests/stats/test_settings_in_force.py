@@ -11,6 +11,7 @@ import pytest
 
 from tests.synthetic import write_campaign
 from wirelab.metrics.settings_seen import COLUMNS, SETTINGS_SEEN
+from wirelab.metrics.tables import write_table
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.settings_in_force import NOT_KNOWN, NOT_SAID, settings_in_force
 
@@ -32,7 +33,7 @@ def in_force(folder: Path, settings: dict[str, Any], *seen: dict[str, Any]) -> l
     (folder / "plan.json").write_text(json.dumps(plan))
     rows = [{**each, "scenario": scenario["key"]} for each in seen]
     if rows:
-        pl.DataFrame(rows, schema=COLUMNS).write_parquet(folder / SETTINGS_SEEN)
+        pl.DataFrame(rows, schema=COLUMNS).pipe(write_table, folder / SETTINGS_SEEN)
     return settings_in_force(Dataset.read(folder)).get(scenario["key"], [])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import mmap
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -19,7 +21,15 @@ if TYPE_CHECKING:
 
 
 VERSION, TABLES_VERSION = "wirelab_schema_version", "1"
-"""Key and value in a Parquet file's metadata; a table of other tools has none."""
+"""Key and value in a Parquet file's metadata."""
+
+DIGEST, DIGITS = "wirelab_digest", 64
+"""Key in a Parquet file's metadata. Its value is `sha256:` and the SHA-256 of the file with zeros in its place."""
+
+_BEGINS = b"sha256:"
+
+PARQUET = b"PAR1"
+"""The first and the last bytes of a Parquet file."""
 
 
 def read_table(
@@ -27,16 +37,15 @@ def read_table(
 ) -> pl.DataFrame:
     """A table of `campaign`, by default of the folder that it is in.
 
-    Raises `WirelabError` if the file is torn, is of another version, lacks a column of `types`, or has another type in
-    one.
+    Raises `WirelabError` if the file is not as it was written, is of another version, lacks a column of `types`, or has
+    another type in one.
     """
     import polars as pl
 
     folder = campaign or path.parent
+    _require_as_written(path, folder)
     try:
-        if not path.is_file():
-            _torn(path, folder)
-        version = pl.read_parquet_metadata(path).get(VERSION, TABLES_VERSION)
+        version = pl.read_parquet_metadata(path).get(VERSION)
         table = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         _torn(path, folder)
@@ -51,26 +60,60 @@ def read_table(
 
 
 def write_table(table: pl.DataFrame, path: Path) -> None:
-    """Write a table with its version. Raises `RunError` if the system refuses it."""
+    """Write a table with its version and its digest. Raises `RunError` if the system refuses it."""
     import polars as pl
 
+    metadata = {VERSION: TABLES_VERSION, DIGEST: _BEGINS.decode() + "0" * DIGITS}
     try:
         with replaced(path) as fresh:
-            table.write_parquet(fresh, compression="zstd", metadata={VERSION: TABLES_VERSION})
+            table.write_parquet(fresh, compression="zstd", metadata=metadata)
+            with fresh.open("r+b") as file, mmap.mmap(file.fileno(), 0) as content:
+                at = _digest_at(content)
+                assert at is not None
+                content[at : at + DIGITS] = _digest_of(content, at)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise RunError(f"cannot be written: {error}", Where(str(path))) from None
 
 
 def require_whole(*tables: Path) -> None:
-    """Raise `WirelabError` if one of these is there and ends too soon: what it holds is described at its end."""
-    import polars as pl
-
+    """Raise `WirelabError` if one of these is there and is not as it was written."""
     for path in tables:
-        try:
-            if path.exists():
-                pl.read_parquet_schema(path)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-            _torn(path, path.parent)
+        if path.exists():
+            _require_as_written(path, path.parent)
+
+
+def _require_as_written(path: Path, campaign: Path) -> None:
+    """By its digest: the library that reads tables may end the process over a damaged one."""
+    try:
+        if not path.is_file():
+            _torn(path, campaign)
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            at = _digest_at(content)
+            if at is not None and content[at : at + DIGITS] == _digest_of(content, at):
+                return
+            torn = content[:4] != PARQUET or content[-4:] != PARQUET
+    except (OSError, ValueError):
+        _torn(path, campaign)
+    if torn:
+        _torn(path, campaign)
+    why = "it has no digest" if at is None else "its digest is of other content"
+    raise damaged(path, why, _again(campaign))
+
+
+def _digest_at(content: mmap.mmap) -> int | None:
+    """Where its digits are, or None: metadata are behind all that a table holds."""
+    key = content.rfind(DIGEST.encode())
+    value = content.find(_BEGINS, key) if key >= 0 else -1
+    return value + len(_BEGINS) if value >= 0 else None
+
+
+def _digest_of(content: mmap.mmap, at: int) -> bytes:
+    digest = hashlib.sha256()
+    with memoryview(content) as view:
+        digest.update(view[:at])
+        digest.update(b"0" * DIGITS)
+        digest.update(view[at + DIGITS :])
+    return digest.hexdigest().encode()
 
 
 def _torn(path: Path, campaign: Path) -> NoReturn:

@@ -12,6 +12,7 @@ import pytest
 from tests.documents import whole_energy, whole_result
 from wirelab.cli.show.trial_words import energy_words, resource_lines
 from wirelab.errors import WirelabError
+from wirelab.metrics.tables import write_table
 
 
 def row(what: str, *joules: float | None) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def row(what: str, *joules: float | None) -> dict[str, Any]:
 def written(folder: Path, *, validated: bool = True) -> Path:
     (folder / "energy.json").write_text(json.dumps(whole_energy({"radio": {"name": "r", "validated": validated}})))
     rows = [{"trial": "t", **row("trial_radio_energy", 1.0, 2.0, 2.0)}]
-    pl.DataFrame(rows).write_parquet(folder / "trials.parquet")
+    pl.DataFrame(rows).pipe(write_table, folder / "trials.parquet")
     return folder
 
 

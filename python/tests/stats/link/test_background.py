@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from tests.synthetic import write_campaign
+from wirelab.metrics.tables import write_table
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link.background import background
 
@@ -25,8 +26,8 @@ def test_the_mean_is_over_trials_that_count_and_only_of_scenarios_with_traffic(t
     trials = pl.read_parquet(folder / "trials.parquet")
     rate = pl.when(pl.col("replicate") < 5).then(1_000_000 + 1000 * pl.col("replicate"))
     excluded = pl.col("replicate") == 4
-    trials.with_columns(rate.alias("background_bps"), excluded.alias("excluded")).write_parquet(
-        folder / "trials.parquet"
+    trials.with_columns(rate.alias("background_bps"), excluded.alias("excluded")).pipe(
+        write_table, folder / "trials.parquet"
     )
     [(key, met)] = background(Dataset.read(folder)).items()
     assert key == loaded["key"]

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from tests.synthetic import write_campaign
+from wirelab.metrics.tables import write_table
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.machine.endpoint_waits import endpoint_waits
 
@@ -22,7 +23,7 @@ def waits(folder: Path, **columns: int | None) -> dict[str, Any]:
     path = folder / "trials.parquet"
     values = {"duration_ns": 500 * MS, **columns}
     given = [pl.lit(value, dtype=pl.Int64).alias(name) for name, value in values.items()]
-    pl.read_parquet(path).with_columns(given).write_parquet(path)
+    pl.read_parquet(path).with_columns(given).pipe(write_table, path)
     [found] = endpoint_waits(Dataset.read(folder)).values()
     return found
 
