@@ -220,8 +220,9 @@ def _remove_unfinished(campaign: Campaign) -> None:
     ended = []
     last = {entry.trial: entry for entry in campaign.journal.entries}
     for entry in last.values():
-        # A crash may have come between the line and the renaming.
-        if entry.status is EntryStatus.DISCARDED:
+        # A crash may have come between the line and the renaming; a folder next to a kept attempt is of a later one.
+        kept = attempt_folder(campaign.folder, entry.trial, entry.attempt)
+        if entry.status is EntryStatus.DISCARDED and not os.path.lexists(kept):
             campaign.set_aside(entry)
     for folder in (campaign.folder / TRIALS).iterdir():
         known = "." in folder.name or (folder.name in last and last[folder.name].status.final)
