@@ -19,7 +19,9 @@ def read_statistic(value: object) -> str:
         return value
     match = _PERCENTILE.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise UnitError("is not a statistic to rank by", hint='write "median", "mean", or a percentile such as "p95"')
+        raise UnitError(
+            "is not a statistic to rank by", hint='write "median", "mean", or a percentile from "p1" to "p99"'
+        )
     return MEDIAN if match[1] == "50" else match[0]
 
 

@@ -102,8 +102,8 @@ def test_by_names_what_it_can_rank_by(verb: str, said: str) -> None:
     result = CliRunner().invoke(main, [verb, "page", "--by", said])
     assert result.exit_code == 2
     assert f"{said} is not a statistic to rank by" in result.stderr
-    assert '"median", "mean", or a percentile such as "p95"' in result.stderr
-    assert "--set metric=NAME" in result.stderr
+    assert '"median", "mean", or a percentile from "p1" to "p99"' in result.stderr
+    assert "--set" not in result.stderr
 
 
 def test_another_document_of_the_folder_goes_with_it(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import ceil
 from pathlib import Path
 
@@ -70,6 +71,18 @@ def test_a_quick_run_with_too_few_values_for_its_percentile_is_warned_of(tmp_pat
     assert "nothing will be ranked" not in run(*words)[2]
     err = run(*words, "--budget", "1s")[2]
     assert "nothing will be ranked: the p95 needs 100 values of each scenario, and one has at most " in err
+
+
+def test_a_budget_below_the_smallest_quick_run_is_said_with_what_it_takes() -> None:
+    err = run("plan", "quickstart", "--budget", "10ms")[2]
+    assert re.fullmatch(r"even the smallest quick run takes about [0-9.]+ s, longer than --budget 10 ms\n", err), err
+    assert run("plan", "quickstart", "--budget", "30s")[2] == ""
+
+
+@VERBS
+def test_a_download_that_takes_longer_than_its_timeout_is_reported(verb: str) -> None:
+    words = ("quickstart", "--set", "workload.download=3MB", "--set", "protocol=h2", "--link", "nb-iot")
+    assert "1 of 1 scenarios may time out (h2): an exchange is expected to take " in run(verb, *words)[2]
 
 
 def test_unsupported_scenarios_use_none_of_the_budget() -> None:

@@ -212,6 +212,16 @@ def test_the_quality_counts_the_scenarios_that_are_good(campaign: Path, tmp_path
     assert line.endswith("  quality good in 1 of 2 scenarios, else at worst limited (the machine, not the link)")
 
 
+def test_a_scenario_without_results_has_no_quality_of_its_own(campaign: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(campaign, tmp_path / "half")
+    estimates = json.loads((folder / "estimates.json").read_text())
+    del estimates["scenarios"][0]
+    for row in estimates["links"]:
+        row["flag"] = "good"
+    (folder / "estimates.json").write_text(json.dumps(whole_estimates(estimates)))
+    assert graded(load(folder, folder)) == "good in 1 of 1 scenario"
+
+
 def test_encrypted_and_unencrypted_protocols_have_tables_of_their_own(tmp_path: Path) -> None:
     folder = campaigns.write(tmp_path, protocols=("http1", "coap", "https1", "h2"), links=("clean",))
     tables = [table.splitlines() for table in summary.tables(load(folder, folder)) if "median" in table]

@@ -14,7 +14,7 @@ from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.progress import Summary
 from wirelab.runner.run import Runner
 from wirelab.runner.start import run_campaign
-from wirelab.runner.unready import ready_words
+from wirelab.runner.unready import printed, ready_words
 from wirelab.schema import EndpointResult, TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
 from wirelab.schema.plan import Implementations, Plan
@@ -201,3 +201,10 @@ def test_a_trial_that_was_not_ready_is_not_repeated_with_its_late_block(folder: 
     statuses = [entry.status for entry in last(folder).values() if entry.trial.startswith("t0")]
     assert statuses.count(EntryStatus.FAILED) >= 1
     assert {*statuses} == {EntryStatus.FAILED, EntryStatus.NOT_RUN}
+
+
+def test_the_event_by_which_a_program_is_ready_is_no_reason_why_its_exchanges_are_not_confirmed(tmp_path: Path) -> None:
+    (tmp_path / "stdout.txt").write_text('{"event":"ready","ports":{}}\nno such topic\n')
+    (tmp_path / "stderr.txt").write_text("")
+    assert [*printed(tmp_path, events=False)] == ["its stderr is empty", "its stdout ends with:", "    no such topic"]
+    assert '    {"event":"ready","ports":{}}' in [*printed(tmp_path)]

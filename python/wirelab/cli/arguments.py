@@ -61,7 +61,7 @@ class StatisticType(click.ParamType[Any]):
         try:
             return read_statistic(value)
         except UnitError as error:
-            self.fail(f"{value} {error} ({error.hint}; --set metric=NAME names what is measured)", param, ctx)
+            self.fail(f"{value} {error} ({error.hint})", param, ctx)
 
 
 experiment_argument = click.argument("experiment", metavar="FILE")

@@ -1,4 +1,4 @@
-"""Warnings before a run: scenarios that cannot run, page references that are not loaded, loads that may time out."""
+"""Warnings before a run: scenarios that cannot run, page references that are not loaded, time-outs to expect."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Beforehand(NamedTuple):
 
 def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
     """Say on stderr what was dropped or chosen without being asked, what keeps scenarios from being run here, what
-    pages leave out, and which loads would time out.
+    pages leave out, and which exchanges would time out.
 
     Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything.
     """
@@ -54,15 +54,23 @@ def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, jobs: int)
     """The experiment's plan, or a quick run that fits the budget with so many parallel trials. Unsupported scenarios
     use none of the budget.
     """
-    from wirelab.plan import make_plan
+    from wirelab.plan import expected_ns, make_plan
     from wirelab.runner.entries import forecast_failures
+    from wirelab.runner.minutes import run_ns
 
     own_ns = plan.experiment.stop.budget_ns
     if own_ns is not None and own_ns < budget_ns:
         longer = f"--budget {format_duration(budget_ns)} is longer than stop.budget"
         click.echo(f"{longer}: no block starts after {format_duration(own_ns)}", err=True)
     unsupported = forecast_failures(plan, experiment.source.folder).unsupported
-    return make_plan(experiment, budget_ns=budget_ns, jobs=jobs, unsupported=unsupported)
+    quick = make_plan(experiment, budget_ns=budget_ns, jobs=jobs, unsupported=unsupported)
+    if quick.experiment.preview is not None and expected_ns(quick, jobs) > budget_ns:
+        takes = format_duration(run_ns(quick, jobs))
+        click.echo(
+            f"even the smallest quick run takes about {takes}, longer than --budget {format_duration(budget_ns)}",
+            err=True,
+        )
+    return quick
 
 
 def _left_out(experiment: Experiment) -> Iterator[str]:
@@ -87,13 +95,14 @@ def _too_few_values(plan: Plan) -> Iterator[str]:
 
 
 def _too_late(experiment: Experiment) -> Iterator[str]:
-    """A line for each timeout that is shorter than the expected load time."""
-    from wirelab.experiment.duration.late import late_loads
+    """A line for each timeout that is shorter than the expected time of a load or another exchange."""
+    from wirelab.experiment.duration.late import late_exchanges
 
-    for timeout_ns, late in late_loads(experiment).items():
+    for timeout_ns, late in late_exchanges(experiment).items():
+        what = "a load" if experiment.sites() else "an exchange"
         which = "; ".join(list(late)[:NAMED]) + "; …" * (len(late) > NAMED)
         yield (
-            f"{len(late)} of {len(experiment.scenarios)} scenarios may time out ({which}): a load is expected to take "
+            f"{len(late)} of {len(experiment.scenarios)} scenarios may time out ({which}): {what} is expected to take "
             f"{'up to ' * (len(late) > 1)}{format_duration(max(late.values()))}, and workload.timeout is "
             f"{format_duration(timeout_ns)}"
         )

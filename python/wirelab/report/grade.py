@@ -79,8 +79,8 @@ def graded(campaign: Campaign) -> str:
 
 
 def _of_scenarios(campaign: Campaign) -> Iterator[Grade]:
-    """The quality of each scenario that has one: the worst of its links, of links that all share, and of its endpoints'
-    CPU waiting.
+    """The quality of each scenario with results: the worst of its links, of links that all share, and of its endpoints'
+    CPU waiting. Some have none.
     """
     by_link: dict[str, list[Grade]] = {}
     for row in campaign.links:
@@ -88,8 +88,10 @@ def _of_scenarios(campaign: Campaign) -> Iterator[Grade]:
             by_link.setdefault(row["link_name"], []).append(row["flag"])
     shared = [each.flag for each in _shared(campaign.estimates)]
     for scenario in campaign.scenarios:
+        if scenario.estimates is None:
+            continue
         found = [*by_link.get(scenario.plan.link_name, []), *shared]
-        if scenario.estimates is not None and (waits := scenario.estimates["endpoints"]) is not None:
+        if (waits := scenario.estimates["endpoints"]) is not None:
             found.append(waits["flag"])
         if found:
             yield max(found, key=GRADES.index)

@@ -40,4 +40,4 @@ def _printed(scenario: Scenario, folder: Path) -> Iterator[str]:
     suspects = [role for role, name in programs.items() if name != BUILTIN] or [Role.CLIENT]
     for role in suspects:
         yield f"{role.value} {programs[role]}:"
-        yield from (f"  {line}" for line in printed(folder / role.value))
+        yield from (f"  {line}" for line in printed(folder / role.value, events=False))

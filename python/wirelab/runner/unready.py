@@ -24,6 +24,7 @@ OUTPUTS = ("stderr", "stdout")
 ROLES = {role.value: role for role in Role}
 FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
 """Signals that a program does not raise by a fault of its own."""
+EVENT = '{"event":'
 READY_EVENT = '{"event": "ready", "ports": {"main": PORT}}'
 
 
@@ -121,10 +122,10 @@ def _lacking(entry: ServerEntry) -> list[str]:
     return ["{{ address }}"] * (not named & {"address", "host"}) + ["{{ port }}"] * ("port" not in named)
 
 
-def printed(folder: Path) -> Iterator[str]:
-    """The last lines of a program's output."""
+def printed(folder: Path, *, events: bool = True) -> Iterator[str]:
+    """The last lines of a program's output; without `events` none by which it says that it is ready."""
     for output in OUTPUTS:
-        lines = _last_lines(folder / f"{output}.txt")
+        lines = [line for line in _last_lines(folder / f"{output}.txt") if events or not line.startswith(EVENT)]
         yield f"its {output} ends with:" if lines else f"its {output} is empty"
         yield from (f"    {line}" for line in lines)
 

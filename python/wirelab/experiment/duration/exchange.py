@@ -70,10 +70,10 @@ def expected_exchange_ns(scenario: Scenario, protocol: ProtocolDescription) -> i
 
 
 def patient_exchange_ns(scenario: Scenario, protocol: ProtocolDescription) -> int:
-    """The same if nobody gave up sooner than after `PATIENCE_NS`."""
+    """Time that the largest exchange takes if nobody gave up sooner than after `PATIENCE_NS`."""
     timeout_ns = max(scenario.workload.timeout_ns, PATIENCE_NS)
     patient = scenario.workload.model_copy(update={"timeout_ns": timeout_ns})
-    return expected_exchange_ns(replace(scenario, workload=patient), protocol)
+    return exchange_parts(replace(scenario, workload=patient), protocol).total_ns
 
 
 def _message(scenario: Scenario, workload: PubSub | Stream) -> Parts:
