@@ -115,13 +115,13 @@ def _repeats(protocol: ProtocolDescription) -> str:
     if protocol.transport == "tcp":
         return "counts once (sequence numbers)"
     if protocol.secure:
-        return "counts again: packets do not show it"
+        return "counts twice: encryption hides it"
     return "never sent twice" if protocol.echo else "counts once (message IDs)"
 
 
 def _covers(protocol: ProtocolDescription) -> str:
     if protocol.echo:
-        return "nothing" if protocol.transport == "tcp" else "8 bytes of each datagram"
+        return "nothing" if protocol.transport == "tcp" else "the header of each datagram (8 bytes)"
     parts = ["handshake"] * protocol.secure + ["headers"]
     trips = protocol.timing.round_trips
     return ", ".join([*parts[:-1], *["session"] * (trips.session > 0), parts[-1]])
