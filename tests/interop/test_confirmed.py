@@ -63,7 +63,7 @@ kind = "telemetry"
 message = "30 B"
 exchanges = {exchanges}
 concurrency = {concurrency}
-timeout = "60 s"
+timeout = "10 s"
 [stop]
 replicates = 1
 """
@@ -135,7 +135,7 @@ def test_a_program_that_only_exits_with_0_is_found_by_run_and_interop(
 
 
 # With 800 exchanges a trial 51,200, half of them at 10 % loss.
-@pytest.mark.parametrize(("exchanges", "concurrency"), [(5, 1), nightly(800, 8)])
+@pytest.mark.parametrize(("exchanges", "concurrency"), [(5, 1), nightly(800, 16)])
 @pytest.mark.parametrize(
     "protocols",
     [
