@@ -116,7 +116,7 @@ def cases() -> Iterator[Any]:
         for each in registered().protocols:
             if ends_of(work, each.name):
                 yield pytest.param(
-                    work, [each.name], ["clean", "lossy"], 20, id=f"{work}-{each.name}", marks=pytest.mark.nightly
+                    work, [each.name], ["clean", "lossy"], 8, id=f"{work}-{each.name}", marks=pytest.mark.nightly
                 )
 
 
