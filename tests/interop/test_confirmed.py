@@ -134,7 +134,7 @@ def test_a_program_that_only_exits_with_0_is_found_by_run_and_interop(
     )
 
 
-# At night: 50,400 exchanges, half of them at 10 % loss. A CoAP client that repeats one message at a time needs its time.
+# At night 50,400 exchanges, half of them at 10 % loss. A CoAP client repeats one message at a time, and takes long.
 @pytest.mark.parametrize("concurrency", [1, nightly(16)])
 @pytest.mark.parametrize(
     ("protocols", "at_night"),
