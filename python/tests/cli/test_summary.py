@@ -220,6 +220,9 @@ def test_a_scenario_without_results_has_no_quality_of_its_own(campaign: Path, tm
         row["flag"] = "good"
     (folder / "estimates.json").write_text(json.dumps(whole_estimates(estimates)))
     assert graded(load(folder, folder)) == "good in 1 of 1 scenario"
+    estimates["scenarios"].clear()
+    (folder / "estimates.json").write_text(json.dumps(whole_estimates(estimates)))
+    assert graded(load(folder, folder)) == "good"
 
 
 def test_encrypted_and_unencrypted_protocols_have_tables_of_their_own(tmp_path: Path) -> None:

@@ -351,6 +351,21 @@ def test_a_lost_line_of_a_repeated_trial_leaves_the_records_of_its_discarded_att
     assert kept.read_bytes() == earlier
 
 
+def test_a_lost_line_of_a_discarded_attempt_leaves_its_records(folder: Path) -> None:
+    def behave(request: TrialRequest, attempt: int) -> TrialResult:
+        return result(request.trial, link=link_report(late=50) if attempt == 1 else None)
+
+    run(make_plan(1, 1), folder, behave)
+    journal = folder / "journal.jsonl"
+    done = next(line for line in journal.read_bytes().splitlines(keepends=True) if b'"done"' in line)
+    journal.write_bytes(done)
+    kept = folder / "trials" / "t0-0000.discarded-1" / "result.json"
+    earlier = kept.read_bytes()
+    with open_campaign(folder, make_plan(1, 1), "digest", fresh=False, retry_failed=False) as campaign:
+        assert [entry.trial for entry in campaign.reopened] == ["t0-0000"]
+    assert kept.read_bytes() == earlier
+
+
 def test_after_one_stall_the_block_is_run_again_and_counts(folder: Path) -> None:
     stall = link_report(worst_ns=20_000_000_000)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import mmap
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -67,10 +66,12 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
     try:
         with replaced(path) as fresh:
             table.write_parquet(fresh, compression="zstd", metadata=metadata)
-            with fresh.open("r+b") as file, mmap.mmap(file.fileno(), 0) as content:
-                at = _digest_at(content)
-                assert at is not None
-                content[at : at + DIGITS] = _digest_of(content, at)
+            content = fresh.read_bytes()
+            at = _digest_at(content)
+            assert at is not None
+            with fresh.open("r+b") as file:
+                file.seek(at)
+                file.write(_digest_of(content, at))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise RunError(f"cannot be written: {error}", Where(str(path))) from None
 
@@ -87,27 +88,26 @@ def _require_as_written(path: Path, campaign: Path) -> None:
     try:
         if not path.is_file():
             _torn(path, campaign)
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            at = _digest_at(content)
-            if at is not None and content[at : at + DIGITS] == _digest_of(content, at):
-                return
-            torn = content[:4] != PARQUET or content[-4:] != PARQUET
-    except (OSError, ValueError):
+        content = path.read_bytes()
+    except OSError:
         _torn(path, campaign)
-    if torn:
+    at = _digest_at(content)
+    if at is not None and content[at : at + DIGITS] == _digest_of(content, at):
+        return
+    if content[:4] != PARQUET or content[-4:] != PARQUET:
         _torn(path, campaign)
     why = "it has no digest" if at is None else "its digest is of other content"
     raise damaged(path, why, _again(campaign))
 
 
-def _digest_at(content: mmap.mmap) -> int | None:
+def _digest_at(content: bytes) -> int | None:
     """Where its digits are, or None: metadata are behind all that a table holds."""
     key = content.rfind(DIGEST.encode())
     value = content.find(_BEGINS, key) if key >= 0 else -1
     return value + len(_BEGINS) if value >= 0 else None
 
 
-def _digest_of(content: mmap.mmap, at: int) -> bytes:
+def _digest_of(content: bytes, at: int) -> bytes:
     digest = hashlib.sha256()
     with memoryview(content) as view:
         digest.update(view[:at])

@@ -70,6 +70,8 @@ def graded(campaign: Campaign) -> str:
     if worst not in GRADES:
         return worst
     each = list(_of_scenarios(campaign))
+    if not each:
+        return worst
     count = f"good in {each.count(GRADES[0])} of {len(each)} scenario{'s' * (len(each) != 1)}"
     if worst == GRADES[0]:
         return count

@@ -79,11 +79,14 @@ class Campaign:
             self.set_aside(entry)
 
     def set_aside(self, entry: JournalEntry) -> None:
-        """Keep the records of a discarded attempt under its own name."""
+        """Keep the records of a discarded attempt under its own name. A folder next to kept ones is of a later attempt,
+        of which the journal has no line: it is removed.
+        """
         folder = self.trial_folder(entry.trial)
-        if os.path.lexists(folder):
-            kept = attempt_folder(self.folder, entry.trial, entry.attempt)
-            remove_any(kept)
+        kept = attempt_folder(self.folder, entry.trial, entry.attempt)
+        if os.path.lexists(kept):
+            remove_any(folder)
+        elif os.path.lexists(folder):
             folder.rename(kept)
 
     def reopen_damaged(self) -> None:

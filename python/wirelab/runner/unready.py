@@ -24,7 +24,7 @@ OUTPUTS = ("stderr", "stdout")
 ROLES = {role.value: role for role in Role}
 FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
 """Signals that a program does not raise by a fault of its own."""
-EVENT = '{"event":'
+EVENT = re.compile(r'\s*\{\s*"event"\s*:\s*"ready"')
 READY_EVENT = '{"event": "ready", "ports": {"main": PORT}}'
 
 
@@ -125,19 +125,19 @@ def _lacking(entry: ServerEntry) -> list[str]:
 def printed(folder: Path, *, events: bool = True) -> Iterator[str]:
     """The last lines of a program's output; without `events` none by which it says that it is ready."""
     for output in OUTPUTS:
-        lines = [line for line in _last_lines(folder / f"{output}.txt") if events or not line.startswith(EVENT)]
+        lines = _last_lines(folder / f"{output}.txt", events=events)
         yield f"its {output} ends with:" if lines else f"its {output} is empty"
         yield from (f"    {line}" for line in lines)
 
 
-def _last_lines(path: Path) -> list[str]:
+def _last_lines(path: Path, *, events: bool) -> list[str]:
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - TAIL_BYTES))
             text = file.read(TAIL_BYTES).decode(errors="replace")
     except OSError:
         return []
-    lines = (_printable(line) for line in text.splitlines() if line.strip())
+    lines = (_printable(line) for line in text.splitlines() if line.strip() and (events or not EVENT.match(line)))
     return [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in [*lines][-LAST_LINES:]]
 
 

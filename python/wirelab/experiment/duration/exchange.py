@@ -44,7 +44,6 @@ HOLDS_BACK = "devtools-latency"
 """A browser's own setting: milliseconds before each response."""
 IPV6_MORE_BYTES = 20
 """Of a header more than of IPv4's (RFC 8200, section 3)."""
-PATIENCE_NS = 3600 * 10**9
 
 
 def exchange_parts(scenario: Scenario, protocol: ProtocolDescription) -> Parts:
@@ -67,13 +66,6 @@ def expected_exchange_ns(scenario: Scenario, protocol: ProtocolDescription) -> i
         return exchange_parts(scenario, protocol).total_ns
     each = [_request(scenario, workload, protocol.timing, size).total_ns for size in workload.downloads]
     return sum(each) // len(each)
-
-
-def patient_exchange_ns(scenario: Scenario, protocol: ProtocolDescription) -> int:
-    """Time that the largest exchange takes if nobody gave up sooner than after `PATIENCE_NS`."""
-    timeout_ns = max(scenario.workload.timeout_ns, PATIENCE_NS)
-    patient = scenario.workload.model_copy(update={"timeout_ns": timeout_ns})
-    return exchange_parts(replace(scenario, workload=patient), protocol).total_ns
 
 
 def _message(scenario: Scenario, workload: PubSub | Stream) -> Parts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wirelab.experiment.duration.exchange import patient_exchange_ns
+from wirelab.experiment.duration.exchange import exchange_parts
 
 if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
@@ -16,7 +16,7 @@ def late_exchanges(experiment: Experiment) -> dict[int, dict[str, int]]:
     for scenario in experiment.scenarios:
         protocol = experiment.known.protocol(scenario.protocol)
         if protocol is not None:
-            takes_ns, timeout_ns = patient_exchange_ns(scenario, protocol), scenario.workload.timeout_ns
+            takes_ns, timeout_ns = exchange_parts(scenario, protocol).patient_ns, scenario.workload.timeout_ns
             if takes_ns > timeout_ns:
                 found.setdefault(timeout_ns, {})[scenario.name] = takes_ns
     return found
