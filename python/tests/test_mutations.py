@@ -34,8 +34,11 @@ from wirelab_energy.trace import read_trace
 
 SEED = int(os.environ.get("WIRELAB_SEED") or 1)
 TOTAL = int(os.environ.get("WIRELAB_MUTATIONS") or 2000)
-SLOW = {"programs.toml", "catalogue.toml", "claims.toml", "quickstart.toml", "milosevic2021.toml", "page.toml"}
-"""They get a quarter of what the others get."""
+WEIGHTS = {
+    **dict.fromkeys(("programs.toml", "catalogue.toml", "claims.toml", "quickstart.toml", "page.toml"), 4),
+    "milosevic2021.toml": 1,
+}
+"""Those that take long get less than 16, which the others get."""
 EXPERIMENTS = ("quickstart", "milosevic2021", "page")
 LOST = np.array([index % 7 == 0 for index in range(60)])
 
@@ -115,8 +118,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Cal
 
 def share(name: str) -> int:
     """How many of all mutations are of this kind of file."""
-    weights = [1 if each in SLOW else 4 for each in NAMES]
-    return math.ceil(TOTAL * (1 if name in SLOW else 4) / sum(weights))
+    return math.ceil(TOTAL * WEIGHTS.get(name, 16) / sum(WEIGHTS.get(each, 16) for each in NAMES))
 
 
 @pytest.mark.parametrize("name", NAMES)
