@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +17,6 @@ CSV = "CSV"
 _SECONDS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _PREFIXES = {"": 1.0, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9}
 _QUANTITIES = {"power": "W", "current": "A", "voltage": "V"}
-_UNIT = re.compile(r"(?P<name>.*?)\s*[(\[](?P<unit>[^)\]]*)[)\]]\s*$")
 _HINT = (
     "a header names columns and units, such as 'time (s),power (mW)' or 'time (ms),current (uA)'; "
     "exports of Power Profiler, Otii and IoT-LAB are read as they are"
@@ -56,8 +54,7 @@ def csv_columns(header: str, where: Where) -> Columns:
     wanted: dict[str, tuple[int, float | None]] = {}
     since_1970 = False
     for place, cell in enumerate(names):
-        match = _UNIT.match(cell.strip())
-        name, unit = (match["name"], match["unit"].strip()) if match else (cell.strip(), "")
+        name, unit = _name_and_unit(cell.strip())
         what = next((word for word in ("time", *_QUANTITIES) if word in name.lower()), None)
         if what is None or what in wanted:
             continue
@@ -68,6 +65,15 @@ def csv_columns(header: str, where: Where) -> Columns:
     if "time" not in wanted or not {"power", "current"} & wanted.keys():
         raise WirelabError(f"is not a trace of power: its first line is '{header.strip()[:60]}'", where, _HINT)
     return Columns(CSV, wanted, separator, len(names), 1, since_1970=since_1970)
+
+
+def _name_and_unit(cell: str) -> tuple[str, str]:
+    """`time (s)` and `time [s]` as `time` and `s`. Not by a regular expression: a header may be long."""
+    opened = max(cell.rfind("("), cell.rfind("["))
+    unit = cell[opened + 1 : -1]
+    if opened < 0 or cell[-1] not in ")]" or not {")", "]"}.isdisjoint(unit):
+        return cell, ""
+    return cell[:opened].strip(), unit.strip()
 
 
 def oml_columns(lines: Iterable[str], where: Where) -> Columns:

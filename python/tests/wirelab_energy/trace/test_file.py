@@ -85,6 +85,7 @@ def test_plain_columns_are_recognized_by_their_names_and_units(tmp_path: Path) -
         ("time (s),power (W)\n", "/power.csv: has 0 samples"),
         ("time (s),power (W)\n1,2\n", "/power.csv: has 1 samples"),
         ("a,b\n1,2\n", "/power.csv: is not a trace of power: its first line is 'a,b'"),
+        ("[" * 100_000, "/power.csv: is not a trace of power: its first line is '[[["),
         ("time,power (W)\n1,2\n2,3\n", "/power.csv: column 'time' has no unit"),
         ("time (h),power (W)\n1,2\n2,3\n", "/power.csv: column 'time (h)' has unknown unit 'h'"),
         ("time (s),power (mA)\n1,2\n2,3\n", "/power.csv: column 'power (mA)' has unknown unit 'mA'"),
