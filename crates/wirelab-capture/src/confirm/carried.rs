@@ -84,8 +84,9 @@ impl Carried {
             return Some(sent?.max(received?));
         }
         let sent = uplink.reaches(claim.bytes[0].max(1), earliest)?;
+        // Over a link that delays by less than its stamps are exact to, it may have left before the message had come.
         let answer = (0..downlink.departures.len())
-            .skip(downlink.departures.partition_point(|departure| *departure < sent))
+            .skip(downlink.departures.partition_point(|departure| *departure + TOLERANCE < sent))
             .find(|place| downlink.arrivals[*place] + TOLERANCE >= sent)?;
         Some(downlink.departures[answer].max(downlink.reaches(claim.bytes[1], earliest)?))
     }

@@ -76,6 +76,13 @@ fn an_answer_that_left_before_the_message_was_there_is_none() {
 }
 
 #[test]
+fn an_answer_over_a_link_that_delays_by_less_than_stamps_are_exact_to_is_one() {
+    // Seed 4937662070294501603 of the traces: the stamp of the answer is 48 us before that of the message.
+    let Trace { claims, log } = trace(4_937_662_070_294_501_603, true);
+    assert_eq!(unconfirmed(&claims, &deliveries(&log, SERVER_PORT)), []);
+}
+
+#[test]
 fn bytes_of_one_exchange_do_not_confirm_another() {
     let packets = vec![up(1, 0, 30), down(1, 10, 5)];
     let twice = [claim(0, 1, 0, 20, [30, 5]), claim(1, 1, 0, 20, [30, 5])];
