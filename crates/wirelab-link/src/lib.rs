@@ -21,5 +21,5 @@ pub use error::ParameterError;
 pub use impairment::{Counters, IMPAIRMENTS, Impairment, SHARED};
 pub use instant::Instant;
 pub use link::Link;
-pub use packet::{Direction, DropCause, Dropped, Flow, Packet, PortId, Transport};
+pub use packet::{Carries, Direction, DropCause, Dropped, Ends, Flow, Packet, PortId, TcpFlags, Transport};
 pub use random::{Probability, Seed};

@@ -236,6 +236,7 @@ impl Impairment for Link {
     fn counters(&self) -> Counters {
         let mut counters = self.exit.counters(0);
         for stage in self.stages().map(Impairment::counters) {
+            counters.originated += stage.originated;
             counters.duplicated += stage.duplicated;
             counters.dropped += stage.dropped;
             counters.held += stage.held;

@@ -1,5 +1,6 @@
-//! A packet as impairments see it: port, size, flow and stamps. Its headers are not read.
+//! A packet as impairments see it: port, size, flow, ends and stamps. Its headers are not read.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::Instant;
@@ -64,8 +65,43 @@ pub enum Transport {
     Other,
 }
 
-/// A packet on its way through a link. Impairments look at `size`, `port` and `flow` only; `data` is carried untouched (it may be empty in a
-/// replay), but for the one bit that corruption inverts.
+/// Where a packet comes from and goes to, as the caller states it: this crate reads no headers. Port 0 is that of what has none.
+///
+/// Of an ICMP error they are the ends of the packet that it tells of, turned around: as if that packet were answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ends {
+    /// Its sender.
+    pub source: SocketAddr,
+    /// Its receiver.
+    pub destination: SocketAddr,
+    /// What it is between them.
+    pub carries: Carries,
+}
+
+/// What a packet is to an address translation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Carries {
+    /// A datagram, or what belongs to no connection.
+    Datagram,
+    /// A segment of TCP.
+    Segment(TcpFlags),
+    /// An ICMP error.
+    Error,
+}
+
+/// Flags of a segment of TCP that open, close or break its connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TcpFlags {
+    /// It opens the connection.
+    pub syn: bool,
+    /// It is the sender's last.
+    pub fin: bool,
+    /// It resets the connection.
+    pub rst: bool,
+}
+
+/// A packet on its way through a link. Impairments look at `size`, `port`, `flow` and `ends` only; `data` is carried untouched (it may be empty in a
+/// replay): the caller inverts `corrupted_bit` in it, and gives it its `translated` end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Order of arrival at the link, from 0; leads from an outcome to its packet.
@@ -78,6 +114,12 @@ pub struct Packet {
     pub arrival: Instant,
     /// Its flow.
     pub flow: Flow,
+    /// Its ends as it came; none if the caller cannot tell them.
+    pub ends: Option<Ends>,
+    /// What an address translation put in place of one of them: of the source of an uplink packet, of the destination of a downlink one.
+    pub translated: Option<SocketAddr>,
+    /// The link made it: a reset, which has the `sequence` and the frame of the segment that it answers.
+    pub originated: bool,
     /// A copy that the link made; it has the `sequence` of its original.
     pub copy: bool,
     /// The bit that was inverted, counted from the first of the IP header.
@@ -91,8 +133,20 @@ pub struct Packet {
 impl Packet {
     /// One as it comes to a link, which has done nothing to it yet. Without bytes, as in a replay; set `data` for others.
     pub fn new(sequence: u64, port: PortId, size: u32, arrival: Instant, flow: Flow) -> Self {
-        let (copy, corrupted_bit, airtime, data) = (false, None, Duration::ZERO, Vec::new());
-        Self { sequence, port, size, arrival, flow, copy, corrupted_bit, airtime, data }
+        Self {
+            sequence,
+            port,
+            size,
+            arrival,
+            flow,
+            ends: None,
+            translated: None,
+            originated: false,
+            copy: false,
+            corrupted_bit: None,
+            airtime: Duration::ZERO,
+            data: Vec::new(),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::{Caller, Plan, Sender, Stage, drive};
 use dialogue::{leave, millis as ms, outcomes, train};
 use shared::{Air, Shared, ieee80211g};
-use wirelab_link::impairment::{Nat, Radio, Sleep};
+use wirelab_link::impairment::{NatSpec, Radio, SharedSpec, Sleep};
 use wirelab_link::queue::Queue;
 use wirelab_link::{DropCause, Flow, Impairment, Instant, Link, Packet, PortId, Transport};
 
@@ -76,44 +76,14 @@ fn a_client_in_its_deepest_sleep_gets_nothing_until_it_sends() {
 }
 
 const UDP: Flow = Flow { id: 1, transport: Transport::Udp };
-const TCP: Flow = Flow { id: 2, transport: Transport::Tcp };
 
 fn packet(sequence: u64, port: u16, flow: Flow) -> Packet {
-    Packet::new(sequence, PortId(port), 100, Instant::default(), flow)
+    let port = PortId(port);
+    Packet { ends: Some(common::ends(port, flow)), ..Packet::new(sequence, port, 100, Instant::default(), flow) }
 }
 
-/// Hands in packets at these milliseconds; true for each that passes.
-fn passed(nat: &mut Nat, packets: &[(u64, u16, Flow)]) -> Vec<bool> {
-    let passes = |(at, port, flow): &(u64, u16, Flow)| {
-        let now = Instant::default() + ms(*at);
-        nat.handle_packet(packet(0, *port, *flow), now);
-        let left = nat.poll_packet(now).map(|(instant, _)| instant);
-        let dropped = nat.poll_dropped().map(|drop| (drop.at, drop.cause));
-        assert!(matches!((left, dropped), (Some(at), None) | (None, Some((at, DropCause::Nat))) if at == now));
-        left.is_some()
-    };
-    packets.iter().map(passes).collect()
-}
-
-#[test]
-fn only_an_uplink_packet_makes_a_mapping() {
-    let other = Flow { id: 3, ..UDP };
-    let packets = [(0, 1, UDP), (1, 0, UDP), (2, 1, UDP), (3, 1, other), (4, 0, other), (5, 1, other)];
-    assert_eq!(passed(&mut Nat::new(ms(100), ms(100)), &packets), [false, true, true, false, true, true]);
-}
-
-#[test]
-fn a_mapping_ends_when_no_packet_of_either_direction_has_used_it_for_its_time() {
-    let packets =
-        [(0, 0, UDP), (99, 1, UDP), (198, 1, UDP), (298, 1, UDP), (299, 1, UDP), (300, 0, UDP), (399, 1, UDP)];
-    assert_eq!(passed(&mut Nat::new(ms(100), ms(1)), &packets), [true, true, true, false, false, true, true]);
-}
-
-#[test]
-fn tcp_has_a_separate_time_out_and_everything_else_that_of_udp() {
-    let other = Flow { id: 3, transport: Transport::Other };
-    let packets = [(0, 0, TCP), (0, 0, UDP), (0, 0, other), (500, 1, TCP), (500, 1, UDP), (500, 1, other)];
-    assert_eq!(passed(&mut Nat::new(ms(100), ms(1000)), &packets), [true, true, true, true, false, false]);
+fn nat_of_1_s() -> NatSpec {
+    NatSpec { udp_timeout_ns: 1_000_000_000, ..NatSpec::examples().remove(0) }
 }
 
 fn link(shared: Shared, uplink: Duration, downlink: Duration) -> Link {
@@ -124,7 +94,7 @@ fn link(shared: Shared, uplink: Duration, downlink: Duration) -> Link {
 #[test]
 fn packets_pass_radio_chain_medium_and_translation_in_the_order_of_their_direction() {
     let air = Some(Air::Serialiser(800_000, 10_000));
-    let shared = Shared { air, radio: Some((sleeps(), 10_000)), nat: Some([ms(1000); 2]) };
+    let shared = Shared { air, radio: Some((sleeps(), 10_000)), nat: Some(nat_of_1_s()) };
     // Up: 50 ms of waking, 10 ms of delay, 1 ms on the air. Down: 20 ms and 1 ms.
     let departures = leave(&mut link(shared, ms(10), ms(20)), &[(0, 0, 100), (62_000, 1, 100), (140_000, 1, 100)]);
     // The second keeps the client awake until 183 ms.
@@ -133,7 +103,7 @@ fn packets_pass_radio_chain_medium_and_translation_in_the_order_of_their_directi
 
 #[test]
 fn a_mapping_begins_when_the_uplink_packet_has_come_to_the_far_end() {
-    let shared = || Shared { nat: Some([ms(1000); 2]), ..Shared::default() };
+    let shared = || Shared { nat: Some(nat_of_1_s()), ..Shared::default() };
     let packets = [(0, 0, 99), (9_999, 1, 99), (10_000, 1, 99)];
     let outcomes = outcomes(&mut link(shared(), ms(10), ms(0)), &packets);
     assert_eq!(outcomes, [(10_000_000, None), (9_999_000, Some(DropCause::Nat)), (10_000_000, None)]);
@@ -164,7 +134,7 @@ fn sleep_begins_with_the_links_first_packet() {
 #[test]
 fn a_link_with_any_shared_stage_moves_a_late_arrival_up_to_the_last_poll() {
     let radio = Shared { radio: Some((sleeps(), 100)), ..Shared::default() };
-    let nat = Shared { nat: Some([ms(1000); 2]), ..Shared::default() };
+    let nat = Shared { nat: Some(nat_of_1_s()), ..Shared::default() };
     let wifi = Shared { air: Some(Air::Wifi(ieee80211g())), ..Shared::default() };
     for shared in [radio, nat, wifi] {
         let mut link = link(shared, ms(0), ms(0));

@@ -134,7 +134,7 @@ fn reordered_packets_arrive_in_the_order_in_which_the_log_says_they_left() {
 #[test]
 fn a_late_answer_finds_no_mapping_and_an_answer_in_fragments_does() {
     let Some(mut host) = open() else { return };
-    let nat = NatSpec { udp_timeout_ns: LATE.as_nanos() as u64 / 3, tcp_timeout_ns: 1_000_000_000 };
+    let nat = NatSpec { udp_timeout_ns: LATE.as_nanos() as u64 / 3, ..NatSpec::examples().remove(0) };
     let link = LinkSpec { nat: Some(nat), mtu: Some(600), ..delay(MILLISECOND) };
     let endpoints = vec![host.server("udp_late_echo"), host.client("udp_listener")];
     let mut trial = host.trial("nat", link, endpoints);
@@ -242,7 +242,7 @@ fn links_whose_directions_share_air_radio_and_mappings_replay() {
                 sleeps: vec![sleep(10_000_000, Some(8_000_000)), sleep(1_000_000_000, None)],
                 buffer_bytes: 4000,
             }),
-            nat: Some(NatSpec { udp_timeout_ns: 40_000_000, tcp_timeout_ns: 40_000_000 }),
+            nat: Some(NatSpec { udp_timeout_ns: 40_000_000, keep_port: false, ..NatSpec::examples().remove(0) }),
             mtu: Some(576),
             family: None,
             backend: None,

@@ -48,11 +48,13 @@ pub trait Impairment: Send {
     fn counters(&self) -> Counters;
 }
 
-/// Conservation: `received + duplicated == delivered + dropped + held`, at every instant.
+/// Conservation: `received + originated + duplicated == delivered + dropped + held`, at every instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets handed to `handle_packet`.
     pub received: u64,
+    /// Packets of the stage's own: resets.
+    pub originated: u64,
     /// Copies made.
     pub duplicated: u64,
     /// Packets collected by `poll_packet`.

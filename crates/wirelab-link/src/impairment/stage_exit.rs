@@ -9,6 +9,7 @@ use crate::{Counters, DropCause, Dropped, Instant, Packet};
 #[derive(Debug, Default)]
 pub(crate) struct StageExit {
     received: u64,
+    originated: u64,
     duplicated: u64,
     delivered: u64,
     dropped: u64,
@@ -32,6 +33,11 @@ impl StageExit {
     /// Count a packet handed to the stage.
     pub(crate) fn receive(&mut self) {
         self.received += 1;
+    }
+
+    /// Count a packet of the stage's own, which then departs as any packet.
+    pub(crate) fn originate(&mut self) {
+        self.originated += 1;
     }
 
     /// Count a copy made by the stage, which then departs or is dropped as any packet.
@@ -91,8 +97,8 @@ impl StageExit {
     /// The accounts, when the stage itself keeps `waiting` packets in addition to those in the exit.
     pub(crate) fn counters(&self, waiting: usize) -> Counters {
         let held = (self.departures.len() + self.overtaking.len() + waiting) as u64;
-        let Self { received, duplicated, delivered, dropped, .. } = *self;
-        Counters { received, duplicated, delivered, dropped, held }
+        let Self { received, originated, duplicated, delivered, dropped, .. } = *self;
+        Counters { received, originated, duplicated, delivered, dropped, held }
     }
 }
 

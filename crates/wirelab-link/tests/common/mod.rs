@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -12,7 +13,10 @@ use wirelab_link::impairment::{
 };
 use wirelab_link::queue::{Limit, Queue, QueueSpec};
 use wirelab_link::spec::Place;
-use wirelab_link::{Chain, Direction, DropCause, Flow, Impairment, Instant, Link, Packet, PortId, Seed, Transport};
+use wirelab_link::{
+    Carries, Chain, Direction, DropCause, Ends, Flow, Impairment, Instant, Link, Packet, PortId, Seed, TcpFlags,
+    Transport,
+};
 
 /// A year: what leaves at all does so before.
 const HORIZON: Instant = Instant::from_nanos(31_536_000_000_000_000);
@@ -223,6 +227,16 @@ pub fn flow(size: u32) -> Flow {
     Flow { id: u64::from(size % 3), transport }
 }
 
+/// The ends of a flow's packet from this port; each segment of TCP opens a connection.
+pub fn ends(port: PortId, flow: Flow) -> Ends {
+    let at = |host, port| SocketAddr::from((Ipv4Addr::new(10, 77, 0, host), port));
+    let (client, server) = (at(1, 5000 + flow.id as u16), at(2, 443));
+    let (source, destination) = if port.direction() == Direction::Uplink { (client, server) } else { (server, client) };
+    let syn = TcpFlags { syn: true, ..TcpFlags::default() };
+    let carries = if flow.transport == Transport::Tcp { Carries::Segment(syn) } else { Carries::Datagram };
+    Ends { source, destination, carries }
+}
+
 /// Send `train` through `impairment` as `caller` does, and return every packet's outcome. Conservation is checked after every call.
 pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -> Outcomes {
     let mut run = Run { impairment, outcomes: Outcomes::new(), handed_in: 0, taken_out: 0, clock: Instant::default() };
@@ -274,7 +288,8 @@ fn packets(train: &[Send]) -> Vec<Packet> {
     let mut arrival = Instant::default();
     let packet = |(sequence, send): (u64, &Send)| {
         arrival = arrival + send.gap;
-        Packet::new(sequence, PortId(send.port), send.size, arrival, flow(send.size))
+        let (port, flow) = (PortId(send.port), flow(send.size));
+        Packet { ends: Some(ends(port, flow)), ..Packet::new(sequence, port, send.size, arrival, flow) }
     };
     (0..).zip(train).map(packet).collect()
 }
@@ -335,6 +350,6 @@ impl Run<'_> {
         let counters = self.impairment.counters();
         assert_eq!(counters.received, self.handed_in);
         let leaving = counters.delivered + counters.dropped + counters.held + self.taken_out;
-        assert_eq!(counters.received + counters.duplicated, leaving, "{counters:?}");
+        assert_eq!(counters.received + counters.originated + counters.duplicated, leaving, "{counters:?}");
     }
 }

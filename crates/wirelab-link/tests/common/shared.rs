@@ -32,8 +32,7 @@ pub struct Shared {
     pub air: Option<Air>,
     /// Sleeps and buffer.
     pub radio: Option<(Vec<Sleep>, u64)>,
-    /// Time-outs of UDP and TCP.
-    pub nat: Option<[Duration; 2]>,
+    pub nat: Option<NatSpec>,
 }
 
 impl Air {
@@ -60,8 +59,9 @@ impl Shared {
         if let Some((sleeps, buffer)) = &self.radio {
             link = link.with(Box::new(Radio::new(sleeps.clone(), *buffer).unwrap()));
         }
-        if let Some([udp, tcp]) = self.nat {
-            link = link.with(Box::new(Nat::new(udp, tcp)));
+        if let Some(nat) = &self.nat {
+            let seed = Seed { link: plan.seed, direction: Direction::Uplink, index: u16::MAX - 2 };
+            link = link.with(Box::new(Nat::new(nat.rules(), seed)));
         }
         link
     }
@@ -160,8 +160,9 @@ pub fn radio() -> impl Strategy<Value = (Vec<Sleep>, u64)> {
     })
 }
 
-pub fn nat() -> impl Strategy<Value = [Duration; 2]> {
-    chosen(NatSpec::arbitrary).prop_map(|spec| [spec.udp_timeout_ns, spec.tcp_timeout_ns].map(Duration::from_nanos))
+/// One that keeps ports: packets of both directions have ends that were chosen before.
+pub fn nat() -> impl Strategy<Value = NatSpec> {
+    chosen(NatSpec::arbitrary).prop_map(|spec| NatSpec { keep_port: true, ..spec })
 }
 
 pub fn shared() -> impl Strategy<Value = Shared> {

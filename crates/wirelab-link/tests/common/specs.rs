@@ -90,7 +90,13 @@ pub fn psm() -> RadioSpec {
 }
 
 pub fn nat_of_10_ms() -> NatSpec {
-    NatSpec { udp_timeout_ns: 10 * MILLISECOND, tcp_timeout_ns: 20 * MILLISECOND }
+    let [example] = &NatSpec::examples()[..] else { panic!("there is one") };
+    NatSpec {
+        udp_timeout_ns: 10 * MILLISECOND,
+        tcp_transitory_timeout_ns: 20 * MILLISECOND,
+        tcp_established_timeout_ns: 20 * MILLISECOND,
+        ..example.clone()
+    }
 }
 
 /// Every example of every impairment.

@@ -234,8 +234,9 @@ impl Watched<'_> {
     /// Packets are kept where the facts say, in each direction.
     fn causes(&self, found: &mut Vec<String>) {
         for direction in Direction::ALL {
-            // Too many for any queue, over some seconds, by a sender that nothing opened the way for.
-            let sent = |nth: u32| Sent { direction, ..uplink(LATER + Duration::from_micros(nth.into()), 1000) };
+            // Too many for any queue and any table, over some seconds, by a sender that nothing opened the way for.
+            let at = |nth: u32| LATER + Duration::from_micros(nth.into());
+            let sent = |nth: u32| Sent { direction, flow: nth.into(), ..uplink(at(nth), 1000) };
             let train: Vec<Sent> = (0..2000).map(sent).collect();
             let mut seen = BTreeSet::new();
             for nth in 0..self.seeds {

@@ -1,8 +1,9 @@
 //! Packets through a stage, and what is seen of them.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use wirelab_link::{Direction, DropCause, Flow, Impairment, Instant, Packet, PortId, Seed, Transport};
+use wirelab_link::{Carries, Direction, DropCause, Ends, Flow, Impairment, Instant, Packet, PortId, Seed, Transport};
 
 /// What is seen of one packet that was handed in.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +38,17 @@ pub struct Sent {
     pub flow: u64,
 }
 
+impl Sent {
+    /// Each flow is a client's port to one server.
+    fn ends(&self) -> Ends {
+        let at = |host, port| SocketAddr::from((Ipv4Addr::new(10, 77, 0, host), port));
+        let (client, server) = (at(1, 1024 + self.flow as u16), at(2, 443));
+        let (source, destination) =
+            if self.direction == Direction::Uplink { (client, server) } else { (server, client) };
+        Ends { source, destination, carries: Carries::Datagram }
+    }
+}
+
 /// `packets` of `size` bytes, one every `gap`, and the outcome of each until an hour after the last.
 pub fn send(stage: &mut dyn Impairment, packets: u64, size: u32, gap: Duration) -> Vec<Seen> {
     let at = |nth: u64| gap * u32::try_from(nth).expect("a short train");
@@ -55,7 +67,8 @@ pub fn watch(stage: &mut dyn Impairment, train: &[Sent], end: Duration) -> Vec<S
         seen[sequence as usize].arrival_ns = arrival.as_nanos();
         let flow = Flow { id: sent.flow, transport: Transport::Udp };
         let port = PortId(sent.direction.index() as u16);
-        stage.handle_packet(Packet::new(sequence, port, sent.size, arrival, flow), arrival);
+        let ends = Some(sent.ends());
+        stage.handle_packet(Packet { ends, ..Packet::new(sequence, port, sent.size, arrival, flow) }, arrival);
         collect(stage, arrival, &mut seen, &mut departed);
     }
     poll_until(stage, Instant::default() + end, &mut seen, &mut departed);

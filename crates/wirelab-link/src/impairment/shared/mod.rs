@@ -12,7 +12,7 @@ mod wifi;
 use std::time::Duration;
 
 pub use self::ieee802154::{Csma, Ieee802154, Ieee802154Spec};
-pub use self::nat::{Nat, NatSpec};
+pub use self::nat::{Dependence, Nat, NatSpec, Rules as NatRules, Unmapped};
 pub use self::radio::{Radio, RadioSpec, SleepSpec};
 pub use self::sleep::{RadioInterval, RadioState, Sleep, SleepMachine};
 pub use self::turns::{SerialiserSpec, Turns};

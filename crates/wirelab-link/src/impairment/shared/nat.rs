@@ -1,50 +1,101 @@
 //! Address translation.
 
-use std::collections::HashMap;
+mod table;
+
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::table::{Dependence, Rules, Unmapped};
+use self::table::{Table, Verdict};
 use super::{Position, Shared};
 use crate::facts::{Kept, SharedFacts};
 use crate::impairment::spec::SharedSpec;
 use crate::impairment::stage_exit::StageExit;
-use crate::packet::{Flow, Transport};
 use crate::spec::{Choices, Place, SpecError, words};
-use crate::{Counters, Direction, DropCause, Dropped, Impairment, Instant, Packet, Seed};
+use crate::{Counters, Direction, DropCause, Dropped, Impairment, Instant, Packet, PortId, Seed};
 
-const ABOUT: &str = "Address translation at the far end of the path, as Linux's connection tracking does it: a mapping for each flow, which \
-    keeps its ports (RFC 4787; RFC 5382 for TCP). An uplink packet makes or refreshes its flow's mapping (RFC 4787, REQ-6), in the middle of a TCP \
-    connection too; a downlink packet passes with a mapping, which it refreshes, and is dropped without. An ICMP error belongs to the flow of the \
-    packet that it tells of (RFC 5508). A mapping ends when no packet has used it for its idle time; what is neither TCP nor UDP has that of UDP. TCP's \
-    closing a connection does not end its mapping.";
+const ABOUT: &str = "Address translation at the far end of the path (RFC 4787; RFC 5382 for TCP; RFC 5508 for ICMP). An uplink packet makes or refreshes \
+    a mapping, which gives its source another port. A downlink packet passes with a mapping, to the host whose it is, and is dropped without. A \
+    mapping ends when no packet has refreshed it for its idle time, and the next uplink packet gets another port. A TCP segment that opens nothing and \
+    has no mapping is dropped, or answered by a reset. An ICMP error follows the packet that it tells of, and refreshes nothing. What is neither TCP nor UDP \
+    keeps its address and has the idle time of UDP. Each host keeps its address.";
 
-/// Address translation that keeps ports, as Linux's does: a mapping begins with an uplink packet and ends after a time without packets; downlink
-/// packets without a mapping are dropped.
+/// IP and TCP headers of a reset (RFC 791, RFC 8200, RFC 9293).
+const RESET_BYTES: [u32; 2] = [40, 60];
+
+/// Address translation in the terms of RFC 4787 and RFC 5382: a mapping begins with an uplink packet and ends after a time without packets, and the next
+/// one has another port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NatSpec {
-    /// Idle time after which a UDP mapping ends (RFC 4787, REQ-5: at least 2 minutes).
+    /// Which destinations share a mapping (RFC 4787, REQ-1).
+    pub mapping: Dependence,
+    /// Which remote ends may send through a mapping (RFC 4787, REQ-8).
+    pub filtering: Dependence,
+    /// Idle time after which a mapping of UDP ends (RFC 4787, REQ-5: at least 2 minutes).
     pub udp_timeout_ns: u64,
-    /// Idle time after which a TCP mapping ends (RFC 5382, REQ-5: at least 2 hours 4 minutes).
-    pub tcp_timeout_ns: u64,
+    /// Idle time after which the mapping of a TCP connection ends that opens or closes (RFC 5382, REQ-5: at least 4 minutes).
+    pub tcp_transitory_timeout_ns: u64,
+    /// Idle time after which the mapping of an established TCP connection ends (RFC 5382, REQ-5: at least 2 hours 4 minutes).
+    pub tcp_established_timeout_ns: u64,
+    /// Packets from outside refresh a mapping too (RFC 4787, REQ-6).
+    pub inbound_refresh: bool,
+    /// A mapping has its host's own port if that is free (RFC 4787, section 4.2.1).
+    pub keep_port: bool,
+    /// The first and the last port that mappings have otherwise.
+    pub ports: [u16; 2],
+    /// The most mappings at a time.
+    pub table_size: u32,
+    /// What becomes of a TCP segment without a mapping that opens no connection.
+    pub unmapped_segment: Unmapped,
+}
+
+impl NatSpec {
+    /// How it behaves.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            mapping: self.mapping,
+            filtering: self.filtering,
+            udp: Duration::from_nanos(self.udp_timeout_ns),
+            tcp_transitory: Duration::from_nanos(self.tcp_transitory_timeout_ns),
+            tcp_established: Duration::from_nanos(self.tcp_established_timeout_ns),
+            inbound_refreshes: self.inbound_refresh,
+            keeps_ports: self.keep_port,
+            ports: self.ports[0]..=self.ports[1],
+            size: self.table_size as usize,
+            unmapped: self.unmapped_segment,
+        }
+    }
 }
 
 impl SharedSpec for NatSpec {
     const ABOUT: &'static str = ABOUT;
     const POSITION: Position = Position::Far;
 
-    fn build(&self, _seed: Seed, _at: &Place) -> Result<Box<dyn Shared>, SpecError> {
-        let [udp, tcp] = [self.udp_timeout_ns, self.tcp_timeout_ns].map(Duration::from_nanos);
-        Ok(Box::new(Nat::new(udp, tcp)))
+    fn build(&self, seed: Seed, at: &Place) -> Result<Box<dyn Shared>, SpecError> {
+        let [first, last] = self.ports;
+        if first == 0 || first > last {
+            return Err(at.key("ports").error(format!("{first} to {last} is no range of ports from 1 to 65535")));
+        }
+        let timeouts = [
+            ("udp_timeout_ns", self.udp_timeout_ns),
+            ("tcp_transitory_timeout_ns", self.tcp_transitory_timeout_ns),
+            ("tcp_established_timeout_ns", self.tcp_established_timeout_ns),
+        ];
+        if let Some((key, _)) = timeouts.into_iter().find(|(_, timeout)| *timeout == 0) {
+            return Err(at.key(key).error("a mapping that ends at once lets nothing in"));
+        }
+        Ok(Box::new(Nat::new(self.rules(), seed)))
     }
 
     fn facts(&self) -> SharedFacts {
-        let [udp, tcp] = [self.udp_timeout_ns, self.tcp_timeout_ns].map(words::time);
+        let [udp, tcp] = [self.udp_timeout_ns, self.tcp_established_timeout_ns].map(words::time);
+        let port = if self.keep_port { "its port if that is free" } else { "another port" };
         SharedFacts {
             key: "nat".to_owned(),
-            words: format!("an address mapping ends after {udp} (UDP) or {tcp} (TCP) idle"),
+            words: format!("an address mapping ends after {udp} (UDP) or {tcp} (TCP) idle, and the next has {port}"),
             rate_bps: None,
             service: vec![],
             airtime: None,
@@ -57,7 +108,7 @@ impl SharedSpec for NatSpec {
             silence_ns: Some(self.udp_timeout_ns),
             silence_words: Some("NAT time-out".to_owned()),
             tells_flows_apart: true,
-            keeps: [vec![], vec![Kept::Nat]],
+            keeps: [vec![Kept::Nat], vec![Kept::Nat]],
         }
     }
 
@@ -66,70 +117,88 @@ impl SharedSpec for NatSpec {
     }
 
     fn examples() -> Vec<Self> {
-        vec![Self { udp_timeout_ns: 120_000_000_000, tcp_timeout_ns: 7_440_000_000_000 }]
+        vec![Self {
+            mapping: Dependence::EndpointIndependent,
+            filtering: Dependence::AddressDependent,
+            udp_timeout_ns: 120_000_000_000,
+            tcp_transitory_timeout_ns: 240_000_000_000,
+            tcp_established_timeout_ns: 7_440_000_000_000,
+            inbound_refresh: true,
+            keep_port: true,
+            ports: [1024, 65535],
+            table_size: 1000,
+            unmapped_segment: Unmapped::Drop,
+        }]
     }
 
     fn arbitrary(choices: &mut Choices<'_>) -> Self {
-        Self { udp_timeout_ns: choices.micros(0..100_000), tcp_timeout_ns: choices.micros(0..100_000) }
-    }
-}
-
-/// The smallest number of mappings at which expired ones are removed.
-const MIN_SWEEP: usize = 1024;
-
-/// Address translation as Linux's connection tracking does it: a mapping for each flow, which keeps its ports.
-///
-/// An uplink packet makes or refreshes its flow's mapping (RFC 4787, REQ-6: refresh by outbound packets is a MUST), in the middle of a TCP
-/// connection too (`nf_conntrack_tcp_loose`). A downlink packet passes with a mapping, which it refreshes as well (REQ-6a: a MAY, which Linux
-/// does), and is dropped without. A mapping ends when no packet has used it for its idle time-out; what is neither TCP nor UDP has UDP's.
-///
-/// It sees no headers: a TCP connection that has been closed keeps its mapping for the whole time-out. Linux's shorter time-out of UDP flows that
-/// had no answer yet is not modelled.
-#[derive(Debug)]
-pub struct Nat {
-    udp: Duration,
-    tcp: Duration,
-    /// For each flow, when a packet of it passed last.
-    mappings: HashMap<Flow, Instant>,
-    /// When there are so many mappings, those that have ended are removed.
-    sweep_at: usize,
-    exit: StageExit,
-}
-
-impl Nat {
-    /// Mappings that end after these times without a packet.
-    pub fn new(udp: Duration, tcp: Duration) -> Self {
-        Self { udp, tcp, mappings: HashMap::new(), sweep_at: MIN_SWEEP, exit: StageExit::default() }
-    }
-
-    fn is_mapped(&self, flow: Flow, now: Instant) -> bool {
-        self.mappings.get(&flow).is_some_and(|passed| now.saturating_since(*passed) < self.timeout(flow))
-    }
-
-    fn timeout(&self, flow: Flow) -> Duration {
-        if flow.transport == Transport::Tcp { self.tcp } else { self.udp }
-    }
-
-    /// Make or refresh a mapping. Those that have ended are removed whenever there are twice as many as there were left the last time.
-    fn map(&mut self, flow: Flow, now: Instant) {
-        self.mappings.insert(flow, now);
-        if self.mappings.len() >= self.sweep_at {
-            let mut mappings = std::mem::take(&mut self.mappings);
-            mappings.retain(|flow, passed| now.saturating_since(*passed) < self.timeout(*flow));
-            self.sweep_at = MIN_SWEEP.max(2 * mappings.len());
-            self.mappings = mappings;
+        const KINDS: [Dependence; 3] =
+            [Dependence::EndpointIndependent, Dependence::AddressDependent, Dependence::AddressAndPortDependent];
+        let mut kind = || KINDS[choices.number(0..3) as usize];
+        let (mapping, filtering) = (kind(), kind());
+        let first = choices.number(1..65_000) as u16;
+        Self {
+            mapping,
+            filtering,
+            udp_timeout_ns: choices.micros(1..100_000),
+            tcp_transitory_timeout_ns: choices.micros(1..100_000),
+            tcp_established_timeout_ns: choices.micros(1..100_000),
+            inbound_refresh: choices.flag(),
+            keep_port: choices.flag(),
+            ports: [first, first + choices.number(0..500) as u16],
+            table_size: choices.small(1..100),
+            unmapped_segment: if choices.flag() { Unmapped::Drop } else { Unmapped::Reset },
         }
     }
 }
 
+/// Address translation: it gives packets other ends ([`Packet::translated`]), drops those without a mapping, and answers segments by resets of its own
+/// ([`Packet::originated`]). A packet whose ends the caller cannot tell has no mapping.
+pub struct Nat {
+    table: Table,
+    exit: StageExit,
+}
+
+impl Nat {
+    /// Without mappings.
+    pub fn new(rules: Rules, seed: Seed) -> Self {
+        Self { table: Table::new(rules, seed), exit: StageExit::default() }
+    }
+
+    /// The answer to a segment that is dropped: its frame is that of the segment, for the caller to turn around.
+    fn reset(&mut self, dropped: &Packet, now: Instant) {
+        let Some(ends) = dropped.ends else { return };
+        let port = match dropped.port.direction() {
+            Direction::Uplink => PortId(1),
+            Direction::Downlink => PortId(0),
+        };
+        let size = RESET_BYTES[usize::from(ends.source.is_ipv6())];
+        self.exit.originate();
+        let data = dropped.data.clone();
+        let reset = Packet { originated: true, data, ..Packet::new(dropped.sequence, port, size, now, dropped.flow) };
+        self.exit.depart(reset, now);
+    }
+}
+
 impl Impairment for Nat {
-    fn handle_packet(&mut self, packet: Packet, now: Instant) {
+    fn handle_packet(&mut self, mut packet: Packet, now: Instant) {
         self.exit.receive();
-        if packet.port.direction() == Direction::Uplink || self.is_mapped(packet.flow, now) {
-            self.map(packet.flow, now);
-            self.exit.depart(packet, now);
-        } else {
-            self.exit.drop(packet, now, DropCause::Nat);
+        let transport = packet.flow.transport;
+        let verdict = match (packet.ends, packet.port.direction()) {
+            (None, _) => Verdict::Drop,
+            (Some(ends), Direction::Uplink) => self.table.outbound(transport, ends, now),
+            (Some(ends), Direction::Downlink) => self.table.inbound(transport, ends, now),
+        };
+        match verdict {
+            Verdict::Translate(end) => {
+                packet.translated = Some(end);
+                self.exit.depart(packet, now);
+            }
+            Verdict::Drop => self.exit.drop(packet, now, DropCause::Nat),
+            Verdict::Reset => {
+                self.reset(&packet, now);
+                self.exit.drop(packet, now, DropCause::Nat);
+            }
         }
     }
 
@@ -162,23 +231,5 @@ impl Impairment for Nat {
 impl Shared for Nat {
     fn position(&self) -> Position {
         NatSpec::POSITION
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::PortId;
-
-    #[test]
-    fn mappings_that_have_ended_do_not_pile_up() {
-        let mut nat = Nat::new(Duration::from_millis(1), Duration::from_millis(1));
-        for id in 0..100_000 {
-            let now = Instant::from_nanos(id * 10_000);
-            let flow = Flow { id, transport: Transport::Udp };
-            nat.handle_packet(Packet::new(id, PortId(0), 100, now, flow), now);
-            assert!(nat.poll_packet(now).is_some() && nat.is_mapped(flow, now));
-            assert!(nat.mappings.len() <= MIN_SWEEP);
-        }
     }
 }
