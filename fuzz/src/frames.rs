@@ -122,7 +122,7 @@ fn play(input: &mut Unstructured<'_>) -> Result<(SlotReport, Vec<u8>)> {
             Frame { stamp_ns: now.as_nanos(), bytes: &bytes, lead, oversized: length > ETHERNET_BYTES + 65_535 };
         if frame.is_unicast_ip() {
             let packet = &bytes[lead + ETHERNET_BYTES..];
-            assert_eq!(whole.flow(packet), logged.flow(&packet[..packet.len().min(FLOW_BYTES)]));
+            assert_eq!(whole.read(packet), logged.read(&packet[..packet.len().min(FLOW_BYTES)]));
         }
         trial.receive(port, &frame, now, &mut spare);
         trial.send(now, |_, frames| Offered::Taken(frames.len()), &mut spare);

@@ -102,6 +102,8 @@ mod tests {
                 sequence,
                 port,
                 outcome,
+                translated: None,
+                originated: false,
                 copy: false,
                 corrupted_bit: None,
                 size: 40,

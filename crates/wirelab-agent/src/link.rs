@@ -251,10 +251,13 @@ fn refuse_hosts(link: &LinkSpec, shape: &LinkShape) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// With offloads packets carry no checksums, so a receiver would not notice corruption, and netem drops many packets as one.
+/// With offloads packets carry no checksums, so a receiver would not notice corruption and a NAT has none to change, and netem drops many packets as one.
 fn refuse_offloads(link: &LinkSpec) -> anyhow::Result<()> {
     if link.is_netem() {
         bail!("backend: netem needs the option offloads off, since with offloads it counts many packets as one");
+    }
+    if link.nat.is_some() {
+        bail!("nat: it needs the option offloads off, since with offloads packets have no checksums");
     }
     for (direction, stages) in [("uplink", &link.uplink), ("downlink", &link.downlink)] {
         let corrupts = |stage: &ImpairmentSpec| stage.facts().corrupted.is_some();
@@ -309,6 +312,7 @@ fn direction_report(counts: &DirectionCounts) -> DirectionReport {
     let dropped = link::DropCause::ALL.into_iter().zip(counts.dropped);
     DirectionReport {
         received: counts.received,
+        originated: counts.originated,
         duplicated: counts.duplicated,
         delivered: counts.delivered,
         dropped: dropped.map(|(cause, packets)| DropCount { cause: drop_cause(cause), packets }).collect(),

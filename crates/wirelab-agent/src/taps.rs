@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(said(link, Direction::Downlink, DropCause::Loss), "lost by loss or loss-pattern");
         assert_eq!(said(link, Direction::Downlink, DropCause::QueueFull), "dropped by serialiser: no room");
         let shared = r#"{
-            "uplink": [], "downlink": [], "nat": {"udp_timeout_ns": 1, "tcp_timeout_ns": 1},
+            "uplink": [], "downlink": [], "nat": {"mapping": "endpoint-independent", "filtering": "address-dependent", "udp_timeout_ns": 1, "tcp_transitory_timeout_ns": 1, "tcp_established_timeout_ns": 1, "inbound_refresh": true, "keep_port": false, "ports": [1024, 65535], "table_size": 9, "unmapped_segment": "drop"},
             "medium": {
                 "kind": "ieee802154", "compressed_bytes": 40, "mac_bytes": 23, "frame_error": 0.1, "retries": 3,
                 "max_backoffs": 4, "min_be": 3, "max_be": 5, "queue_bytes": 1000

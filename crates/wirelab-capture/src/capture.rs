@@ -171,6 +171,8 @@ impl Capture {
             sequence: self.captured.packets.len() as u64,
             port: PortId(u16::from(!self.is_from_client(&ip))),
             outcome: Outcome::Delivered,
+            translated: None,
+            originated: false,
             copy: false,
             corrupted_bit: None,
             size: length_field(packet).unwrap_or(above),

@@ -1,13 +1,14 @@
-//! The flow of each packet, for the stages of a link that tell flows apart (FQ-CoDel) or keep a mapping for each (NAT).
+//! The flow and the ends of each packet, for the stages of a link that tell flows apart (FQ-CoDel) or translate addresses (NAT).
 //!
 //! Nothing beyond the first [`FLOW_BYTES`] bytes of a packet counts, so a log that keeps so many tells a replay the very same flows.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use etherparse::{IpNumber, LaxIpSlice};
-use wirelab_link::{Flow, Transport};
+use wirelab_link::{Carries, Ends, Flow, TcpFlags, Transport};
 
 use crate::fragments::{Fragments, is_later_fragment};
+use crate::translation::SEGMENT_BYTES;
 
 /// Bytes of a packet, from the IP header on, that tell its flow: those of an ICMPv6 error up to the ports of the packet that it tells of, 92, and
 /// a few more. IPv4's longest header with two ports is shorter.
@@ -28,33 +29,40 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// The flow of the next packet, given from its IP header on. Other bytes have the default flow.
-    pub fn flow(&mut self, packet: &[u8]) -> Flow {
+    /// The flow and the ends of the next packet, given from its IP header on. Other bytes have the default flow and no ends.
+    pub fn read(&mut self, packet: &[u8]) -> (Flow, Option<Ends>) {
         let Ok((ip, _)) = LaxIpSlice::from_slice(&packet[..packet.len().min(FLOW_BYTES)]) else {
-            return Flow::default();
+            return Default::default();
         };
-        let protocol = ip.payload_ip_number();
         if let Some((reported, _)) = reported(&ip).and_then(|packet| LaxIpSlice::from_slice(packet).ok()) {
-            return self.reported_flow(&reported);
+            return self.read_reported(&reported);
         }
-        let ports = self.ports.resolve(&ip, || ports(protocol, ip.payload().payload));
-        flow(protocol, [ip.source_addr(), ip.destination_addr()], ports.unwrap_or_default())
+        let (protocol, transport) = (ip.payload_ip_number(), ip.payload().payload);
+        let ports = self.ports.resolve(&ip, || ports(protocol, transport)).unwrap_or_default();
+        let carries = match protocol {
+            IpNumber::TCP if is_later_fragment(&ip) || transport.len() < SEGMENT_BYTES => Carries::Related,
+            IpNumber::TCP => Carries::Segment(flags(transport)),
+            _ => Carries::Datagram,
+        };
+        let [source, destination] = ends(&ip, ports);
+        (flow(protocol, [source, destination]), Some(Ends { source, destination, carries }))
     }
 
     /// Of a packet that an error tells of. What it tells of a first fragment is not kept, for it may be cut short.
-    fn reported_flow(&mut self, ip: &LaxIpSlice<'_>) -> Flow {
+    fn read_reported(&mut self, ip: &LaxIpSlice<'_>) -> (Flow, Option<Ends>) {
         let protocol = ip.payload_ip_number();
         let ports = if is_later_fragment(ip) {
             self.ports.resolve(ip, Default::default).unwrap_or_default()
         } else {
             ports(protocol, ip.payload().payload)
         };
-        flow(protocol, [ip.source_addr(), ip.destination_addr()], ports)
+        let [destination, source] = ends(ip, ports);
+        (flow(protocol, [source, destination]), Some(Ends { source, destination, carries: Carries::Related }))
     }
 }
 
 /// The beginning of the packet that an ICMP error tells of.
-fn reported<'a>(ip: &LaxIpSlice<'a>) -> Option<&'a [u8]> {
+pub(crate) fn reported<'a>(ip: &LaxIpSlice<'a>) -> Option<&'a [u8]> {
     let [kind, _, _, _, _, _, _, _, packet @ ..] = ip.payload().payload else { return None };
     let is_error = match ip.payload_ip_number() {
         IpNumber::ICMP => matches!(kind, 3 | 11 | 12),
@@ -74,17 +82,27 @@ fn ports(protocol: IpNumber, transport: &[u8]) -> [u16; 2] {
     }
 }
 
-fn flow(protocol: IpNumber, [source, destination]: [IpAddr; 2], [from, to]: [u16; 2]) -> Flow {
-    let mut ends = [(source, from), (destination, to)];
+/// Flags of a TCP header (RFC 9293 section 3.1).
+fn flags(transport: &[u8]) -> TcpFlags {
+    let bits = transport[SEGMENT_BYTES - 1];
+    TcpFlags { syn: bits & 0x02 != 0, fin: bits & 0x01 != 0, rst: bits & 0x04 != 0 }
+}
+
+/// Source and destination.
+fn ends(ip: &LaxIpSlice<'_>, [from, to]: [u16; 2]) -> [SocketAddr; 2] {
+    [SocketAddr::new(ip.source_addr(), from), SocketAddr::new(ip.destination_addr(), to)]
+}
+
+fn flow(protocol: IpNumber, mut ends: [SocketAddr; 2]) -> Flow {
     ends.sort_unstable();
     let mut hash = Fnv1a::default();
     hash.add(&[protocol.0]);
-    for (address, port) in ends {
-        match address {
+    for end in ends {
+        match end.ip() {
             IpAddr::V4(address) => hash.add(&address.octets()),
             IpAddr::V6(address) => hash.add(&address.octets()),
         }
-        hash.add(&port.to_be_bytes());
+        hash.add(&end.port().to_be_bytes());
     }
     let transport = match protocol {
         IpNumber::TCP => Transport::Tcp,
@@ -151,7 +169,7 @@ mod tests {
     }
 
     fn flow_of(packet: &[u8]) -> Flow {
-        Flows::default().flow(packet)
+        Flows::default().read(packet).0
     }
 
     #[test]
@@ -188,11 +206,11 @@ mod tests {
     fn later_fragments_have_the_flow_of_their_first_though_others_come_between() {
         for fragment in [fragment, fragment6] {
             let mut flows = Flows::default();
-            let first = flows.flow(&fragment(1, 0, true));
-            let other = flows.flow(&udp((CLIENT, 6000), (SERVER, 53)));
+            let first = flows.read(&fragment(1, 0, true)).0;
+            let other = flows.read(&udp((CLIENT, 6000), (SERVER, 53))).0;
             assert_ne!(first, other);
-            assert_eq!([flows.flow(&fragment(1, 4, true)), flows.flow(&fragment(1, 8, false))], [first; 2]);
-            let stranger = flows.flow(&fragment(2, 4, true));
+            assert_eq!([flows.read(&fragment(1, 4, true)).0, flows.read(&fragment(1, 8, false)).0], [first; 2]);
+            let stranger = flows.read(&fragment(2, 4, true)).0;
             assert_ne!(stranger.id, first.id);
             assert_eq!(stranger.transport, Transport::Udp);
         }
@@ -277,12 +295,29 @@ mod tests {
     #[test]
     fn an_error_of_a_later_fragment_has_the_flow_of_its_datagram() {
         let mut flows = Flows::default();
-        let first = flows.flow(&fragment(1, 0, true));
-        assert_eq!(flows.flow(&error4(11, &fragment(1, 4, true))), first);
+        let first = flows.read(&fragment(1, 0, true)).0;
+        assert_eq!(flows.read(&error4(11, &fragment(1, 4, true))).0, first);
         // A quoted first fragment does not identify later ones.
         let mut flows = Flows::default();
-        flows.flow(&error4(11, &fragment(2, 0, true)));
-        assert_ne!(flows.flow(&fragment(2, 4, true)), first);
+        flows.read(&error4(11, &fragment(2, 0, true)));
+        assert_ne!(flows.read(&fragment(2, 4, true)).0, first);
+    }
+
+    #[test]
+    fn ends_are_the_packets_own_and_of_an_error_those_of_what_it_tells_of_turned_around() {
+        let ends = |packet: &[u8]| Flows::default().read(packet).1.unwrap();
+        let (client, server) = (SocketAddr::from((CLIENT, 5000)), SocketAddr::from((SERVER, 53)));
+        let packet = udp((CLIENT, 5000), (SERVER, 53));
+        assert_eq!(ends(&packet), Ends { source: client, destination: server, carries: Carries::Datagram });
+        assert_eq!(ends(&error4(3, &packet)), Ends { source: server, destination: client, carries: Carries::Related });
+        let mut syn = Vec::new();
+        PacketBuilder::ipv4(CLIENT, SERVER, 64).tcp(5000, 53, 9, 9).syn().write(&mut syn, &[]).unwrap();
+        let flags = TcpFlags { syn: true, fin: false, rst: false };
+        assert_eq!(ends(&syn).carries, Carries::Segment(flags));
+        assert_eq!(Flows::default().read(b"no packet").1, None);
+        let mut flows = Flows::default();
+        flows.read(&fragment(1, 0, true));
+        assert_eq!(flows.read(&fragment(1, 4, false)).1.map(|ends| ends.source), Some(client));
     }
 
     proptest! {
@@ -295,7 +330,7 @@ mod tests {
                 if let Some(first) = packet.first_mut() {
                     *first = version;
                 }
-                prop_assert_eq!(whole.flow(&packet), logged.flow(&packet[..packet.len().min(FLOW_BYTES)]));
+                prop_assert_eq!(whole.read(&packet), logged.read(&packet[..packet.len().min(FLOW_BYTES)]));
             }
         }
     }

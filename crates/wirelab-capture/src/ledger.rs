@@ -11,11 +11,13 @@ use std::path::Path;
 use crate::capture;
 use crate::dissect::{Dissection, Dissector, Transport};
 use crate::packet_log::Record;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use wirelab_link::Direction;
 use wirelab_schema::{Ledger, LedgerBytes};
 
-use crate::log_file;
+use crate::flow::Flows;
+use crate::log_file::{self, Log};
+use crate::translation::{End, translate};
 use keys::Secrets;
 
 /// In a trial's folder.
@@ -30,9 +32,14 @@ pub fn of_trial(folder: &Path) -> Result<Ledger> {
         Ok(captured.packets.into_iter().filter(|(record, _)| record.port.direction() == direction).collect())
     };
     let mut packets = read("client", Direction::Uplink)?;
-    packets.extend(read("server", Direction::Downlink)?);
+    let mut answers = read("server", Direction::Downlink)?;
+    let log = folder.join(PACKET_LOG);
+    let link = log_file::link(&log)?;
+    if link.as_ref().is_some_and(|link| link.nat.is_some()) {
+        as_the_client_knows(&mut answers, &log_file::read(&log)?)?;
+    }
+    packets.extend(answers);
     packets.sort_by_key(|(record, _)| record.arrival);
-    let link = log_file::link(&folder.join(PACKET_LOG))?;
     let logs = ["client", "server"].map(|end| fs::read_to_string(folder.join(end).join("tls-secrets.txt")));
     let secrets = Secrets::read(&logs.into_iter().flatten().collect::<String>());
     let mut directions = account(&packets, &secrets);
@@ -45,6 +52,24 @@ pub fn of_trial(folder: &Path) -> Result<Ledger> {
         }
     }
     Ok(Ledger { trial: folder.display().to_string(), directions })
+}
+
+/// Give packets that the server sent the client's own end: their capture has the one that a NAT translates, and the packet log both.
+fn as_the_client_knows(answers: &mut [(Record, Vec<u8>)], log: &Log) -> Result<()> {
+    answers.sort_by_key(|(record, _)| record.arrival);
+    let is_sent =
+        |record: &Record| record.port.direction() == Direction::Downlink && !record.copy && !record.originated;
+    let mut logged: Vec<_> = log.records.iter().filter(|(record, _)| is_sent(record)).collect();
+    logged.sort_by_key(|(record, _)| record.arrival);
+    ensure!(logged.len() == answers.len(), "the server's capture and the packet log have other packets");
+    let mut flows = Flows::default();
+    for ((_, packet), (record, bytes)) in answers.iter_mut().zip(logged) {
+        let (_, ends) = flows.read(bytes);
+        if let (Some(_), Some(ends)) = (record.translated, ends) {
+            translate(packet, End::Destination, ends.destination);
+        }
+    }
+    Ok(())
 }
 
 /// What packets in order of their stamps were spent on.
@@ -229,6 +254,8 @@ mod tests {
             sequence: 0,
             port: PortId(side as u16),
             outcome: Outcome::Delivered,
+            translated: None,
+            originated: false,
             copy: false,
             corrupted_bit: None,
             size: size as u32,

@@ -19,5 +19,6 @@ pub mod packet_log;
 pub mod pcapng;
 pub mod private_file;
 pub mod replay;
+pub mod translation;
 
 pub use wirelab_link as link;

@@ -14,7 +14,7 @@ use wirelab_schema::{LinkSpec, PacketLogHeader, PacketOutcome, SCHEMA_VERSION};
 pub struct Log {
     /// The trial's link.
     pub header: PacketLogHeader,
-    /// In order of `sequence`, each packet before its copies; no `sequence` twice but for copies.
+    /// In order of `sequence`, each packet before its copies and its reset; no `sequence` twice but for these.
     pub records: Vec<(Record, Vec<u8>)>,
     /// Bytes of an incomplete record at the end: the writer was stopped.
     pub torn_bytes: usize,
@@ -54,8 +54,11 @@ pub fn parse(input: impl std::io::Read) -> Result<Log> {
     if let Some((record, _)) = records.iter().find(|(record, _)| record.size > LARGEST_PACKET) {
         bail!("packet {} has {} bytes, more than an IP packet may have", record.sequence, record.size);
     }
-    records.sort_by_key(|(record, _)| (record.sequence, record.copy));
-    let same = |pair: &&[(Record, Vec<u8>)]| pair[0].0.sequence == pair[1].0.sequence && !pair[1].0.copy;
+    records.sort_by_key(|(record, _)| (record.sequence, record.originated, record.copy));
+    let same = |pair: &&[(Record, Vec<u8>)]| {
+        let [one, other] = [&pair[0].0, &pair[1].0];
+        one.sequence == other.sequence && one.originated == other.originated && !other.copy
+    };
     if let Some(twice) = records.windows(2).find(same) {
         bail!("it has two records of packet {}", twice[0].0.sequence);
     }
@@ -129,7 +132,19 @@ pub(crate) mod tests {
     pub fn record(sequence: u64, port: u16, outcome: Outcome, arrival: u64, departure: u64) -> Record {
         let [arrival, departure] = [arrival, departure].map(Instant::from_nanos);
         let (port, lateness) = (PortId(port), Duration::ZERO);
-        Record { sequence, port, outcome, copy: false, corrupted_bit: None, size: 40, arrival, departure, lateness }
+        Record {
+            sequence,
+            port,
+            outcome,
+            translated: None,
+            originated: false,
+            copy: false,
+            corrupted_bit: None,
+            size: 40,
+            arrival,
+            departure,
+            lateness,
+        }
     }
 
     #[test]
@@ -138,8 +153,10 @@ pub(crate) mod tests {
         let records = [of(2, false), of(1, true), of(0, false), of(1, true), of(1, false)];
         let log = parse(&written(&LinkSpec::default(), 5, &records)[..]).unwrap();
         assert_eq!((log.header.seed, log.header.link), (5, LinkSpec::default()));
-        let order: Vec<_> = log.records.iter().map(|(record, _)| (record.sequence, record.copy)).collect();
-        assert_eq!(order, [(0, false), (1, false), (1, true), (1, true), (2, false)]);
+        let order: Vec<_> =
+            log.records.iter().map(|(record, _)| (record.sequence, record.originated, record.copy)).collect();
+        let is = |sequence, copy| (sequence, false, copy);
+        assert_eq!(order, [is(0, false), is(1, false), is(1, true), is(1, true), is(2, false)]);
     }
 
     #[test]

@@ -7,8 +7,8 @@ mod record;
 
 use std::io::{self, Read, Write};
 
+use record::{END_BYTES, decode, decode_end, encode, has_end};
 pub use record::{Outcome, RECORD_BYTES, Record};
-use record::{decode, encode};
 
 /// First four bytes of a packet log.
 pub const MAGIC: [u8; 4] = *b"WLPL";
@@ -61,10 +61,11 @@ impl<W: Write> LogWriter<W> {
     /// Append a record with the first bytes of its packet, from the IP header on; what exceeds 255 bytes is cut off.
     pub fn write(&mut self, record: &Record, packet: &[u8]) -> io::Result<()> {
         let packet = &packet[..packet.len().min(usize::from(u8::MAX))];
-        let mut whole = [0; RECORD_BYTES + u8::MAX as usize];
-        whole[..RECORD_BYTES].copy_from_slice(&encode(record, packet.len() as u8));
-        whole[RECORD_BYTES..][..packet.len()].copy_from_slice(packet);
-        self.output.write_all(&whole[..RECORD_BYTES + packet.len()])
+        let mut whole = [0; RECORD_BYTES + END_BYTES + u8::MAX as usize];
+        let (fixed, length) = encode(record, packet.len() as u8);
+        whole[..length].copy_from_slice(&fixed[..length]);
+        whole[length..][..packet.len()].copy_from_slice(packet);
+        self.output.write_all(&whole[..length + packet.len()])
     }
 
     /// Hand on what was written.
@@ -125,13 +126,18 @@ impl<R: Read> LogReader<R> {
             self.torn_bytes = read;
             return Ok(None);
         }
-        let (record, length) =
+        let (mut record, length) =
             decode(&fixed).map_err(|byte| LogError::UnknownOutcome { record: self.records, byte })?;
-        let mut packet = vec![0; usize::from(length)];
+        let end_bytes = if has_end(&fixed) { END_BYTES } else { 0 };
+        let mut packet = vec![0; end_bytes + usize::from(length)];
         let read = read_up_to(&mut self.input, &mut packet)?;
         if read < packet.len() {
             self.torn_bytes = RECORD_BYTES + read;
             return Ok(None);
+        }
+        if let (true, Some((end, headers))) = (has_end(&fixed), packet.split_first_chunk()) {
+            record.translated = Some(decode_end(end));
+            packet = headers.to_vec();
         }
         self.records += 1;
         Ok(Some((record, packet)))
@@ -182,6 +188,8 @@ mod tests {
             sequence,
             port: PortId(1),
             outcome,
+            translated: None,
+            originated: false,
             copy: false,
             corrupted_bit: None,
             size: 1500,
@@ -237,6 +245,29 @@ mod tests {
     }
 
     #[test]
+    fn a_translated_end_follows_the_record_and_a_packet_of_the_links_own_is_flagged() {
+        let ends = ["10.77.0.1:20345", "[fd77::1]:65535"].map(|end| Some(end.parse().unwrap()));
+        let records: Vec<_> = [(ends[0], false), (ends[1], true), (None, true)]
+            .map(|(translated, originated)| {
+                (Record { translated, originated, ..record(3, Outcome::Delivered) }, vec![0x45; 2])
+            })
+            .into();
+        let bytes = log(&records);
+        assert_eq!(bytes[10 + 10], 0x20);
+        assert_eq!(bytes[10 + 40..][..18], [0x79, 0x4f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 77, 0, 1]);
+        assert_eq!(bytes[10 + 60 + 10], 0x30);
+        let reader = LogReader::new(&bytes[..]).unwrap();
+        assert_eq!(reader.map(Result::unwrap).collect::<Vec<_>>(), records);
+        for missing in 1..102 {
+            let reader = LogReader::new(&bytes[..bytes.len() - missing]).unwrap();
+            assert!(
+                reader.map(Result::unwrap).eq(records.iter().take(2 - usize::from(missing > 42)).cloned()),
+                "{missing}"
+            );
+        }
+    }
+
+    #[test]
     fn the_timing_error_of_a_corrupted_packet_is_recorded_up_to_four_seconds() {
         let late = Duration::from_secs(3600);
         let read = |corrupted_bit| {
@@ -282,7 +313,7 @@ mod tests {
 
     #[test]
     fn an_unknown_outcome_or_flag_is_an_error_that_ends_the_log() {
-        for unknown in [8, 9, 0x10, 0x20, 0xe0] {
+        for unknown in [8, 9, 0x18, 0x28, 0xef] {
             let mut bytes = log(&[(record(0, Outcome::Delivered), vec![]), (record(1, Outcome::Delivered), vec![])]);
             bytes[10 + 10] = unknown;
             let mut reader = LogReader::new(&bytes[..]).unwrap();

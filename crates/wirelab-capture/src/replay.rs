@@ -2,24 +2,27 @@
 //! departure, every copy and every inverted bit.
 
 use std::collections::{HashMap, HashSet};
+use std::net::SocketAddr;
 use std::ops::Range;
 
 use anyhow::{Result, ensure};
-use wirelab_link::{Direction, Impairment, Instant, Link, Packet, PortId};
+use wirelab_link::{Direction, Ends, Impairment, Instant, Link, Packet, PortId};
 use wirelab_schema::{DeliveredPackets, ReplayMismatch, ReplayReport, ReplayedPacket};
 
 use crate::flow::Flows;
 use crate::log_file::{self, Log};
 use crate::packet_log::{Outcome, Record};
+use crate::translation::outer_end;
 
-/// Which packet: its `sequence`, and if it is a copy. Several copies of one packet share it.
-type Key = (u64, bool);
+/// Which packet: its `sequence`, if it is a copy, and if it is the link's own. Several copies of one packet share it.
+type Key = (u64, bool, bool);
 type Passages = HashMap<Key, Vec<Passage>>;
 
 /// How a packet passed the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Passage {
     outcome: Outcome,
+    translated: Option<SocketAddr>,
     corrupted_bit: Option<u32>,
     /// As the link took it.
     arrival: Instant,
@@ -40,7 +43,7 @@ pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
     let mut expected = 0;
     for same in log.records.chunk_by(|(one, _), (other, _)| key(one) == key(other)) {
         let key = key(&same[0].0);
-        if let (sequence, false) = key {
+        if let (sequence, false, false) = key {
             mismatches.missing(expected..sequence);
             expected = sequence.saturating_add(1);
         }
@@ -60,7 +63,8 @@ pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
 /// What befell the delivered packets of a direction.
 fn delivered(records: &[(Record, Vec<u8>)], direction: Direction) -> DeliveredPackets {
     let mine = records.iter().map(|(record, _)| record).filter(|record| record.port.direction() == direction);
-    let (copies, mut originals): (Vec<&Record>, Vec<&Record>) = mine.partition(|record| record.copy);
+    let (copies, mut originals): (Vec<&Record>, Vec<&Record>) =
+        mine.filter(|record| !record.originated).partition(|record| record.copy);
     let copied: HashSet<u64> = copies.iter().map(|copy| copy.sequence).collect();
     originals.retain(|record| record.outcome == Outcome::Delivered);
     originals.sort_unstable_by_key(|record| record.sequence);
@@ -81,14 +85,16 @@ fn delivered(records: &[(Record, Vec<u8>)], direction: Direction) -> DeliveredPa
 fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)], end: Instant) -> Passages {
     let mut passages = Passages::new();
     let mut add = |packet: &Packet, outcome, departure| {
-        let Packet { sequence, copy, corrupted_bit, arrival, .. } = *packet;
-        passages.entry((sequence, copy)).or_default().push(Passage { outcome, corrupted_bit, arrival, departure });
+        let Packet { sequence, copy, originated, corrupted_bit, arrival, .. } = *packet;
+        let passage = Passage { outcome, translated: outer_end(packet), corrupted_bit, arrival, departure };
+        passages.entry((sequence, copy, originated)).or_default().push(passage);
     };
-    for (record, bytes) in records.iter().filter(|(record, _)| !record.copy) {
+    for (record, bytes) in records.iter().filter(|(record, _)| !record.copy && !record.originated) {
         let Record { sequence, port, size, arrival, .. } = *record;
-        let flow = flows.as_mut().map(|flows| flows.flow(bytes)).unwrap_or_default();
+        let (flow, ends) = flows.as_mut().map(|flows| flows.read(bytes)).unwrap_or_default();
+        let ends = ends.map(|ends| as_it_came(ends, record));
         // Not polled meanwhile: packets of directions that share nothing may come in another order than that of their instants.
-        link.handle_packet(Packet::new(sequence, port, size, arrival, flow), arrival);
+        link.handle_packet(Packet { ends, ..Packet::new(sequence, port, size, arrival, flow) }, arrival);
     }
     while let Some((departure, packet)) = link.poll_packet(end) {
         add(&packet, Outcome::Delivered, departure);
@@ -102,21 +108,31 @@ fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)
     passages
 }
 
+/// The ends that a packet had: logged bytes have the client's own end.
+fn as_it_came(ends: Ends, record: &Record) -> Ends {
+    match (record.translated, record.port.direction()) {
+        (Some(destination), Direction::Downlink) => Ends { destination, ..ends },
+        _ => ends,
+    }
+}
+
 const fn key(record: &Record) -> Key {
-    (record.sequence, record.copy)
+    (record.sequence, record.copy, record.originated)
 }
 
 impl From<&Record> for Passage {
     fn from(record: &Record) -> Self {
         let Record { outcome, corrupted_bit, arrival, departure, .. } = *record;
-        Self { outcome, corrupted_bit, arrival, departure }
+        // What found no mapping has the end that it was sent to.
+        let translated = record.translated.filter(|_| outcome != Outcome::Nat);
+        Self { outcome, translated, corrupted_bit, arrival, departure }
     }
 }
 
 impl Passage {
     /// Passages of the copies of one packet, in this order, belong together.
     fn order(&self) -> impl Ord + use<> {
-        (self.departure, self.outcome as u8, self.corrupted_bit)
+        (self.departure, self.outcome as u8, self.corrupted_bit, self.translated)
     }
 
     fn row(&self) -> ReplayedPacket {
@@ -124,6 +140,7 @@ impl Passage {
             outcome: log_file::outcome(self.outcome),
             arrival_ns: self.arrival.as_nanos(),
             departure_ns: self.departure.as_nanos(),
+            outer_end: self.translated.map(|end| end.to_string()),
             corrupted_bit: self.corrupted_bit,
         }
     }
@@ -140,7 +157,8 @@ impl Mismatches {
     fn missing(&mut self, sequences: Range<u64>) {
         self.count = self.count.saturating_add(sequences.end.saturating_sub(sequences.start));
         if !sequences.is_empty() {
-            let missing = ReplayMismatch { sequence: sequences.start, copy: false, logged: None, replayed: None };
+            let (sequence, copy, originated) = (sequences.start, false, false);
+            let missing = ReplayMismatch { sequence, copy, originated, logged: None, replayed: None };
             self.first.get_or_insert(missing);
         }
     }
@@ -155,9 +173,9 @@ impl Mismatches {
                 continue;
             }
             self.count = self.count.saturating_add(1);
-            let (sequence, copy) = key;
+            let (sequence, copy, originated) = key;
             let [logged, replayed] = [logged, replayed].map(|passage| passage.map(Passage::row));
-            self.first.get_or_insert(ReplayMismatch { sequence, copy, logged, replayed });
+            self.first.get_or_insert(ReplayMismatch { sequence, copy, originated, logged, replayed });
         }
     }
 }

@@ -85,8 +85,8 @@ pub enum Carries {
     Datagram,
     /// A segment of TCP.
     Segment(TcpFlags),
-    /// An ICMP error.
-    Error,
+    /// What uses a mapping and makes none: an ICMP error, and a later fragment of a segment.
+    Related,
 }
 
 /// Flags of a segment of TCP that open, close or break its connection.

@@ -333,16 +333,16 @@ fn rfc5508_req4_errors_follow_the_packet_that_they_tell_of_and_refresh_nothing()
     let mut nat = Watched::new(&spec());
     let end = nat.mapped();
     let error = |nat: &mut Watched, end: SocketAddr| {
-        nat.send(1, Transport::Udp, OTHER_ADDRESS, &end.to_string(), Carries::Error)
+        nat.send(1, Transport::Udp, OTHER_ADDRESS, &end.to_string(), Carries::Related)
     };
     // From a router that filtering would keep out.
     assert_eq!(error(&mut nat, end), Met::Passed(end_of(CLIENT)));
     assert_eq!(error(nat.wait(99), end), Met::Passed(end_of(CLIENT)));
     assert_eq!(error(nat.wait(1), end), Met::Dropped);
     // Of the client about what it received: it makes no mapping (REQ-5).
-    assert_eq!(nat.send(0, Transport::Udp, CLIENT, SERVER, Carries::Error), Met::Dropped);
+    assert_eq!(nat.send(0, Transport::Udp, CLIENT, SERVER, Carries::Related), Met::Dropped);
     let end = nat.mapped();
-    assert_eq!(nat.send(0, Transport::Udp, CLIENT, SERVER, Carries::Error), Met::Passed(end));
+    assert_eq!(nat.send(0, Transport::Udp, CLIENT, SERVER, Carries::Related), Met::Passed(end));
 }
 
 #[test]

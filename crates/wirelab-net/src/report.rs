@@ -24,11 +24,13 @@ pub struct SlotReport {
     pub left_out_of_log: u64,
 }
 
-/// Packets of one direction: received + duplicated = delivered + dropped + held.
+/// Packets of one direction: received + originated + duplicated = delivered + dropped + held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectionCounts {
     /// IP packets taken from the sender's interface.
     pub received: u64,
+    /// Packets of the link's own: resets.
+    pub originated: u64,
     /// Copies that the link made.
     pub duplicated: u64,
     /// IP packets put on the receiver's interface.

@@ -21,11 +21,14 @@ pub struct LinkReport {
     pub left_out_of_captures: u64,
 }
 
-/// One direction of a trial's link. At every instant received + duplicated = delivered + dropped + held.
+/// One direction of a trial's link. At every instant received + originated + duplicated = delivered + dropped + held.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectionReport {
     /// IP packets taken from the sender's interface.
     pub received: u64,
+    /// Packets of the link's own: resets of its address translation.
+    #[serde(default)]
+    pub originated: u64,
     /// Copies that the link made.
     #[serde(default)]
     pub duplicated: u64,

@@ -9,12 +9,14 @@ use crate::LinkSpec;
 ///
 /// Records follow, each little-endian: `sequence u64, port u16, fate u8, header_len u8, size u32 (IP bytes), arrival_ns u64, departure_ns u64
 /// (of a dropped packet: when it was dropped; of a held one: when the trial ended), lateness_ns u64 (unless delivered: 0)`, then `header_len`
-/// bytes from the IP header on, as they arrived. Records are in the order in which packets were delivered
-/// or dropped. A torn last record is ignored.
+/// bytes from the IP header on, as they arrived; of a translated packet as the client's side knows it. Records are in the order in which packets were
+/// delivered or dropped. A torn last record is ignored.
 ///
 /// The lower half of `fate` is a position in [`PacketOutcome`], the upper half are flags: 0x80, the packet is a copy that the link made (there may be
 /// several of one `sequence`); 0x40, the link inverted one of its bits, and the last field is then `lateness_ns u32` (at most 4.29 s),
-/// `corrupted_bit u32` (counted from the first of the IP header). A reader refuses other values.
+/// `corrupted_bit u32` (counted from the first of the IP header); 0x20, an address translation let the packet pass, or its like before, and `port u16` and 16 bytes of address
+/// (IPv4 mapped, RFC 4291 section 2.5.5.2) stand before its bytes: the client's end as the server's side knows it; 0x10, the packet is a reset that the
+/// link made in answer to the packet of the same `sequence`. A reader refuses other outcomes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketLogHeader {
@@ -72,6 +74,12 @@ pub struct DissectedPacket {
     pub copy: bool,
     /// The link inverted one of its bits.
     pub corrupted: bool,
+    /// The link made it: a reset in answer to the packet of the same `sequence`.
+    pub originated: bool,
+    /// The client's end as the server's side knows it, if an address translation let the packet pass.
+    pub outer_end: Option<String>,
+    /// The address translation gave its flow another end than that of the packet before.
+    pub rebound: bool,
     /// `tcp`, `udp`, `icmp`, the protocol's number, or `unknown` if the log kept too few bytes.
     pub transport: String,
     /// The client side's port, if the transport has ports; a later fragment has those of its datagram's first.
@@ -179,6 +187,8 @@ pub struct ReplayMismatch {
     pub sequence: u64,
     /// True for a copy that the link made.
     pub copy: bool,
+    /// True for a reset that the link made.
+    pub originated: bool,
     /// What the log says; null if the log lacks the packet.
     pub logged: Option<ReplayedPacket>,
     /// What the chain says; null if the log lacks the packet's arrival.
@@ -195,6 +205,8 @@ pub struct ReplayedPacket {
     pub arrival_ns: u64,
     /// When it left or was dropped; of a held packet, when the trial ended.
     pub departure_ns: u64,
+    /// The client's end as the server's side knows it, if an address translation let the packet pass.
+    pub outer_end: Option<String>,
     /// The bit that the link inverted, counted from the first of the IP header; null if it inverted none.
     pub corrupted_bit: Option<u32>,
 }

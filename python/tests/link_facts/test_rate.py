@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.asked import chain, facts
+from wirelab.experiment.link.shared import NatTable
 from wirelab.stats.link.over_time import mean_rate_bps
 
 QUEUE = {"discipline": "drop-tail", "bytes": 1000}
@@ -41,5 +42,5 @@ def test_the_rate_is_what_a_stage_sustains(stage: dict[str, Any], rate: int | No
 def test_a_mediums_rate_is_that_of_its_frames() -> None:
     medium = {"kind": "serialiser", "rate_bps": 54_000_000, "queue_bytes": 1000}
     assert [each.rate_bps for each in facts({"medium": medium}).shared] == [54_000_000]
-    nat = {"udp_timeout_ns": 1, "tcp_timeout_ns": 1}
+    nat = NatTable().spec().model_dump(mode="json")
     assert [each.rate_bps for each in facts({"nat": nat}).shared] == [None]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.asked import facts
+from wirelab.experiment.link.shared import NatTable
 
 QUEUE = {"discipline": "drop-tail", "bytes": 16_000}
 RATE = {"kind": "rate", "rate_bps": 20_000, "queue": QUEUE}
@@ -96,12 +97,11 @@ def test_a_sleeping_radio_is_described_from_light_to_deep_sleep() -> None:
 
 def test_a_shared_medium_is_described() -> None:
     serialiser = {"kind": "serialiser", "rate_bps": 100_000, "queue_bytes": 8_000}
-    reported = words(
-        medium=serialiser, nat={"udp_timeout_ns": 120 * 10**9, "tcp_timeout_ns": 7440 * 10**9}, mtu=1280, family="ipv6"
-    )
+    nat = NatTable().spec().model_dump(mode="json")
+    reported = words(medium=serialiser, nat=nat, mtu=1280, family="ipv6")
     assert reported == {
         "shared": "one packet at a time at 100 kbit/s; both directions contend, each behind 8 kB",
-        "nat": "an address mapping ends after 2 min (UDP) or 124 min (TCP) idle",
+        "nat": "an address mapping ends after 2 min (UDP) or 124 min (TCP) idle, and the next has another port",
         "mtu": "packets of at most 1.28 kB",
         "family": "IPv6 addresses",
     }

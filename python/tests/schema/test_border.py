@@ -12,6 +12,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from wirelab import schema
+from wirelab.experiment.link.shared import NatTable
 from wirelab.experiment.link.table import OWN_KEYS, PLAIN_KINDS
 from wirelab.schema import probe
 from wirelab.schema.host import HostReply
@@ -63,7 +64,7 @@ FULL = schema.LinkSpec(
         sleeps=(schema.SleepSpec(after_ns=1, cycle_ns=2, wake_ns=3), schema.SleepSpec(after_ns=4, wake_ns=5)),
         buffer_bytes=10,
     ),
-    nat=schema.NatSpec(udp_timeout_ns=1, tcp_timeout_ns=2),
+    nat=NatTable().spec(),
     mtu=1280,
     family=schema.AddressFamily.IPV6,
     backend=schema.LinkBackend.NETEM,

@@ -13,7 +13,7 @@ from wirelab.schema import DropCause, LatenessHistogram, LinkReport
 DIRECTIONS = ("up", "down")
 CAUSES = {"lost" if cause is DropCause.LOSS else cause.replace("-", "_"): cause.value for cause in DropCause}
 """Columns of dropped packets, with the link's word for the cause."""
-COUNTS = ("received", "duplicated", "delivered", *CAUSES, "held", "received_bytes")
+COUNTS = ("received", "originated", "duplicated", "delivered", *CAUSES, "held", "received_bytes")
 
 _LATENESS = (
     "Timing error of a trial's packets, both directions: the instant at which a packet was handed to the receiver's "

@@ -113,6 +113,10 @@ def remarks(packet: Packet) -> Iterator[tuple[str, str]]:
         yield "not delivered by the end", "red"
     if packet["copy"]:
         yield "copy", "yellow"
+    if packet["originated"]:
+        yield "reset by the NAT", "yellow"
+    if packet["rebound"]:
+        yield f"NAT gives {packet['outer_end']}", "bold yellow"
     if packet["corrupted"]:
         yield "corrupted", "bold red"
     if packet["spurious"]:

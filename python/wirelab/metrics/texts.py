@@ -29,6 +29,7 @@ _DROPPED = {
 }
 _LINK = {
     "received": "Packets that the client's link took from the sender, {}.",
+    "originated": "Resets that the client's link made itself (NAT), {}.",
     "duplicated": "Copies that the client's link made, {}.",
     "delivered": "Packets that the client's link delivered, {}.",
     "held": "Packets still inside the client's link when the trial ended, {}.",

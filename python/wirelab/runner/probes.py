@@ -151,6 +151,13 @@ def start_probes(  # noqa: PLR0913, PLR0917
     return started, request.timeout_ns
 
 
+def _that_keeps_ports(link: LinkSpec) -> LinkSpec:
+    """A server sends probes to a client's own port."""
+    if link.nat is None:
+        return link
+    return link.model_copy(update={"nat": link.nat.model_copy(update={"keep_port": True})})
+
+
 def _request(  # noqa: PLR0913, PLR0917
     agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan, lane: int, peer: str
 ) -> TrialRequest:
@@ -158,7 +165,7 @@ def _request(  # noqa: PLR0913, PLR0917
     return TrialRequest(
         trial=folder.name,
         lane=lane,
-        link=link,
+        link=_that_keeps_ports(link),
         link_seed=seed,
         packet_log=folder / PACKET_LOG,
         header_bytes=HEADER_BYTES,

@@ -74,6 +74,7 @@ from wirelab.schema.link_spec import (
     Corrupt,
     Delay,
     DeliveryTrace,
+    Dependence,
     DropTail,
     Duplicate,
     DutyCycle,
@@ -106,6 +107,7 @@ from wirelab.schema.link_spec import (
     TableJitter,
     TokenBucket,
     UniformJitter,
+    Unmapped,
     Wifi,
 )
 from wirelab.schema.resource import RESOURCE_COLUMNS, FoundBy, ResourceTiming
@@ -147,6 +149,7 @@ __all__ = [
     "Corrupt",
     "Delay",
     "DeliveryTrace",
+    "Dependence",
     "Description",
     "DirectionFacts",
     "DirectionReport",
@@ -235,6 +238,7 @@ __all__ = [
     "TrialStatus",
     "UdpBoundReady",
     "UniformJitter",
+    "Unmapped",
     "Wifi",
     "WorkloadSpec",
     "backend_of",

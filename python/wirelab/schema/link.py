@@ -72,9 +72,10 @@ class LatenessHistogram(Received):
 
 
 class DirectionReport(Received):
-    """One direction of a trial's link: received + duplicated = delivered + dropped + held."""
+    """One direction of a trial's link: received + originated + duplicated = delivered + dropped + held."""
 
     received: Unsigned
+    originated: Unsigned = 0
     duplicated: Unsigned = 0
     delivered: Unsigned
     dropped: tuple[DropCount, ...]

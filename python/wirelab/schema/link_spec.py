@@ -24,6 +24,17 @@ class AddressFamily(StrEnum):
     """RFC 8200. Needs an MTU of at least 1280."""
 
 
+class Dependence(StrEnum):
+    """Which remote ends share a mapping, or may send through one."""
+
+    ENDPOINT_INDEPENDENT = "endpoint-independent"
+    """All of them."""
+    ADDRESS_DEPENDENT = "address-dependent"
+    """Those of one address."""
+    ADDRESS_AND_PORT_DEPENDENT = "address-and-port-dependent"
+    """One address and port."""
+
+
 class NormalJitter(Border):
     """Normal with this standard deviation."""
 
@@ -449,15 +460,44 @@ class Ieee802154(Border):
 MediumSpec = Annotated[Serialiser | Wifi | Ieee802154, Field(discriminator="kind")]
 
 
+class Unmapped(StrEnum):
+    """What becomes of a TCP segment that has no mapping and opens no connection."""
+
+    DROP = "drop"
+    """It is dropped, and nobody is told."""
+    RESET = "reset"
+    """It is dropped, and its sender gets a reset."""
+
+
 class NatSpec(Border):
-    """Address translation that keeps ports, as Linux's does: a mapping begins with an uplink packet and ends after a
-    time without packets; downlink packets without a mapping are dropped.
+    """Address translation in the terms of RFC 4787 and RFC 5382: a mapping begins with an uplink packet and ends
+    after a time without packets, and the next one has another port.
     """
 
-    tcp_timeout_ns: Unsigned
-    """Idle time after which a TCP mapping ends (RFC 5382, REQ-5: at least 2 hours 4 minutes)."""
+    filtering: Dependence
+    """Which remote ends may send through a mapping (RFC 4787, REQ-8)."""
+    inbound_refresh: bool
+    """Packets from outside refresh a mapping too (RFC 4787, REQ-6)."""
+    keep_port: bool
+    """A mapping has its host's own port if that is free (RFC 4787, section 4.2.1)."""
+    mapping: Dependence
+    """Which destinations share a mapping (RFC 4787, REQ-1)."""
+    ports: tuple[int, int]
+    """The first and the last port that mappings have otherwise."""
+    table_size: Unsigned32
+    """The most mappings at a time."""
+    tcp_established_timeout_ns: Unsigned
+    """Idle time after which the mapping of an established TCP connection ends (RFC 5382, REQ-5: at least 2 hours 4
+    minutes).
+    """
+    tcp_transitory_timeout_ns: Unsigned
+    """Idle time after which the mapping of a TCP connection ends that opens or closes (RFC 5382, REQ-5: at least 4
+    minutes).
+    """
     udp_timeout_ns: Unsigned
-    """Idle time after which a UDP mapping ends (RFC 4787, REQ-5: at least 2 minutes)."""
+    """Idle time after which a mapping of UDP ends (RFC 4787, REQ-5: at least 2 minutes)."""
+    unmapped_segment: Unmapped
+    """What becomes of a TCP segment without a mapping that opens no connection."""
 
 
 class SleepSpec(Border):

@@ -64,6 +64,7 @@ fn packets(counts: &DirectionCounts, account: Account) -> String {
         _ => text += &format!(", {lost} lost ({})", causes.join(", ")),
     }
     for (packets, what) in [
+        (counts.originated, "made by the link"),
         (counts.duplicated, "duplicated"),
         (account.corrupted, "corrupted"),
         (account.reordered, "out of order"),

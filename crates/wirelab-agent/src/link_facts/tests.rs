@@ -32,8 +32,7 @@ fn what_netem_cannot_do_is_refused_with_a_key_and_a_hint() {
     let rate = r#"{"kind": "rate", "rate_bps": 9, "queue": {"discipline": "drop-tail", "packets": 5}}"#;
     let refusal = refused(&format!(r#"{{"uplink": [{rate}], "downlink": [], "backend": "netem"}}"#));
     assert_eq!((refusal.key.as_str(), refusal.hint.as_deref()), ("rate", Some("such as 8 bit/s")));
-    let nat =
-        r#"{"uplink": [], "downlink": [], "nat": {"udp_timeout_ns": 1, "tcp_timeout_ns": 1}, "backend": "netem"}"#;
+    let nat = r#"{"uplink": [], "downlink": [], "nat": {"mapping": "endpoint-independent", "filtering": "address-dependent", "udp_timeout_ns": 1, "tcp_transitory_timeout_ns": 1, "tcp_established_timeout_ns": 1, "inbound_refresh": true, "keep_port": false, "ports": [1024, 65535], "table_size": 9, "unmapped_segment": "drop"}, "backend": "netem"}"#;
     let refusal = refused(nat);
     assert_eq!((refusal.direction, refusal.stage, refusal.key.as_str()), (None, None, "nat"));
     assert_eq!(refusal.hint.as_deref(), Some(r#"nat = "none", or backend = "wirelab""#));

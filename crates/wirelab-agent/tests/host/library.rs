@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use wirelab_capture::packet_log::{Outcome, Record};
 use wirelab_net::link::PortId;
+use wirelab_net::link::impairment::SharedSpec;
 use wirelab_schema::{
     CorruptSpec, DelaySpec, DropCause, DuplicateSpec, DutyCycleSpec, GilbertElliottTimeSpec, ImpairmentSpec,
     JitterSpec, LinkReport, LinkSpec, NatSpec, OpenSlots, OutageSpec, QueueSpec, RadioSpec, RateSpec, ReorderSpec,

@@ -268,7 +268,7 @@ pub fn lossy_echo(host: &Host, name: &str, link: LinkSpec) -> TrialRequest {
 pub fn assert_conserved(direction: &DirectionReport) {
     let dropped: u64 = direction.dropped.iter().map(|drop| drop.packets).sum();
     let settled = direction.delivered + dropped + direction.held;
-    assert_eq!(direction.received + direction.duplicated, settled, "{direction:?}");
+    assert_eq!(direction.received + direction.originated + direction.duplicated, settled, "{direction:?}");
     assert_eq!(direction.lateness.packets.iter().sum::<u64>(), direction.delivered);
 }
 

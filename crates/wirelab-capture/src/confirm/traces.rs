@@ -257,6 +257,8 @@ impl Maker {
                 sequence: 0,
                 port: PortId(direction.index() as u16),
                 outcome: if is_lost { Outcome::Loss } else { Outcome::Delivered },
+                translated: None,
+                originated: false,
                 copy: copy > 0,
                 corrupted_bit: None,
                 size: bytes.0,

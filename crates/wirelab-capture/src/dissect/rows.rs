@@ -1,5 +1,8 @@
 //! The rows of a packet log: one for each packet, or one for each transport flow.
 
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
 use wirelab_link::Direction;
 use wirelab_schema::{DissectedPacket, Flow};
 
@@ -14,7 +17,11 @@ pub(crate) fn dissections(log: &Log) -> impl Iterator<Item = (&Record, Dissectio
 
 /// The packets of a log in order of arrival.
 pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
-    dissections(log).map(|(record, dissection)| {
+    let mut ends: HashMap<usize, SocketAddr> = HashMap::new();
+    dissections(log).map(move |(record, dissection)| {
+        // A late packet to the end before is no change.
+        let uplink = record.translated.filter(|_| record.port.direction() == Direction::Uplink);
+        let before = uplink.and_then(|end| ends.insert(dissection.flow, end));
         let (retransmission, spurious) = dissection.retransmission_marks().unwrap_or_default();
         let Dissection { transport, ports, payload_bytes, tcp, quic, .. } = dissection;
         DissectedPacket {
@@ -27,6 +34,9 @@ pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
             outcome: log_file::outcome(record.outcome),
             copy: record.copy,
             corrupted: record.corrupted_bit.is_some(),
+            originated: record.originated,
+            outer_end: record.translated.map(|end| end.to_string()),
+            rebound: before.is_some() && before != uplink,
             transport: transport.to_string(),
             client_port: ports.map(|ports| ports.client),
             server_port: ports.map(|ports| ports.server),
@@ -124,6 +134,21 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_whose_outer_port_changes_is_one_flow_and_the_first_packet_from_there_says_so() {
+        let outer = |port: u16| Some(SocketAddr::from(([10, 0, 0, 1], port)));
+        let sent = |n, port: u16, end: u16| {
+            let record = record(n, port, Outcome::Delivered, n, n);
+            (Record { translated: outer(end), ..record }, tcp(port == 0, 0x10, 9))
+        };
+        let records = [sent(0, 0, 7000), sent(1, 1, 7000), sent(2, 0, 8000), sent(3, 1, 7000), sent(4, 0, 8000)];
+        let log = log_file::parse(&written(&LinkSpec::default(), 1, &records)[..]).unwrap();
+        let rebound: Vec<_> = packets(&log).map(|packet| packet.rebound).collect();
+        assert_eq!(rebound, [false, false, true, false, false]);
+        assert_eq!(packets(&log).nth(2).unwrap().outer_end.as_deref(), Some("10.0.0.1:8000"));
+        assert_eq!(flows("log", &log).len(), 1);
+    }
+
+    #[test]
     fn the_row_of_a_packet_has_the_values_of_the_schema() {
         let rows: Vec<_> = packets(&log()).collect();
         let expected = DissectedPacket {
@@ -136,6 +161,9 @@ mod tests {
             outcome: PacketOutcome::Delivered,
             copy: false,
             corrupted: false,
+            originated: false,
+            outer_end: None,
+            rebound: false,
             transport: "tcp".to_owned(),
             client_port: Some(50_000),
             server_port: Some(443),

@@ -48,6 +48,8 @@ fn record(sequence: u64, port: u16, outcome: Outcome, size: u32) -> Record {
         sequence,
         port: PortId(port),
         outcome,
+        translated: None,
+        originated: false,
         copy: false,
         corrupted_bit: None,
         size,

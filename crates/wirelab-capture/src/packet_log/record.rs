@@ -1,11 +1,14 @@
 //! One record of a packet log as bytes (`docs/reference/files.md`).
 
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use wirelab_link::{DropCause, Instant, PortId};
 
 /// Bytes of a record before its packet bytes.
 pub const RECORD_BYTES: usize = 40;
+/// Bytes of a translated end between a record and its packet bytes: a port and an address.
+pub const END_BYTES: usize = 18;
 
 /// What happened to a packet; encoded as its position in this list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,9 +65,14 @@ pub struct Record {
     pub port: PortId,
     /// What happened to it.
     pub outcome: Outcome,
+    /// The client's end as the server's side knows it, if an address translation let the packet pass, or had let its like pass before. Logged bytes have the
+    /// client's own end in its place, in both directions.
+    pub translated: Option<SocketAddr>,
+    /// The link made it: a reset in answer to the packet of the same `sequence`.
+    pub originated: bool,
     /// The link made it. There may be several copies of one packet.
     pub copy: bool,
-    /// The bit that the link inverted, counted from the first of the IP header. Logged bytes are as they arrived.
+    /// The bit that the link inverted, counted from the first of the IP header. Logged bytes have it as it was.
     pub corrupted_bit: Option<u32>,
     /// IP bytes.
     pub size: u32,
@@ -80,14 +88,19 @@ pub struct Record {
 const OUTCOME: u8 = 0x0f;
 const COPY: u8 = 0x80;
 const CORRUPTED: u8 = 0x40;
+const TRANSLATED: u8 = 0x20;
+const ORIGINATED: u8 = 0x10;
 
-pub(super) fn encode(record: &Record, header_len: u8) -> [u8; RECORD_BYTES] {
-    let mut bytes = [0; RECORD_BYTES];
+/// The fixed part, with room for an end behind it, and its length.
+pub(super) fn encode(record: &Record, header_len: u8) -> ([u8; RECORD_BYTES + END_BYTES], usize) {
+    let mut bytes = [0; RECORD_BYTES + END_BYTES];
     bytes[0..8].copy_from_slice(&record.sequence.to_le_bytes());
     bytes[8..10].copy_from_slice(&record.port.0.to_le_bytes());
     let copy = if record.copy { COPY } else { 0 };
     let corrupted = if record.corrupted_bit.is_some() { CORRUPTED } else { 0 };
-    bytes[10] = record.outcome as u8 | copy | corrupted;
+    let translated = if record.translated.is_some() { TRANSLATED } else { 0 };
+    let originated = if record.originated { ORIGINATED } else { 0 };
+    bytes[10] = record.outcome as u8 | copy | corrupted | translated | originated;
     bytes[11] = header_len;
     bytes[12..16].copy_from_slice(&record.size.to_le_bytes());
     bytes[16..24].copy_from_slice(&record.arrival.as_nanos().to_le_bytes());
@@ -98,15 +111,32 @@ pub(super) fn encode(record: &Record, header_len: u8) -> [u8; RECORD_BYTES] {
         None => lateness,
     };
     bytes[32..40].copy_from_slice(&last.to_le_bytes());
-    bytes
+    let Some(end) = record.translated else { return (bytes, RECORD_BYTES) };
+    bytes[40..42].copy_from_slice(&end.port().to_le_bytes());
+    let address = match end.ip() {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
+    };
+    bytes[42..58].copy_from_slice(&address.octets());
+    (bytes, RECORD_BYTES + END_BYTES)
 }
 
-/// A record and how many packet bytes follow it; an outcome byte that makes no sense is the error.
+/// True if an end follows the fixed part.
+pub(super) const fn has_end(bytes: &[u8; RECORD_BYTES]) -> bool {
+    bytes[10] & TRANSLATED != 0
+}
+
+/// The end that follows a fixed part.
+pub(super) fn decode_end(bytes: &[u8; END_BYTES]) -> SocketAddr {
+    let [low, high, address @ ..] = bytes;
+    SocketAddr::new(Ipv6Addr::from(*address).to_canonical(), u16::from_le_bytes([*low, *high]))
+}
+
+/// A record without its end, and how many packet bytes follow it; an outcome byte that makes no sense is the error.
 pub(super) fn decode(bytes: &[u8; RECORD_BYTES]) -> Result<(Record, u8), u8> {
     let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
     let byte = bytes[10];
-    let known = Outcome::ALL.get(usize::from(byte & OUTCOME)).filter(|_| byte & !(OUTCOME | COPY | CORRUPTED) == 0);
-    let outcome = *known.ok_or(byte)?;
+    let outcome = *Outcome::ALL.get(usize::from(byte & OUTCOME)).ok_or(byte)?;
     let last = u64_at(32);
     let (corrupted_bit, lateness) =
         if byte & CORRUPTED == 0 { (None, last) } else { (Some((last >> 32) as u32), last & u64::from(u32::MAX)) };
@@ -114,6 +144,8 @@ pub(super) fn decode(bytes: &[u8; RECORD_BYTES]) -> Result<(Record, u8), u8> {
         sequence: u64_at(0),
         port: PortId(u16::from_le_bytes([bytes[8], bytes[9]])),
         outcome,
+        translated: None,
+        originated: byte & ORIGINATED != 0,
         copy: byte & COPY != 0,
         corrupted_bit,
         size: u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]),

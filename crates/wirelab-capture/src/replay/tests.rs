@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use etherparse::PacketBuilder;
 use proptest::prelude::*;
+use wirelab_link::impairment::{NatSpec, SharedSpec};
+use wirelab_link::spec::Choices;
 use wirelab_schema::{
     CorruptSpec, DelaySpec, DeliveryTraceSpec, DuplicateSpec, DutyCycleSpec, GilbertElliottSpec,
     GilbertElliottTimeSpec, ImpairmentSpec, JitterSpec, LinkSpec, MediumSpec, PacketOutcome, QueueSpec, ReorderSpec,
@@ -11,6 +14,7 @@ use wirelab_schema::{
 
 use super::*;
 use crate::log_file::tests::{record, written};
+use crate::translation::Owners;
 use specs::{
     MILLISECOND, at_ms, codel, delay, drop_tail, fq_codel, ieee802154, loss, nat_of_10_ms, one_of_each, psm, rate_of,
     schedule_of, wifi,
@@ -28,49 +32,87 @@ fn emulate(spec: &LinkSpec, seed: u64, train: &[Send], lasts: u64) -> Vec<u8> {
     let mut link = spec.build(seed).unwrap();
     let (mut records, mut arrival, mut end) = (Vec::new(), 0, Instant::default());
     let mut flows = Flows::default();
+    // The client's port of each flow as the server knows it.
+    let mut outer = [65_530, 65_531, 65_532];
+    let mut owners = Owners::default();
     for (sequence, (gap, port, size, late)) in (0..).zip(train) {
         arrival += gap;
         let now = Instant::from_nanos(arrival);
-        let data = header(*port, sequence);
-        let (port, flow) = (PortId(*port), flows.flow(&data));
-        link.handle_packet(Packet { data, ..Packet::new(sequence, port, *size, now, flow) }, now);
+        let data = header(*port, sequence, outer[(sequence % 3) as usize]);
+        let (port, (flow, ends)) = (PortId(*port), flows.read(&data));
+        link.handle_packet(Packet { data, ends, ..Packet::new(sequence, port, *size, now, flow) }, now);
         end = end.max(now + Duration::from_nanos(*late));
-        records.extend(settled(&mut link, now + Duration::from_nanos(*late)));
+        let settled = settled(&mut link, &mut owners, now + Duration::from_nanos(*late));
+        for (record, _) in settled.iter().filter(|(record, _)| record.outcome == Outcome::Delivered) {
+            let port = &mut outer[(record.sequence % 3) as usize];
+            *port = record.translated.map_or(*port, |end| end.port());
+        }
+        records.extend(settled);
     }
     end = end + Duration::from_nanos(lasts);
-    records.extend(settled(&mut link, end));
-    records.extend(std::iter::from_fn(|| link.poll_held()).map(|packet| logged(packet, Outcome::Held, end, end)));
+    records.extend(settled(&mut link, &mut owners, end));
+    records.extend(
+        std::iter::from_fn(|| link.poll_held()).map(|packet| logged(&mut owners, packet, Outcome::Held, end, end)),
+    );
     written(spec, seed, &records)
 }
 
-/// IPv4 and UDP headers of one of three flows.
-fn header(port: u16, sequence: u64) -> Vec<u8> {
-    let flow = (sequence % 3) as u8;
-    let (hosts, ports) = if port == 0 { ([1, 2], [flow, 9]) } else { ([2, 1], [9, flow]) };
-    let addresses = [10, 0, 0, hosts[0], 10, 0, 0, hosts[1]];
-    let mut bytes = vec![0x45, 0, 0, 28, 0, 0, 0x40, 0, 64, 17, 0, 0];
-    bytes.extend(addresses);
-    bytes.extend([0, ports[0], 0, ports[1], 0, 8, 0, 0]);
+/// The headers of a packet of one of three flows, the last of them TCP; from a server to this port of the client.
+fn header(port: u16, sequence: u64, outer: u16) -> Vec<u8> {
+    let (client, server) = ([10, 0, 0, 1], [10, 0, 0, 2]);
+    let ((source, from), (destination, to)) =
+        if port == 0 { ((client, (sequence % 3) as u16), (server, 9)) } else { ((server, 9), (client, outer)) };
+    let (builder, mut bytes) = (PacketBuilder::ipv4(source, destination, 64), Vec::new());
+    let flags = sequence / 3 % 5;
+    if sequence % 3 < 2 {
+        builder.udp(from, to).write(&mut bytes, &[]).unwrap();
+        return bytes;
+    }
+    let builder = builder.tcp(from, to, sequence as u32, 100);
+    let builder = match flags {
+        0 => builder.syn(),
+        1 => builder.fin().ack(3),
+        2 => builder.rst(),
+        _ => builder.ack(5),
+    };
+    builder.write(&mut bytes, &[]).unwrap();
     bytes
 }
 
 /// Records of what has left and was dropped by `now`.
-fn settled(link: &mut Link, now: Instant) -> Vec<Logged> {
+fn settled(link: &mut Link, owners: &mut Owners, now: Instant) -> Vec<Logged> {
     let mut records = Vec::new();
     while let Some((departure, packet)) = link.poll_packet(now) {
-        records.push(logged(packet, Outcome::Delivered, departure, now));
+        records.push(logged(owners, packet, Outcome::Delivered, departure, now));
     }
     while let Some(dropped) = link.poll_dropped() {
-        records.push(logged(dropped.packet, dropped.cause.into(), dropped.at, dropped.at));
+        records.push(logged(owners, dropped.packet, dropped.cause.into(), dropped.at, dropped.at));
     }
     records
 }
 
 /// The record of a packet that is sent, or looked at, at `now`.
-fn logged(packet: Packet, outcome: Outcome, departure: Instant, now: Instant) -> Logged {
-    let Packet { sequence, port, size, arrival, copy, corrupted_bit, data, .. } = packet;
+fn logged(owners: &mut Owners, packet: Packet, outcome: Outcome, departure: Instant, now: Instant) -> Logged {
+    let (inside, translated) = owners.logged(&packet, &packet.data);
+    let data = inside.unwrap_or_else(|| packet.data.clone());
+    let Packet { sequence, port, size, arrival, copy, corrupted_bit, originated, .. } = packet;
     let lateness = now.saturating_since(departure);
-    (Record { sequence, port, outcome, copy, corrupted_bit, size, arrival, departure, lateness }, data)
+    (
+        Record {
+            sequence,
+            port,
+            outcome,
+            translated,
+            originated,
+            copy,
+            corrupted_bit,
+            size,
+            arrival,
+            departure,
+            lateness,
+        },
+        data,
+    )
 }
 
 fn replayed(log: &[u8]) -> ReplayReport {
@@ -133,6 +175,8 @@ fn a_report_counts_what_befell_packets_one_by_one_in_each_direction() {
         sequence,
         port: PortId(port),
         outcome: Outcome::Delivered,
+        translated: None,
+        originated: false,
         copy: false,
         corrupted_bit: None,
         size: 100,
@@ -254,7 +298,7 @@ fn packets_that_the_log_misses_count() {
     let records = without_bytes([record(0, 0, Outcome::Delivered, 5, 5), record(3, 0, Outcome::Delivered, 7, 7)]);
     let report = replayed(&clean(&records));
     assert_eq!((report.packets, report.mismatches), (2, 2));
-    let missing = ReplayMismatch { sequence: 1, copy: false, logged: None, replayed: None };
+    let missing = ReplayMismatch { sequence: 1, copy: false, originated: false, logged: None, replayed: None };
     assert_eq!(report.first_mismatch.unwrap(), missing);
 }
 
@@ -360,6 +404,21 @@ fn link() -> impl Strategy<Value = LinkSpec> {
     )
 }
 
+/// Of every kind, with ports that change after some milliseconds.
+fn nat() -> impl Strategy<Value = NatSpec> {
+    prop::collection::vec(any::<u64>(), 20).prop_map(|draws| {
+        let mut draws = draws.into_iter().cycle();
+        let spec = NatSpec::arbitrary(&mut Choices::new(&mut || draws.next().expect("they come again")));
+        let short = |timeout_ns: u64| 1 + timeout_ns % (20 * MILLISECOND);
+        NatSpec {
+            udp_timeout_ns: short(spec.udp_timeout_ns),
+            tcp_transitory_timeout_ns: short(spec.tcp_transitory_timeout_ns),
+            tcp_established_timeout_ns: short(spec.tcp_established_timeout_ns),
+            ..spec
+        }
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -371,5 +430,28 @@ proptest! {
         lasts in 0..30_000_000u64,
     ) {
         prop_assert_eq!(replayed(&emulate(&spec, seed, &train, lasts)).first_mismatch, None);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn logs_in_which_ports_change_replay_packet_for_packet(
+        (nat, delay_ns, seed) in (nat(), 0..3_000_000u64, any::<u64>()),
+        train in prop::collection::vec((0..6_000_000u64, 0..2u16, 40..1500u32, 0..2_000_000u64), 0..80),
+    ) {
+        let stages = || vec![delay(delay_ns, None), loss(0.1)];
+        let spec = LinkSpec { uplink: stages(), downlink: stages(), nat: Some(nat), ..LinkSpec::default() };
+        let log = emulate(&spec, seed, &train, MILLISECOND);
+        prop_assert_eq!(replayed(&log).first_mismatch, None);
+        // In the log every packet that passed has a port of the client's own, whichever it had outside.
+        for (record, bytes) in log_file::parse(&log[..]).unwrap().records {
+            let end = if record.port.direction() == Direction::Uplink { 20..22 } else { 22..24 };
+            let known = record.translated.is_some() || record.port.direction() == Direction::Uplink;
+            if known && !record.originated {
+                prop_assert!(u16::from_be_bytes(bytes[end].try_into().unwrap()) < 3);
+            }
+        }
     }
 }

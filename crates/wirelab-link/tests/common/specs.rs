@@ -4,7 +4,7 @@
 use wirelab_link::IMPAIRMENTS;
 use wirelab_link::impairment::{
     DelaySpec, Ieee802154Spec, ImpairmentSpec, JitterSpec, LossSpec, MediumSpec, NatSpec, RadioSpec, RateSpec,
-    SchedulePoint, ScheduleSpec, SleepSpec, WifiSpec,
+    SchedulePoint, ScheduleSpec, SharedSpec, SleepSpec, WifiSpec,
 };
 use wirelab_link::queue::QueueSpec;
 

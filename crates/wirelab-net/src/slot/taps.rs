@@ -6,7 +6,6 @@ use wirelab_link::{DropCause, Instant, Packet, PortId};
 
 use crate::clock::RealtimeOffset;
 use crate::log_sink::Backlog;
-use crate::socket::ETHERNET_BYTES;
 use crate::topology::Sides;
 use wirelab_capture::packet_log::Outcome;
 use wirelab_capture::pcapng::{self, Statistics, Way, Writer};
@@ -31,8 +30,6 @@ pub struct Taps<W: Write> {
     words: DropWords,
     pub(super) offset: RealtimeOffset,
     backlog: Backlog,
-    /// A corrupted frame as it was received, kept for its room.
-    corrupted: Vec<u8>,
 }
 
 /// Packets of one host.
@@ -51,7 +48,7 @@ impl<W: Write> Taps<W> {
     pub fn new(sides: Sides, mut captures: Vec<Option<Writer<W>>>, words: DropWords, backlog: Backlog) -> Self {
         captures.resize_with(sides.ports(), || None);
         let (seen, offset) = (vec![Seen::default(); sides.ports()], RealtimeOffset::measure());
-        Self { sides, captures, seen, words, offset, backlog, corrupted: Vec::new() }
+        Self { sides, captures, seen, words, offset, backlog }
     }
 
     /// Packets that all captures lack because the disk was slow.
@@ -75,36 +72,26 @@ impl<W: Write> Taps<W> {
         self.captures.iter_mut().flatten().try_for_each(Writer::flush)
     }
 
-    /// Write a packet with its outcome. `frame` is as it came to the link. A delivered one is put on its receiver's interface `at` this instant or
-    /// a little later; never before, or its answer would seem to come first.
-    pub(super) fn settle(&mut self, packet: &Packet, frame: &[u8], outcome: Outcome, at: Instant) {
+    /// Write a packet with its outcome: its frame as it `came` to the link, and as it `left`. A delivered one is put on its receiver's interface `at` this
+    /// instant or a little later; never before, or its answer would seem to come first.
+    pub(super) fn settle(&mut self, packet: &Packet, came: &[u8], left: &[u8], outcome: Outcome, at: Instant) {
         let inverted = packet.corrupted_bit.map(|bit| format!("bit {bit} of the packet inverted by the link"));
-        // Nobody sent a copy.
-        if !packet.copy {
+        // Nobody sent a copy, or what the link made.
+        if !packet.copy && !packet.originated {
             let (words, arrival) = (self.outcome_words(packet.port, outcome), packet.arrival);
             let comment = words.or(inverted.as_deref()).map(str::to_owned);
-            self.write(self.sides.index(packet.port), arrival, Way::Out, frame, comment.as_deref());
+            self.write(self.sides.index(packet.port), arrival, Way::Out, came, comment.as_deref());
         }
-        let Some(receiver) = self.sides.destination(packet.port, frame).filter(|_| outcome == Outcome::Delivered)
-        else {
+        let Some(receiver) = self.sides.destination(packet.port, left).filter(|_| outcome == Outcome::Delivered) else {
             return;
         };
         let comment = match (packet.copy, inverted) {
+            (false, None) if packet.originated => Some("a reset made by the link".to_owned()),
             (false, inverted) => inverted,
             (true, None) => Some("a copy made by the link".to_owned()),
             (true, Some(inverted)) => Some(format!("a copy made by the link, {inverted}")),
         };
-        let Some(bit) = packet.corrupted_bit else {
-            return self.write(receiver, at, Way::In, frame, comment.as_deref());
-        };
-        let mut received = std::mem::take(&mut self.corrupted);
-        received.clear();
-        received.extend_from_slice(frame);
-        if let Some(byte) = received.get_mut(ETHERNET_BYTES + (bit / 8) as usize) {
-            *byte ^= 0x80 >> (bit % 8);
-        }
-        self.write(receiver, at, Way::In, &received, comment.as_deref());
-        self.corrupted = received;
+        self.write(receiver, at, Way::In, left, comment.as_deref());
     }
 
     fn outcome_words(&self, sender: PortId, outcome: Outcome) -> Option<&str> {

@@ -12,10 +12,13 @@ use crate::socket::{ETHERNET_BYTES, Frame};
 use crate::topology::Sides;
 use wirelab_capture::flow::Flows;
 use wirelab_capture::packet_log::{LogWriter, Outcome, Record};
+use wirelab_capture::translation::{Owners, rewritten};
 
 const SPARE_BUFFERS: usize = 1024;
 /// The log and the captures are handed to the disk at least so often, so that they can be followed, and a killed process loses no more.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
+/// Of an address in an Ethernet header.
+const MAC_BYTES: usize = 6;
 /// Maximum number of packets that one call hands to the kernel.
 const BATCH: usize = 32;
 
@@ -29,6 +32,7 @@ pub struct Trial<W: Write> {
     report: SlotReport,
     /// Where the link tells flows apart.
     flows: Option<Flows>,
+    owners: Owners,
     opened: Instant,
     /// The link has been polled up to here.
     polled: Instant,
@@ -53,12 +57,14 @@ pub struct Carried {
 pub struct Departing {
     departure: Instant,
     packet: Packet,
+    /// Its frame, if that is not the one that came.
+    changed: Option<Vec<u8>>,
 }
 
 impl AsRef<[u8]> for Departing {
     /// Its frame, as its receiver gets it.
     fn as_ref(&self) -> &[u8] {
-        &self.packet.data
+        self.changed.as_ref().unwrap_or(&self.packet.data)
     }
 }
 
@@ -92,6 +98,7 @@ impl<W: Write> Trial<W> {
             carried,
             report: SlotReport::default(),
             flows,
+            owners: Owners::default(),
             opened: now,
             polled: now,
             sequence: 0,
@@ -132,8 +139,9 @@ impl<W: Write> Trial<W> {
         data.clear();
         data.extend_from_slice(frame.bytes);
         let flows = self.flows.as_mut();
-        let flow = flows.map(|flows| flows.flow(&data[self.carried.lead + ETHERNET_BYTES..])).unwrap_or_default();
-        let packet = Packet { data, ..Packet::new(self.sequence, port, size, arrival, flow) };
+        let ip = self.carried.lead + ETHERNET_BYTES;
+        let (flow, ends) = flows.map(|flows| flows.read(&data[ip..])).unwrap_or_default();
+        let packet = Packet { data, ends, ..Packet::new(self.sequence, port, size, arrival, flow) };
         self.sequence += 1;
         self.link.handle_packet(packet, arrival);
     }
@@ -147,10 +155,11 @@ impl<W: Write> Trial<W> {
         spare: &mut Vec<Vec<u8>>,
     ) {
         self.polled = self.polled.max(until);
-        while let Some((departure, mut packet)) = self.link.poll_packet(self.polled) {
-            let to = self.carried.destination(packet.port, &packet.data).expect("no other packet was let in");
-            self.flip(&mut packet);
-            self.departing[to].push(Departing { departure, packet });
+        while let Some((departure, packet)) = self.link.poll_packet(self.polled) {
+            let changed = self.changed(&packet);
+            let frame = changed.as_ref().unwrap_or(&packet.data);
+            let to = self.carried.destination(packet.port, frame).expect("no other packet was let in");
+            self.departing[to].push(Departing { departure, packet, changed });
             if self.departing[to].len() == BATCH {
                 self.flush(to, &mut offer, spare);
             }
@@ -198,29 +207,22 @@ impl<W: Write> Trial<W> {
 
     /// Count and log a packet that was sent at about `sent`, and not before its batch was `offered`.
     fn delivered(&mut self, departing: Departing, offered: Instant, sent: Instant, spare: &mut Vec<Vec<u8>>) {
-        let (departure, packet) = self.as_it_came(departing);
+        let Departing { departure, packet, changed } = departing;
         let lateness = sent.saturating_since(departure);
         let counts = &mut self.report.directions[packet.port.direction().index()];
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(packet.size);
         counts.lateness.add(lateness);
-        self.settle(&packet, Outcome::Delivered, departure, lateness, offered);
+        self.settle(&packet, changed.as_deref(), Outcome::Delivered, departure, lateness, offered);
         recycle(packet, spare);
     }
 
     /// Count and log a packet that the kernel would not take.
     fn not_taken(&mut self, departing: Departing, spare: &mut Vec<Vec<u8>>) {
-        let (departure, packet) = self.as_it_came(departing);
+        let Departing { departure, packet, changed } = departing;
         self.report.directions[packet.port.direction().index()].dropped[DropCause::QueueFull.index()] += 1;
-        self.settle(&packet, Outcome::QueueFull, departure, Duration::ZERO, departure);
+        self.settle(&packet, changed.as_deref(), Outcome::QueueFull, departure, Duration::ZERO, departure);
         recycle(packet, spare);
-    }
-
-    /// The log has packets as they came.
-    fn as_it_came(&self, departing: Departing) -> (Instant, Packet) {
-        let Departing { departure, mut packet } = departing;
-        self.flip(&mut packet);
-        (departure, packet)
     }
 
     /// The accounts, the log and the captures, with everything still inside recorded as held at `now`, up to which the link has been polled.
@@ -228,7 +230,8 @@ impl<W: Write> Trial<W> {
         while self.take_dropped().is_some() {}
         while let Some(packet) = self.link.poll_held() {
             self.report.directions[packet.port.direction().index()].held += 1;
-            self.settle(&packet, Outcome::Held, now, Duration::ZERO, now);
+            let changed = self.changed(&packet);
+            self.settle(&packet, changed.as_deref(), Outcome::Held, now, Duration::ZERO, now);
         }
         self.report.left_out_of_captures = self.taps.as_ref().map_or(0, Taps::left_out);
         (self.report, self.log, self.taps)
@@ -238,35 +241,72 @@ impl<W: Write> Trial<W> {
     fn take_dropped(&mut self) -> Option<Packet> {
         let Dropped { packet, at, cause } = self.link.poll_dropped()?;
         self.report.directions[packet.port.direction().index()].dropped[cause.index()] += 1;
-        self.settle(&packet, cause.into(), at, Duration::ZERO, at);
+        let changed = self.changed(&packet);
+        self.settle(&packet, changed.as_deref(), cause.into(), at, Duration::ZERO, at);
         Some(packet)
     }
 
-    /// Count a copy, and record the outcome of a packet, which its receiver had `at` this instant at the earliest.
-    fn settle(&mut self, packet: &Packet, outcome: Outcome, departure: Instant, lateness: Duration, at: Instant) {
-        let Packet { sequence, port, size, arrival, copy, corrupted_bit, .. } = *packet;
-        self.report.directions[port.direction().index()].duplicated += u64::from(copy);
-        let frame = &packet.data[self.carried.lead..];
+    /// Count a copy or a packet of the link's own, and record the outcome of a packet, which its receiver had `at` this instant at the earliest; with its
+    /// frame as it left or would have left, if that is not the one that came.
+    fn settle(
+        &mut self,
+        packet: &Packet,
+        changed: Option<&[u8]>,
+        outcome: Outcome,
+        departure: Instant,
+        lateness: Duration,
+        at: Instant,
+    ) {
+        let Packet { sequence, port, size, arrival, copy, corrupted_bit, originated, .. } = *packet;
+        let lead = self.carried.lead;
+        let counts = &mut self.report.directions[port.direction().index()];
+        counts.duplicated += u64::from(copy);
+        counts.originated += u64::from(originated);
+        let came = &packet.data[lead..];
         if let Some(taps) = &mut self.taps {
-            taps.settle(packet, frame, outcome, at);
+            taps.settle(packet, came, changed.map_or(came, |frame| &frame[lead..]), outcome, at);
             self.unflushed.get_or_insert(self.polled);
         }
         let Some(log) = &mut self.log else { return };
-        let bytes = &frame[ETHERNET_BYTES..];
+        let (inside, translated) = self.owners.logged(packet, &came[ETHERNET_BYTES..]);
+        let bytes = inside.as_deref().unwrap_or(&came[ETHERNET_BYTES..]);
         let bytes = &bytes[..bytes.len().min(self.header_bytes.into())];
         // An error of the disk is reported when the log is closed; a failure here means that too much waits for the disk.
-        let record = Record { sequence, port, outcome, copy, corrupted_bit, size, arrival, departure, lateness };
+        let record = Record {
+            sequence,
+            port,
+            outcome,
+            translated,
+            originated,
+            copy,
+            corrupted_bit,
+            size,
+            arrival,
+            departure,
+            lateness,
+        };
         self.report.left_out_of_log += u64::from(log.write(&record, bytes).is_err());
         self.unflushed.get_or_insert(self.polled);
     }
 
-    /// Invert the bit that the link corrupted, if it did.
-    fn flip(&self, packet: &mut Packet) {
+    /// A packet's frame as it leaves, if that is not the one that came: translated, a reset, or with the bit inverted that the link corrupted.
+    fn changed(&self, packet: &Packet) -> Option<Vec<u8>> {
+        let (lead, ip) = (self.carried.lead, self.carried.lead + ETHERNET_BYTES);
+        let mut frame = match rewritten(packet, &packet.data[ip..]) {
+            Some(bytes) => [&packet.data[..ip], &bytes].concat(),
+            None if packet.corrupted_bit.is_some() => packet.data.clone(),
+            None => return None,
+        };
+        if packet.originated {
+            let (destination, source) = frame[lead..][..2 * MAC_BYTES].split_at_mut(MAC_BYTES);
+            destination.swap_with_slice(source);
+        }
         if let Some(bit) = packet.corrupted_bit
-            && let Some(byte) = packet.data.get_mut(self.carried.lead + ETHERNET_BYTES + (bit / 8) as usize)
+            && let Some(byte) = frame.get_mut(ip + (bit / 8) as usize)
         {
             *byte ^= 0x80 >> (bit % 8);
         }
+        Some(frame)
     }
 }
 

@@ -13,7 +13,9 @@ from wirelab.schema.link import DropCause
 
 PACKET = {
     "sequence": 0, "uplink": True, "size_bytes": 60, "arrival_ns": START, "departure_ns": START + 10 * MS,
-    "lateness_ns": 0, "fate": "delivered", "copy": False, "corrupted": False, "transport": "tcp",
+    "lateness_ns": 0, "fate": "delivered", "copy": False, "corrupted": False, "originated": False, "outer_end": None,
+    "rebound": False,
+    "transport": "tcp",
     "client_port": 40_000, "server_port": 80, "payload_bytes": 0, "tcp_flags": "S",
     "tcp_sequence": 0, "tcp_acknowledgement": None, "retransmission": False, "spurious": False, "quic_packet": None,
 }  # fmt: skip
@@ -43,6 +45,12 @@ def test_a_lost_packet_ends_midway_and_its_successor_is_called_a_retransmission(
     assert "╳" in lost
     assert "▶" not in lost
     assert again.endswith(" retransmission")
+
+
+def test_a_changed_port_and_a_reset_of_a_nat_are_marked() -> None:
+    _, changed, reset = lines({"outer_end": "10.77.0.1:20345", "rebound": True}, {"originated": True, "uplink": False})
+    assert changed.endswith("NAT gives 10.77.0.1:20345")
+    assert reset.endswith("reset by the NAT")
 
 
 def test_a_full_queue_and_a_spurious_retransmission_have_words_of_their_own() -> None:

@@ -11,6 +11,7 @@ from wirelab.schema import (
     Corrupt,
     Delay,
     DeliveryTrace,
+    Dependence,
     DropTail,
     Duplicate,
     DutyCycle,
@@ -29,6 +30,7 @@ from wirelab.schema import (
     Serialiser,
     SleepSpec,
     TokenBucket,
+    Unmapped,
     canonical_json,
 )
 
@@ -227,7 +229,18 @@ def test_radio_and_address_translation_belong_to_the_link() -> None:
     light = SleepSpec(after_ns=10**9, cycle_ns=1_280_000_000, wake_ns=200_000_000)
     deep = SleepSpec(after_ns=10**10, wake_ns=2 * 10**9)
     assert link.radio == RadioSpec(sleeps=(light, deep), buffer_bytes=16_000)
-    assert link.nat == NatSpec(udp_timeout_ns=30 * 10**9, tcp_timeout_ns=7440 * 10**9)
+    assert link.nat == NatSpec(
+        mapping=Dependence.ENDPOINT_INDEPENDENT,
+        filtering=Dependence.ADDRESS_DEPENDENT,
+        udp_timeout_ns=30 * 10**9,
+        tcp_transitory_timeout_ns=240 * 10**9,
+        tcp_established_timeout_ns=7440 * 10**9,
+        inbound_refresh=True,
+        keep_port=False,
+        ports=(1024, 65_535),
+        table_size=65_536,
+        unmapped_segment=Unmapped.DROP,
+    )
 
 
 def test_an_effect_with_probability_0_has_no_stage() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.asked import facts
+from wirelab.experiment.link.shared import NatTable
 from wirelab.stats.link.loss_path import LossPath
 
 LOSS = {"kind": "loss", "probability": 0.1}
@@ -48,7 +49,7 @@ def test_the_shared_medium_follows_the_loss() -> None:
 
 
 def test_address_translation_is_the_first_stage_of_the_downlink() -> None:
-    nat = {"udp_timeout_ns": 1, "tcp_timeout_ns": 1}
+    nat = NatTable().spec().model_dump(mode="json")
     assert reached(LOSS, nat=nat, direction="uplink") == (1000, 0)
     assert reached(LOSS, nat=nat, direction="downlink") == (993, 0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wirelab.errors import WirelabError
+from wirelab.experiment.duration.exchange import connections_to_server
 from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
@@ -34,6 +35,7 @@ def check_scenario(
     if file.offloads:
         _check_offloads(source, scenario)
     _check_hosts(source, file, scenario)
+    _check_ports(source, protocol, scenario)
     if Role.PROXY in protocol.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
         what = f"{protocol.name} does not use a proxy, and the cache is a proxy's (true)"
         raise WirelabError(
@@ -64,11 +66,24 @@ def _check_offloads(source: Source, scenario: Scenario) -> None:
         ways = ((link.uplink, facts.uplink.stages), (link.downlink, facts.downlink.stages))
         known = [each for specs, stages in ways for each in zip(specs, stages, strict=True)]
         parts = {"netem": is_netem(link), "mtu": link.mtu is not None, "medium": link.medium is not None}
+        parts["nat"] = link.nat is not None
         of_one = [name for name, there in parts.items() if there]
         of_one += [spec.kind for spec, stage in known if stage.of_one_packet]
         if of_one:
             what = f"{scenario.link_name} has {of_one[0]}, but with offloads one packet stands for up to 64 KiB"
             raise WirelabError(what, source.where(("offloads",)), hint="offloads = false, or a link without that")
+
+
+def _check_ports(source: Source, protocol: ProtocolDescription, scenario: Scenario) -> None:
+    """Whether a NAT has ports for the connections that its hosts have at once."""
+    needed = getattr(scenario.workload, "clients", 1) * connections_to_server(scenario, protocol.timing)
+    for link in scenario.links:
+        if link.nat is None or link.nat.keep_port:
+            continue
+        first, last = link.nat.ports
+        if (ports := last - first + 1) < needed:
+            what = f"the NAT of {scenario.link_name} has {ports} ports, and the client {needed} connections at once"
+            raise WirelabError(what, source.where(("link", "nat", "ports")), hint="a wider range, or keep-port = true")
 
 
 def _check_hosts(source: Source, file: ExperimentFile, scenario: Scenario) -> None:

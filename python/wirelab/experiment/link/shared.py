@@ -19,7 +19,17 @@ from wirelab.experiment.file.quantities import (
     choose,
 )
 from wirelab.experiment.link.rate import Limit
-from wirelab.schema import Ieee802154, MediumSpec, NatSpec, RadioSpec, Serialiser, SleepSpec, Wifi
+from wirelab.schema import (
+    Dependence,
+    Ieee802154,
+    MediumSpec,
+    NatSpec,
+    RadioSpec,
+    Serialiser,
+    SleepSpec,
+    Unmapped,
+    Wifi,
+)
 from wirelab.units import UnitError, format_duration
 
 US = 1000
@@ -32,8 +42,12 @@ SHORTEST_EXCHANGE_NS = 1000
 """Of frames on the air besides their bytes, as the data plane has it: each has to be computed."""
 UDP_TIMEOUT_NS = 120 * 10**9
 """RFC 4787, REQ-5: not before 2 minutes."""
+TRANSITORY_TIMEOUT_NS = 240 * 10**9
+"""RFC 5382, REQ-5: not before 4 minutes."""
 TCP_TIMEOUT_NS = 7440 * 10**9
 """RFC 5382, REQ-5: not before 2 hours 4 minutes."""
+MOST_MAPPINGS = 65_536
+Port = Annotated[int, Field(ge=1, le=65_535)]
 
 
 class SerialiserTable(PartTable):
@@ -218,10 +232,10 @@ class RadioTable(PartTable):
 
 
 class NatTable(PartTable):
-    """Address translation whose mappings end after an idle time.
+    """Address translation (NAT) whose mappings end after an idle time (RFC 4787, RFC 5382).
 
-    Ports stay the same. A client that sends after its mapping ended continues as before, also on a persistent
-    connection. Only what the server sends first is lost until then.
+    After that time, the client's next packet has another port. A server that knows its client by address and port does
+    not recognize it. Each host keeps its address.
     """
 
     udp: PositiveDuration = Field(
@@ -231,12 +245,57 @@ class NatTable(PartTable):
     )
     tcp: PositiveDuration = Field(
         default=TCP_TIMEOUT_NS,
-        description="Idle time after which a mapping of TCP ends (RFC 5382, REQ-5).",
+        description="Idle time after which a mapping of an established TCP connection ends (RFC 5382, REQ-5).",
         json_schema_extra={"default": "124 min"},
     )
+    tcp_transitory: PositiveDuration = Field(
+        default=TRANSITORY_TIMEOUT_NS,
+        description="The same of a TCP connection that opens, has closed, or was reset (RFC 5382, REQ-5).",
+        json_schema_extra={"default": "4 min"},
+    )
+    mapping: Dependence = Field(
+        default=Dependence.ENDPOINT_INDEPENDENT,
+        description="Which destinations share a mapping: all, those of one address, or one address and port.",
+    )
+    filtering: Dependence = Field(
+        default=Dependence.ADDRESS_DEPENDENT,
+        description="Who may send through a mapping: everybody, or only addresses, or addresses and ports, that the "
+        "client has sent to.",
+    )
+    inbound_refresh: bool = Field(
+        default=True, description="Packets from outside keep a mapping too (RFC 4787, REQ-6)."
+    )
+    keep_port: bool = Field(default=False, description="A mapping has the client's own port if that is free.")
+    ports: tuple[Port, Port] = Field(
+        default=(1024, 65_535), description="The first and the last port that mappings have otherwise."
+    )
+    table: int = Field(default=MOST_MAPPINGS, ge=1, le=MOST_MAPPINGS, description="The most mappings at a time.")
+    unmapped: Unmapped = Field(
+        default=Unmapped.DROP,
+        description="What becomes of a TCP segment without a mapping that opens no connection: it is dropped, or also "
+        "answered by a reset.",
+    )
+
+    @model_validator(mode="after")
+    def _ports_are_a_range(self) -> NatTable:
+        first, last = self.ports
+        if first > last:
+            raise UnitError(f"ports {first} to {last} are no range", hint="the first, then the last")
+        return self
 
     def spec(self) -> NatSpec:
-        return NatSpec(udp_timeout_ns=self.udp, tcp_timeout_ns=self.tcp)
+        return NatSpec(
+            mapping=self.mapping,
+            filtering=self.filtering,
+            udp_timeout_ns=self.udp,
+            tcp_transitory_timeout_ns=self.tcp_transitory,
+            tcp_established_timeout_ns=self.tcp,
+            inbound_refresh=self.inbound_refresh,
+            keep_port=self.keep_port,
+            ports=self.ports,
+            table_size=self.table,
+            unmapped_segment=self.unmapped,
+        )
 
 
 Medium = Annotated[

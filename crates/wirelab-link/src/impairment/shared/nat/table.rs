@@ -113,7 +113,7 @@ impl Table {
         self.expire(key, now);
         if !self.mappings.contains_key(&key) {
             match carries {
-                Carries::Error => return Verdict::Drop,
+                Carries::Related => return Verdict::Drop,
                 Carries::Segment(flags) if !flags.syn => return self.unmapped(flags),
                 _ => {}
             }
@@ -124,7 +124,7 @@ impl Table {
         }
         let remote = seen(self.rules.filtering, destination);
         let mapping = self.mappings.get_mut(&key).expect("it is there, or was made");
-        if carries != Carries::Error {
+        if carries != Carries::Related {
             mapping.permitted.insert(remote);
             mapping.used = now;
             mapping.connection.hear(Side::Inside, carries);
@@ -139,7 +139,7 @@ impl Table {
         self.expire(key, now);
         let remote = seen(self.rules.filtering, source);
         let Some(mapping) = self.mappings.get_mut(&key) else { return self.unasked(carries) };
-        if carries == Carries::Error {
+        if carries == Carries::Related {
             return Verdict::Translate(key.internal);
         }
         if self.rules.filtering != Dependence::EndpointIndependent && !mapping.permitted.contains(&remote) {
