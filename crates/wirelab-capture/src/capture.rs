@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use etherparse::err::ip::LaxHeaderSliceError;
 use etherparse::{IpNumber, LaxIpSlice};
+use pcap_parser::pcapng::{EnhancedPacketBlock, OptionCode};
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 use wirelab_link::{Instant, PortId};
 
@@ -51,16 +52,17 @@ pub struct Captured {
 
 /// Read a whole capture: the first bytes of each of its IP packets.
 pub fn read(input: impl Read + Send) -> Result<Captured, CaptureError> {
-    read_bytes(input, HEADERS_BYTES)
+    read_with(input, Capture { kept_bytes: HEADERS_BYTES, ..Capture::default() })
 }
 
-/// The same with everything that was captured of each packet.
-pub fn read_whole(input: impl Read + Send) -> Result<Captured, CaptureError> {
-    read_bytes(input, usize::MAX)
+/// The packets that the host of a capture of Wirelab's sent, whole, as those of this port. The capture says of each whether it was sent or received.
+pub fn read_sent(input: impl Read + Send, port: PortId) -> Result<Vec<(Record, Vec<u8>)>, CaptureError> {
+    let capture = Capture { kept_bytes: usize::MAX, sent_alone: true, ..Capture::default() };
+    let packets = read_with(input, capture)?.packets;
+    Ok(packets.into_iter().map(|(record, bytes)| (Record { port, ..record }, bytes)).collect())
 }
 
-fn read_bytes(input: impl Read + Send, kept_bytes: usize) -> Result<Captured, CaptureError> {
-    let mut capture = Capture { kept_bytes, ..Capture::default() };
+fn read_with(input: impl Read + Send, mut capture: Capture) -> Result<Captured, CaptureError> {
     let mut reader = create_reader(BUFFER_BYTES, input).map_err(|_| CaptureError::NotACapture)?;
     loop {
         match reader.next() {
@@ -78,6 +80,14 @@ fn read_bytes(input: impl Read + Send, kept_bytes: usize) -> Result<Captured, Ca
     }
 }
 
+const FLAGS: OptionCode = OptionCode(2);
+
+/// By its flags (draft-ietf-opsawg-pcapng section 4.3.1): outbound.
+fn is_sent(packet: &EnhancedPacketBlock<'_>) -> bool {
+    let flags = packet.options.iter().find(|option| option.code == FLAGS);
+    flags.and_then(|option| option.value.first()).is_some_and(|flags| flags & 3 == 2)
+}
+
 /// Room for the largest block.
 const BUFFER_BYTES: usize = 1 << 19;
 /// More than any header.
@@ -86,6 +96,8 @@ const HEADERS_BYTES: usize = 255;
 #[derive(Default)]
 struct Capture {
     kept_bytes: usize,
+    /// What was received is passed over.
+    sent_alone: bool,
     interfaces: Vec<Interface>,
     clients: HashMap<Ends, Client>,
     captured: Captured,
@@ -134,6 +146,7 @@ impl Capture {
                 let link_type = interface.linktype.0;
                 self.describe(Interface { link_type, ticks_per_second, offset_s: interface.if_tsoffset })
             }
+            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) if self.sent_alone && !is_sent(&packet) => Ok(()),
             PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
                 let stamp = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
                 let captured = packet.data.len().min(packet.caplen as usize);

@@ -12,7 +12,7 @@ use crate::capture;
 use crate::dissect::{Dissection, Dissector, Transport};
 use crate::packet_log::Record;
 use anyhow::{Context, Result, ensure};
-use wirelab_link::Direction;
+use wirelab_link::{Direction, PortId};
 use wirelab_schema::{Ledger, LedgerBytes};
 
 use crate::flow::Flows;
@@ -28,8 +28,8 @@ pub fn of_trial(folder: &Path) -> Result<Ledger> {
     let read = |end: &str, direction: Direction| -> Result<Vec<(Record, Vec<u8>)>> {
         let path = folder.join(format!("{end}.pcapng"));
         let file = File::open(&path).with_context(|| format!("opening {}", path.display()))?;
-        let captured = capture::read_whole(file).with_context(|| path.display().to_string())?;
-        Ok(captured.packets.into_iter().filter(|(record, _)| record.port.direction() == direction).collect())
+        let port = PortId(direction.index() as u16);
+        capture::read_sent(file, port).with_context(|| path.display().to_string())
     };
     let mut packets = read("client", Direction::Uplink)?;
     let mut answers = read("server", Direction::Downlink)?;

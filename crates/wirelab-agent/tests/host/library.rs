@@ -1,5 +1,6 @@
 //! What each kind of impairment does to real packets. Every log replays.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::json;
@@ -7,6 +8,7 @@ use wirelab_capture::packet_log::{Outcome, Record};
 use wirelab_net::link::PortId;
 use wirelab_net::link::impairment::SharedSpec;
 use wirelab_schema::{
+    AddressFamily,
     CorruptSpec, DelaySpec, DropCause, DuplicateSpec, DutyCycleSpec, GilbertElliottTimeSpec, ImpairmentSpec,
     JitterSpec, LinkReport, LinkSpec, NatSpec, OpenSlots, OutageSpec, QueueSpec, RadioSpec, RateSpec, ReorderSpec,
     SleepSpec, TokenBucketSpec, TrialResult, TrialStatus,
@@ -147,6 +149,44 @@ fn a_late_answer_finds_no_mapping_and_an_answer_in_fragments_does() {
     assert_eq!((result.link.directions[1].delivered, dropped(&result.link, 1, DropCause::Nat)), (3, 3));
     result.link.directions.iter().for_each(assert_conserved);
     assert_replays(&host, "nat");
+}
+
+#[test]
+fn a_client_that_pauses_for_longer_than_its_mapping_lasts_has_another_port_and_gets_its_answers() {
+    let Some(mut host) = open() else { return };
+    for (name, family) in [("nat-4", None), ("nat-6", Some(AddressFamily::Ipv6))] {
+        let nat = NatSpec {
+            udp_timeout_ns: 200 * 1_000_000,
+            keep_port: false,
+            ports: [20_000, 29_999],
+            ..NatSpec::examples().remove(0)
+        };
+        let link = LinkSpec { nat: Some(nat), family, ..delay(MILLISECOND) };
+        let endpoints = vec![host.server("udp_echo"), host.sender(5, 100, 400 * MILLISECOND)];
+        let mut trial = host.trial(name, link, endpoints);
+        trial.header_bytes = 96;
+        let result = host.run(trial);
+        assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
+        let (_, records) = log(&host, name);
+        let outer = |port: u16| {
+            let mine = records.iter().filter(move |(record, _)| record.port == PortId(port));
+            mine.map(|(record, _)| record.translated.unwrap().port()).collect::<Vec<_>>()
+        };
+        assert!(outer(0).iter().all(|port| (20_000..30_000).contains(port)), "{:?}", outer(0));
+        let distinct: HashSet<u16> = outer(0).into_iter().collect();
+        // The server answers to the port that it sees, so its checksums were right, and those of the answers are.
+        assert_eq!((distinct.len(), outer(1)), (5, outer(0)));
+        let own: HashSet<&[u8]> = records
+            .iter()
+            .map(|(record, bytes)| {
+                let ports = if family.is_none() { 20 } else { 40 };
+                if record.port == PortId(0) { &bytes[ports..ports + 2] } else { &bytes[ports + 2..ports + 4] }
+            })
+            .collect();
+        assert_eq!(own.len(), 1, "the log has the client's own port");
+        result.link.directions.iter().for_each(assert_conserved);
+        assert_replays(&host, name);
+    }
 }
 
 #[test]

@@ -48,6 +48,7 @@ TCP_TIMEOUT_NS = 7440 * 10**9
 """RFC 5382, REQ-5: not before 2 hours 4 minutes."""
 MOST_MAPPINGS = 65_536
 Port = Annotated[int, Field(ge=1, le=65_535)]
+Remotes = Literal["endpoint-independent", "address-dependent", "address-and-port-dependent"]
 
 
 class SerialiserTable(PartTable):
@@ -253,12 +254,12 @@ class NatTable(PartTable):
         description="The same of a TCP connection that opens, has closed, or was reset (RFC 5382, REQ-5).",
         json_schema_extra={"default": "4 min"},
     )
-    mapping: Dependence = Field(
-        default=Dependence.ENDPOINT_INDEPENDENT,
+    mapping: Remotes = Field(
+        default="endpoint-independent",
         description="Which destinations share a mapping: all, those of one address, or one address and port.",
     )
-    filtering: Dependence = Field(
-        default=Dependence.ADDRESS_DEPENDENT,
+    filtering: Remotes = Field(
+        default="address-dependent",
         description="Who may send through a mapping: everybody, or only addresses, or addresses and ports, that the "
         "client has sent to.",
     )
@@ -266,12 +267,15 @@ class NatTable(PartTable):
         default=True, description="Packets from outside keep a mapping too (RFC 4787, REQ-6)."
     )
     keep_port: bool = Field(default=False, description="A mapping has the client's own port if that is free.")
-    ports: tuple[Port, Port] = Field(
-        default=(1024, 65_535), description="The first and the last port that mappings have otherwise."
+    ports: list[Port] = Field(
+        default=[1024, 65_535],
+        min_length=2,
+        max_length=2,
+        description="The first and the last port that mappings have otherwise.",
     )
     table: int = Field(default=MOST_MAPPINGS, ge=1, le=MOST_MAPPINGS, description="The most mappings at a time.")
-    unmapped: Unmapped = Field(
-        default=Unmapped.DROP,
+    unmapped: Literal["drop", "reset"] = Field(
+        default="drop",
         description="What becomes of a TCP segment without a mapping that opens no connection: it is dropped, or also "
         "answered by a reset.",
     )
@@ -284,17 +288,18 @@ class NatTable(PartTable):
         return self
 
     def spec(self) -> NatSpec:
+        first, last = self.ports
         return NatSpec(
-            mapping=self.mapping,
-            filtering=self.filtering,
+            mapping=Dependence(self.mapping),
+            filtering=Dependence(self.filtering),
             udp_timeout_ns=self.udp,
             tcp_transitory_timeout_ns=self.tcp_transitory,
             tcp_established_timeout_ns=self.tcp,
             inbound_refresh=self.inbound_refresh,
             keep_port=self.keep_port,
-            ports=self.ports,
+            ports=(first, last),
             table_size=self.table,
-            unmapped_segment=self.unmapped,
+            unmapped_segment=Unmapped(self.unmapped),
         )
 
 
