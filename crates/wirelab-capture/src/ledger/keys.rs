@@ -1,5 +1,6 @@
 //! Secrets of a key log (draft-ietf-tls-keylogfile), and what they open.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use ring::aead::{self, Aad, LessSafeKey, Nonce, UnboundKey, quic};
@@ -47,21 +48,27 @@ impl Secrets {
     /// Keys of this side's QUIC packets with a short header.
     pub fn packets(&self, side: usize) -> impl Iterator<Item = PacketKey> {
         let application = self.sides[side].iter().filter(|(phase, _)| *phase == Phase::Application);
-        application.flat_map(|(_, secret)| suites(secret)).map(|suite| PacketKey::new(&suite))
+        application.flat_map(|(_, secret)| suites(secret)).map(PacketKey::new)
     }
 }
 
 /// A cipher suite that a secret may be of.
 struct Suite<'a> {
-    secret: &'a [u8],
+    secret: Cow<'a, [u8]>,
     hash: hkdf::Algorithm,
     aead: &'static aead::Algorithm,
     mask: &'static quic::Algorithm,
 }
 
+impl Suite<'_> {
+    fn owned(self) -> Suite<'static> {
+        Suite { secret: self.secret.into_owned().into(), ..self }
+    }
+}
+
 /// By the length of its hash (RFC 8446, appendix B.4).
 fn suites(secret: &[u8]) -> Vec<Suite<'_>> {
-    let suite = |hash, aead, mask| Suite { secret, hash, aead, mask };
+    let suite = |hash, aead, mask| Suite { secret: secret.into(), hash, aead, mask };
     match secret.len() {
         32 => vec![
             suite(hkdf::HKDF_SHA256, &aead::AES_128_GCM, &quic::AES_128),
@@ -99,12 +106,46 @@ impl RecordKey {
     }
 }
 
-/// Opens QUIC packets with a short header (RFC 9001, section 5).
+/// Opens QUIC packets with a short header (RFC 9001, section 5), also after key updates (section 6).
 pub struct PacketKey {
-    key: LessSafeKey,
-    iv: [u8; 12],
+    current: Generation,
+    /// Of the update before, for packets that come late.
+    previous: Option<Generation>,
     mask: quic::HeaderProtectionKey,
     largest: u64,
+}
+
+/// The key between two updates.
+struct Generation {
+    suite: Suite<'static>,
+    key: LessSafeKey,
+    iv: [u8; 12],
+    /// The Key Phase bit of its packets.
+    phase: u8,
+}
+
+/// The Key Phase bit of a short header's first byte (RFC 9000, section 17.3.1).
+const KEY_PHASE: u8 = 0x04;
+
+impl Generation {
+    fn new(suite: Suite<'static>, phase: u8) -> Self {
+        let key = expand(&suite, b"quic key", suite.aead.key_len());
+        let key = LessSafeKey::new(UnboundKey::new(suite.aead, &key).expect("of the algorithm's length"));
+        let iv = expand(&suite, b"quic iv", 12).try_into().expect("12 bytes");
+        Self { suite, key, iv, phase }
+    }
+
+    fn updated(&self) -> Self {
+        let secret = expand(&self.suite, b"quic ku", self.suite.secret.len());
+        Self::new(Suite { secret: secret.into(), ..self.suite }, self.phase ^ KEY_PHASE)
+    }
+
+    fn open(&self, number: u64, header: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        let mut frames = sealed.to_vec();
+        let opened = self.key.open_in_place(nonce(self.iv, number), Aad::from(header), &mut frames).ok()?.len();
+        frames.truncate(opened);
+        Some(frames)
+    }
 }
 
 /// An opened packet.
@@ -116,13 +157,10 @@ pub struct Opened {
 }
 
 impl PacketKey {
-    fn new(suite: &Suite<'_>) -> Self {
-        let key = expand(suite, b"quic key", suite.aead.key_len());
-        let key = UnboundKey::new(suite.aead, &key).expect("of the algorithm's length");
-        let mask = expand(suite, b"quic hp", suite.mask.key_len());
+    fn new(suite: Suite<'_>) -> Self {
+        let mask = expand(&suite, b"quic hp", suite.mask.key_len());
         let mask = quic::HeaderProtectionKey::new(suite.mask, &mask).expect("of the algorithm's length");
-        let iv = expand(suite, b"quic iv", 12).try_into().expect("12 bytes");
-        Self { key: LessSafeKey::new(key), iv, mask, largest: 0 }
+        Self { current: Generation::new(suite.owned(), 0), previous: None, mask, largest: 0 }
     }
 
     /// Open a packet with a short header whose connection id has this length; `None` if it was not made with this key.
@@ -140,11 +178,21 @@ impl PacketKey {
         }
         let truncated = header[number_at..].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         let number = packet_number(self.largest, truncated, number_bytes as u32 * 8);
-        let mut frames = packet[header_bytes..].to_vec();
-        let opened = self.key.open_in_place(nonce(self.iv, number), Aad::from(&header), &mut frames).ok()?.len();
-        frames.truncate(opened);
+        let frames = self.frames(number, &header, &packet[header_bytes..])?;
         self.largest = self.largest.max(number);
         Some(Opened { header_bytes, frames })
+    }
+
+    fn frames(&mut self, number: u64, header: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        if header[0] & KEY_PHASE == self.current.phase {
+            return self.current.open(number, header, sealed);
+        }
+        let updated = self.current.updated();
+        if let Some(frames) = updated.open(number, header, sealed) {
+            self.previous = Some(std::mem::replace(&mut self.current, updated));
+            return Some(frames);
+        }
+        self.previous.as_ref()?.open(number, header, sealed)
     }
 }
 
@@ -184,7 +232,7 @@ impl KeyType for Length {
 
 fn expand(suite: &Suite<'_>, label: &[u8], length: usize) -> Vec<u8> {
     let mut output = vec![0; length];
-    fill(&Prk::new_less_safe(suite.hash, suite.secret), label, &mut output);
+    fill(&Prk::new_less_safe(suite.hash, &suite.secret), label, &mut output);
     output
 }
 
@@ -221,6 +269,32 @@ mod tests {
         });
         let Opened { header_bytes, frames } = opened.unwrap();
         assert_eq!((header_bytes, frames), (4, vec![1]));
+    }
+
+    #[test]
+    fn an_updated_key_is_that_of_rfc_9001_appendix_a_5_and_opens_the_other_phase() {
+        let secret = hex("9ac312a7f877468ebe69422748ad00a1 5443f18203a07d6060f688f30f21632b");
+        let suite = suites(&secret).remove(1);
+        let first = Generation::new(suite.owned(), 0);
+        let updated = first.updated();
+        let expected = hex("1223504755036d556342ee9361d25342 1a826c9ecdf3c7148684b36b714881f9");
+        assert_eq!((&*updated.suite.secret, updated.phase), (&expected[..], KEY_PHASE));
+
+        let mut key = PacketKey::new(suites(&secret).remove(1));
+        let mut sealed_by = |generation: &Generation, number: u64| {
+            let header = [0x40 | generation.phase, number as u8];
+            let mut packet = [&[1; 1][..], &[0; 30]].concat();
+            let aad = Aad::from(header);
+            generation.key.seal_in_place_append_tag(nonce(generation.iv, number), aad, &mut packet).unwrap();
+            let packet = [&header[..], &packet].concat();
+            let mask = key.mask.new_mask(&packet[5..21]).unwrap();
+            let protected = [packet[0] ^ (mask[0] & 0x1f), packet[1] ^ mask[1]];
+            key.open(&[&protected[..], &packet[2..]].concat(), 0).map(|opened| opened.frames[0])
+        };
+        assert_eq!([sealed_by(&first, 1), sealed_by(&updated, 2), sealed_by(&first, 3)], [Some(1); 3]);
+        let third = updated.updated();
+        assert_eq!([sealed_by(&third, 4), sealed_by(&updated, 5), sealed_by(&third.updated(), 6)], [Some(1); 3]);
+        assert_eq!(sealed_by(&first, 7), None, "two updates ago");
     }
 
     #[test]
