@@ -83,12 +83,14 @@ fn trial(link: u8, packets: &[&Vec<u8>]) -> Vec<u8> {
 
 fn try_check(input: &mut Unstructured<'_>) -> Result<()> {
     let (report, log) = play(input)?;
-    for DirectionCounts { received, duplicated, delivered, dropped, held, .. } in &report.directions {
-        assert_eq!(received + duplicated, delivered + dropped.iter().sum::<u64>() + held, "{report:?}");
+    for DirectionCounts { received, originated, duplicated, delivered, dropped, held, .. } in &report.directions {
+        let entered = received + originated + duplicated;
+        assert_eq!(entered, delivered + dropped.iter().sum::<u64>() + held, "{report:?}");
     }
     let log = log_file::parse(&log[..]).expect("a log of our own");
     let received: u64 = report.directions.iter().map(|counts| counts.received).sum();
-    let packets = received + report.directions.iter().map(|counts| counts.duplicated).sum::<u64>();
+    let originated: u64 = report.directions.iter().map(|counts| counts.originated).sum();
+    let packets = received + originated + report.directions.iter().map(|counts| counts.duplicated).sum::<u64>();
     assert_eq!(rows::packets(&log).count() as u64, packets);
     assert_eq!(rows::flows("log", &log).iter().flat_map(|flow| flow.packets).sum::<u64>(), received);
     let replay = replay("log".to_owned(), &log).expect("its link was built before");

@@ -55,18 +55,28 @@ pub fn of_trial(folder: &Path) -> Result<Ledger> {
 }
 
 /// Give packets that the server sent the client's own end: their capture has the one that a NAT translates, and the packet log both.
+///
+/// Those that reached the link at the same instant are told apart by that end: it is one client's then.
 fn as_the_client_knows(answers: &mut [(Record, Vec<u8>)], log: &Log) -> Result<()> {
-    answers.sort_by_key(|(record, _)| record.arrival);
-    let is_sent =
-        |record: &Record| record.port.direction() == Direction::Downlink && !record.copy && !record.originated;
-    let mut logged: Vec<_> = log.records.iter().filter(|(record, _)| is_sent(record)).collect();
-    logged.sort_by_key(|(record, _)| record.arrival);
+    let server = log.header.ports.iter().position(|host| host == "server");
+    let is_sent = |record: &Record| Some(usize::from(record.port.0)) == server && !record.copy && !record.originated;
+    let mut flows = Flows::default();
+    let mut logged: Vec<_> = (log.records.iter().filter(|(record, _)| is_sent(record)))
+        .map(|(record, bytes)| {
+            let inner = flows.read(bytes).1.map(|ends| ends.destination);
+            (record.arrival, record.translated.or(inner), inner.filter(|_| record.translated.is_some()))
+        })
+        .collect();
+    logged.sort_unstable();
     ensure!(logged.len() == answers.len(), "the server's capture and the packet log have other packets");
     let mut flows = Flows::default();
-    for ((_, packet), (record, bytes)) in answers.iter_mut().zip(logged) {
-        let (_, ends) = flows.read(bytes);
-        if let (Some(_), Some(ends)) = (record.translated, ends) {
-            translate(packet, End::Destination, ends.destination);
+    let mut sent: Vec<_> = (answers.iter_mut())
+        .map(|(record, packet)| (record.arrival, flows.read(packet).1.map(|ends| ends.destination), packet))
+        .collect();
+    sent.sort_by_key(|(arrival, outer, _)| (*arrival, *outer));
+    for ((_, _, packet), (_, _, inner)) in sent.into_iter().zip(logged) {
+        if let Some(inner) = inner {
+            translate(packet, End::Destination, inner);
         }
     }
     Ok(())

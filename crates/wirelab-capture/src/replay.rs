@@ -1,18 +1,19 @@
 //! Replay: a log's arrivals, run through a new chain of the same description and seed, must give every outcome and
 //! departure, every copy and every inverted bit.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::ops::Range;
 
 use anyhow::{Result, ensure};
-use wirelab_link::{Direction, Ends, Impairment, Instant, Link, Packet, PortId};
+use wirelab_link::{Direction, Impairment, Instant, Link, Packet, PortId};
 use wirelab_schema::{DeliveredPackets, ReplayMismatch, ReplayReport, ReplayedPacket};
 
 use crate::flow::Flows;
 use crate::log_file::{self, Log};
 use crate::packet_log::{Outcome, Record};
-use crate::translation::outer_end;
+use crate::translation::{End, outer_end, translate};
 
 /// Which packet: its `sequence`, if it is a copy, and if it is the link's own. Several copies of one packet share it.
 type Key = (u64, bool, bool);
@@ -91,8 +92,7 @@ fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)
     };
     for (record, bytes) in records.iter().filter(|(record, _)| !record.copy && !record.originated) {
         let Record { sequence, port, size, arrival, .. } = *record;
-        let (flow, ends) = flows.as_mut().map(|flows| flows.read(bytes)).unwrap_or_default();
-        let ends = ends.map(|ends| as_it_came(ends, record));
+        let (flow, ends) = flows.as_mut().map(|flows| flows.read(&as_it_came(bytes, record))).unwrap_or_default();
         // Not polled meanwhile: packets of directions that share nothing may come in another order than that of their instants.
         link.handle_packet(Packet { ends, ..Packet::new(sequence, port, size, arrival, flow) }, arrival);
     }
@@ -108,11 +108,15 @@ fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)
     passages
 }
 
-/// The ends that a packet had: logged bytes have the client's own end.
-fn as_it_came(ends: Ends, record: &Record) -> Ends {
+/// A packet as it reached the link: logged bytes have the client's own end.
+fn as_it_came<'a>(bytes: &'a [u8], record: &Record) -> Cow<'a, [u8]> {
     match (record.translated, record.port.direction()) {
-        (Some(destination), Direction::Downlink) => Ends { destination, ..ends },
-        _ => ends,
+        (Some(outer), Direction::Downlink) => {
+            let mut came = bytes.to_vec();
+            translate(&mut came, End::Destination, outer);
+            came.into()
+        }
+        _ => bytes.into(),
     }
 }
 

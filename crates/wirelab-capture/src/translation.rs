@@ -58,10 +58,20 @@ pub fn rewritten(packet: &Packet, came: &[u8]) -> Option<Vec<u8>> {
 pub struct Owners(HashMap<(Transport, SocketAddr), SocketAddr>);
 
 impl Owners {
+    /// A reset to the server as the client's side knows it.
+    fn reset_as_logged(&self, packet: &Packet, came: &[u8]) -> Option<Vec<u8>> {
+        let mut bytes = rewritten(packet, came)?;
+        let outer = packet.translated.map(|outer| (packet.flow.transport, outer));
+        if let Some(owner) = outer.and_then(|outer| self.0.get(&outer)) {
+            translate(&mut bytes, End::Source, *owner);
+        }
+        Some(bytes)
+    }
+
     /// What a packet log has of a packet: its bytes as the client's side knows it, if they are not those that came, and the client's end as the server's side
     /// knows it. Packets are given in the order in which their outcomes became known.
     pub fn logged(&mut self, packet: &Packet, came: &[u8]) -> (Option<Vec<u8>>, Option<SocketAddr>) {
-        let Some(ends) = packet.ends else { return (rewritten(packet, came), None) };
+        let Some(ends) = packet.ends else { return (self.reset_as_logged(packet, came), packet.translated) };
         let transport = packet.flow.transport;
         if packet.port.direction() == Direction::Uplink {
             if let Some(outer) = packet.translated {
@@ -339,7 +349,7 @@ mod tests {
         PacketBuilder::ipv6([2; 16], [1; 16], 64).icmpv6_raw(1, 4, [0; 4]).write(&mut packet, &quoted).unwrap();
         let to = SocketAddr::from(([0x0303; 8], 5000));
         translate(&mut packet, End::Destination, to);
-        assert_eq!(Icmpv6Slice::from_slice(&packet[40..]).unwrap().is_checksum_valid([2; 16], [3; 16]), true);
+        assert!(Icmpv6Slice::from_slice(&packet[40..]).unwrap().is_checksum_valid([2; 16], [3; 16]));
         assert_eq!(packet[48..][8..24], [3; 16]);
         assert_eq!(packet[48 + 40..][..2], 5000u16.to_be_bytes());
     }

@@ -171,7 +171,9 @@ fn behaviour() -> String {
     }
     let closed = |nat: &mut Watched| {
         let end = nat.connected();
-        (nat.tcp(FIN), nat.tcp_in(end, FIN), nat.tcp(ACK));
+        nat.tcp(FIN);
+        nat.tcp_in(end, FIN);
+        nat.tcp(ACK);
         end
     };
     let half_closed = |nat: &mut Watched| {
@@ -186,7 +188,8 @@ fn behaviour() -> String {
     };
     let reopened = |nat: &mut Watched| {
         let end = nat.connected();
-        (nat.tcp(FIN), nat.tcp_in(end, FIN));
+        nat.tcp(FIN);
+        nat.tcp_in(end, FIN);
         assert_eq!(nat.connected(), end);
         end
     };
@@ -305,7 +308,7 @@ fn rfc5382_req2_connections_open_in_any_valid_order() {
 }
 
 #[test]
-fn rfc5382_req4_an_unasked_syn_from_outside_is_dropped_silently() {
+fn rfc5382_req4_an_unsolicited_syn_from_outside_is_dropped_silently() {
     for unmapped_segment in [Unmapped::Drop, Unmapped::Reset] {
         let mut nat = Watched::new(&NatSpec { unmapped_segment, ..spec() });
         assert_eq!(nat.tcp_in(end_of("10.77.0.1:20000"), SYN), Met::Dropped);

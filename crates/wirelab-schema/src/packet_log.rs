@@ -138,7 +138,7 @@ pub struct Flow {
     pub first_ns: u64,
     /// Last departure or drop.
     pub last_ns: u64,
-    /// Packets that reached the link.
+    /// Packets that reached the link; not the resets that it made.
     pub packets: [u64; 2],
     /// IP bytes that reached the link.
     pub bytes: [u64; 2],
@@ -150,6 +150,29 @@ pub struct Flow {
     pub retransmissions: Option<[u64; 2]>,
     /// Spurious retransmissions: the link had delivered the original.
     pub spurious: Option<[u64; 2]>,
+    /// Packets for which the address translation no longer had the mapping of those before.
+    pub expiries: Vec<MappingExpiry>,
+}
+
+/// A packet of a flow for which the address translation no longer had a mapping, although it had one for those before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MappingExpiry {
+    /// When it reached the link.
+    pub at_ns: u64,
+    /// What it did with it, and with those after it.
+    pub treatment: ExpiryTreatment,
+}
+
+/// What an address translation did with a flow without a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExpiryTreatment {
+    /// It gave the flow another end.
+    NewEnd,
+    /// It dropped the packets without a word.
+    Dropped,
+    /// It dropped them and answered with a reset.
+    Reset,
 }
 
 /// What `wirelab-agent replay` prints of a packet log: a line of JSON. The log's arrivals were run through a new chain with the same seed.

@@ -8,10 +8,9 @@ use wirelab_capture::packet_log::{Outcome, Record};
 use wirelab_net::link::PortId;
 use wirelab_net::link::impairment::SharedSpec;
 use wirelab_schema::{
-    AddressFamily,
-    CorruptSpec, DelaySpec, DropCause, DuplicateSpec, DutyCycleSpec, GilbertElliottTimeSpec, ImpairmentSpec,
-    JitterSpec, LinkReport, LinkSpec, NatSpec, OpenSlots, OutageSpec, QueueSpec, RadioSpec, RateSpec, ReorderSpec,
-    SleepSpec, TokenBucketSpec, TrialResult, TrialStatus,
+    AddressFamily, CorruptSpec, DelaySpec, DropCause, DuplicateSpec, DutyCycleSpec, GilbertElliottTimeSpec,
+    ImpairmentSpec, JitterSpec, LinkReport, LinkSpec, NatSpec, OpenSlots, OutageSpec, QueueSpec, RadioSpec, RateSpec,
+    ReorderSpec, SleepSpec, TokenBucketSpec, TrialResult, TrialStatus,
 };
 
 use crate::machine::namespaces_work;

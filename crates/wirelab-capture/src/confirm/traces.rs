@@ -1,12 +1,16 @@
 //! Made traces of honest clients: the claims, and the log of a link that loses, delays, reorders and duplicates packets.
 //!
 //! Messages are cut into segments at random. Lost segments are sent again, some that arrived too, with other boundaries. Clients have several
-//! connections at a time, with several exchanges at a time on each. The link's clock and the stamps of arriving packets differ by up to 0.15 ms.
+//! connections at a time, with several exchanges at a time on each. Half of the links translate addresses, and forget them now and then. The link's clock and the stamps of arriving packets differ by up to 0.15 ms.
 
-use wirelab_link::PortId;
+use std::net::SocketAddr;
+
+use wirelab_link::{Packet, PortId};
 use wirelab_schema::{LinkSpec, PacketLogHeader, SCHEMA_VERSION};
 
 use super::*;
+use crate::flow::Flows;
+use crate::translation::{End, Owners, translate};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;
@@ -56,6 +60,37 @@ pub struct Trace {
     pub log: Log,
 }
 
+/// An address translation: the end that it gives each end of a client, and what draws when that changes.
+struct Nat {
+    draw: Draw,
+    outer: HashMap<SocketAddr, SocketAddr>,
+    owners: Owners,
+}
+
+impl Nat {
+    /// What a log has of a packet, given as the client's side knows it: its bytes, and the end that the server's side knows.
+    fn logged(&mut self, direction: Direction, inside: &[u8]) -> (Vec<u8>, Option<SocketAddr>) {
+        let ends = Flows::default().read(inside).1.expect("it has ends");
+        let own = if direction == Direction::Uplink { ends.source } else { ends.destination };
+        let new = SocketAddr::from(([10, 9, 0, 1], 1024 + self.draw.below(60_000) as u16));
+        let changes = direction == Direction::Uplink && (!self.outer.contains_key(&own) || self.draw.percent(10));
+        if changes && !self.outer.values().any(|taken| *taken == new) {
+            self.outer.insert(own, new);
+        }
+        let Some(outer) = self.outer.get(&own).copied() else { return (inside.to_vec(), None) };
+        let mut came = inside.to_vec();
+        if direction == Direction::Downlink {
+            translate(&mut came, End::Destination, outer);
+        }
+        let (flow, ends) = Flows::default().read(&came);
+        let translated = Some(if direction == Direction::Uplink { outer } else { own });
+        let port = PortId(direction.index() as u16);
+        let packet = Packet { ends, translated, ..Packet::new(0, port, 0, Instant::default(), flow) };
+        let (bytes, end) = self.owners.logged(&packet, &came);
+        (bytes.unwrap_or(came), end)
+    }
+}
+
 struct Maker {
     draw: Draw,
     transport: Transport,
@@ -68,6 +103,7 @@ struct Maker {
     early: [u64; 2],
     ports: bool,
     next_port: u16,
+    nat: Option<Nat>,
     packets: Vec<(u64, Vec<Record>, Vec<u8>)>,
     claims: Vec<Claim>,
 }
@@ -94,6 +130,7 @@ pub fn trace(seed: u64, exact: bool) -> Trace {
         early,
         ports,
         next_port: 40_000,
+        nat: (seed % 2 == 1).then(|| Nat { draw: Draw(seed), outer: HashMap::new(), owners: Owners::default() }),
         packets: vec![],
         claims: vec![],
     };
@@ -247,6 +284,11 @@ impl Maker {
         let copies = if self.draw.percent(3) { 2 } else { 1 };
         let mut came = None::<u64>;
         let mut records = Vec::new();
+        let (size, inside) = bytes;
+        let (inside, translated) = match &mut self.nat {
+            Some(nat) => nat.logged(direction, &inside),
+            None => (inside, None),
+        };
         for copy in 0..copies {
             let departure = arrival + self.delay + self.draw.below(self.jitter);
             let is_lost = is_lost && copy == 0;
@@ -257,17 +299,17 @@ impl Maker {
                 sequence: 0,
                 port: PortId(direction.index() as u16),
                 outcome: if is_lost { Outcome::Loss } else { Outcome::Delivered },
-                translated: None,
+                translated,
                 originated: false,
                 copy: copy > 0,
                 corrupted_bit: None,
-                size: bytes.0,
+                size,
                 arrival: Instant::from_nanos(arrival),
                 departure: Instant::from_nanos(departure),
                 lateness: Duration::ZERO,
             });
         }
-        self.packets.push((arrival, records, bytes.1));
+        self.packets.push((arrival, records, inside));
         came
     }
 

@@ -36,7 +36,7 @@ pub fn packets(name: &str, log: &Log, host: &str) -> Result<Vec<RadioPacket>> {
         let uplink = record.port.direction() == Direction::Uplink;
         let at = if uplink { record.arrival } else { record.departure + record.lateness };
         let is_there = if uplink {
-            is_own(record) && !record.copy
+            is_own(record) && !record.copy && !record.originated
         } else {
             record.outcome == Outcome::Delivered && comes_to(packet)
         };
@@ -99,6 +99,26 @@ mod tests {
         );
         assert_eq!(seen(&log, "client"), [(100, true), (200, true), (400, false), (507, false)]);
         assert_eq!(packets("log", &log, "client").unwrap()[0].client_port, Some(5));
+    }
+
+    #[test]
+    fn a_radio_sends_to_a_nat_that_drops_and_rebinds_and_gets_its_resets() {
+        let outer = |end: u16| Some(std::net::SocketAddr::from(([10, 0, 0, 1], end)));
+        let reset = |n, port, at| Record { originated: true, ..record(n, port, Outcome::Delivered, at, at) };
+        let log = log(
+            &["client", "server"],
+            &[
+                (Record { translated: outer(7000), ..record(0, 0, Outcome::Delivered, 100, 110) }, udp(1, 2)),
+                (Record { translated: outer(8000), ..record(1, 0, Outcome::Delivered, 200, 210) }, udp(1, 2)),
+                (Record { translated: outer(8000), ..record(2, 1, Outcome::Delivered, 220, 230) }, udp(2, 1)),
+                (record(3, 0, Outcome::Nat, 300, 300), udp(1, 2)),
+                (reset(3, 1, 310), udp(2, 1)),
+                (record(4, 1, Outcome::Nat, 320, 320), udp(2, 1)),
+                (reset(4, 0, 320), udp(1, 2)),
+            ],
+        );
+        let expected = [(100, true), (200, true), (230, false), (300, true), (310, false)];
+        assert_eq!(seen(&log, "client"), expected);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use wirelab_link::Direction;
-use wirelab_schema::{DissectedPacket, Flow};
+use wirelab_schema::{DissectedPacket, ExpiryTreatment, Flow, MappingExpiry};
 
 use super::{Dissection, Dissector};
 use crate::log_file::{self, Log};
@@ -20,7 +20,8 @@ pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
     let mut ends: HashMap<usize, SocketAddr> = HashMap::new();
     dissections(log).map(move |(record, dissection)| {
         // A late packet to the end before is no change.
-        let uplink = record.translated.filter(|_| record.port.direction() == Direction::Uplink);
+        let sent = record.port.direction() == Direction::Uplink && !record.originated;
+        let uplink = record.translated.filter(|_| sent);
         let before = uplink.and_then(|end| ends.insert(dissection.flow, end));
         let (retransmission, spurious) = dissection.retransmission_marks().unwrap_or_default();
         let Dissection { transport, ports, payload_bytes, tcp, quic, .. } = dissection;
@@ -54,6 +55,7 @@ pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
 /// The flows of a log in order of their first packet.
 pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
     let mut flows: Vec<Flow> = Vec::new();
+    let mut mappings: Vec<Mapping> = Vec::new();
     for (record, dissection) in dissections(log) {
         if dissection.flow == flows.len() {
             flows.push(Flow {
@@ -70,26 +72,67 @@ pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
                 dropped: [0; 2],
                 retransmissions: None,
                 spurious: None,
+                expiries: Vec::new(),
             });
+            mappings.push(Mapping::default());
         }
         let flow = &mut flows[dissection.flow];
-        if flow.near.is_none() && record.port.direction() == Direction::Uplink {
+        if flow.near.is_none() && record.port.direction() == Direction::Uplink && !record.originated {
             flow.near = log.header.ports.get(usize::from(record.port.0)).cloned();
         }
+        mappings[dissection.flow].read(record, &mut flow.expiries);
         count(flow, record, &dissection);
     }
     flows
+}
+
+/// The mapping of a flow in the address translation, by what became of its packets.
+#[derive(Default)]
+struct Mapping {
+    end: Option<SocketAddr>,
+    /// The flow's packets are dropped for lack of one.
+    forgotten: bool,
+}
+
+impl Mapping {
+    /// It is dropped for lack of the mapping that the flow had: down, what goes to an end of before is only late.
+    fn is_missing(&self, record: &Record, uplink: bool) -> bool {
+        let had = self.end.is_some() && (uplink || record.translated == self.end);
+        had && record.outcome == Outcome::Nat && !record.originated
+    }
+
+    fn read(&mut self, record: &Record, expiries: &mut Vec<MappingExpiry>) {
+        let uplink = record.port.direction() == Direction::Uplink;
+        if record.originated && self.forgotten {
+            expiries.iter_mut().last().expect("there is one once it is forgotten").treatment = ExpiryTreatment::Reset;
+        } else if uplink
+            && !record.originated
+            && let Some(end) = record.translated
+        {
+            let before = self.end.replace(end);
+            let was_forgotten = std::mem::take(&mut self.forgotten);
+            if was_forgotten {
+                expiries.iter_mut().last().expect("there is one once it is forgotten").treatment =
+                    ExpiryTreatment::NewEnd;
+            } else if before.is_some_and(|before| before != end) {
+                expiries.push(MappingExpiry { at_ns: record.arrival.as_nanos(), treatment: ExpiryTreatment::NewEnd });
+            }
+        } else if self.is_missing(record, uplink) && !self.forgotten {
+            self.forgotten = true;
+            expiries.push(MappingExpiry { at_ns: record.arrival.as_nanos(), treatment: ExpiryTreatment::Dropped });
+        }
+    }
 }
 
 fn count(flow: &mut Flow, record: &Record, dissection: &Dissection) {
     let side = record.port.direction().index();
     if record.copy {
         flow.duplicated[side] += 1;
-    } else {
+    } else if !record.originated {
         flow.packets[side] += 1;
         flow.bytes[side] += u64::from(record.size);
     }
-    flow.dropped[side] += u64::from(record.outcome.is_drop());
+    flow.dropped[side] += u64::from(record.outcome.is_drop() && !record.originated);
     if let Some((retransmission, spurious)) = dissection.retransmission_marks() {
         flow.retransmissions.get_or_insert_default()[side] += u64::from(retransmission);
         flow.spurious.get_or_insert_default()[side] += u64::from(spurious);
@@ -145,7 +188,30 @@ mod tests {
         let rebound: Vec<_> = packets(&log).map(|packet| packet.rebound).collect();
         assert_eq!(rebound, [false, false, true, false, false]);
         assert_eq!(packets(&log).nth(2).unwrap().outer_end.as_deref(), Some("10.0.0.1:8000"));
-        assert_eq!(flows("log", &log).len(), 1);
+        let flows = flows("log", &log);
+        assert_eq!(flows.len(), 1);
+        assert_eq!(flows[0].expiries, [MappingExpiry { at_ns: 2, treatment: ExpiryTreatment::NewEnd }]);
+    }
+
+    #[test]
+    fn a_flow_that_is_dropped_after_it_passed_was_forgotten_once() {
+        let segment = |n, port: u16, outcome| (record(n, port, outcome, n, n), tcp(port == 0, 0x10, 9));
+        let translated = |n, port| {
+            let (record, packet) = segment(n, port, Outcome::Delivered);
+            (Record { translated: Some(SocketAddr::from(([10, 0, 0, 1], 7000))), ..record }, packet)
+        };
+        let reset = (Record { originated: true, ..record(3, 1, Outcome::Delivered, 3, 3) }, tcp(false, 0x04, 9));
+        let of = |records: &[(Record, Vec<u8>)]| {
+            let log = log_file::parse(&written(&LinkSpec::default(), 1, records)[..]).unwrap();
+            flows("log", &log).remove(0).expiries
+        };
+        let dropped = [translated(0, 0), translated(1, 1), segment(3, 0, Outcome::Nat), segment(4, 0, Outcome::Nat)];
+        assert_eq!(of(&dropped), [MappingExpiry { at_ns: 3, treatment: ExpiryTreatment::Dropped }]);
+        let answered = [&dropped[..3], &[reset], &dropped[3..]].concat();
+        assert_eq!(of(&answered), [MappingExpiry { at_ns: 3, treatment: ExpiryTreatment::Reset }]);
+        let log = log_file::parse(&written(&LinkSpec::default(), 1, &answered)[..]).unwrap();
+        assert_eq!(flows("log", &log)[0].packets, [3, 1], "the reset reached no link");
+        assert_eq!(of(&dropped[2..]), [], "it never had a mapping");
     }
 
     #[test]
@@ -210,6 +276,7 @@ mod tests {
             dropped: [1, 1],
             retransmissions: Some([1, 1]),
             spurious: Some([0, 1]),
+            expiries: vec![],
         };
         assert_eq!(rows[0], expected);
         assert_eq!((rows[1].transport.as_str(), rows[1].packets, rows[1].last_ns), ("udp", [1, 0], 500));

@@ -438,10 +438,11 @@ proptest! {
 
     #[test]
     fn logs_in_which_ports_change_replay_packet_for_packet(
-        (nat, delay_ns, seed) in (nat(), 0..3_000_000u64, any::<u64>()),
+        (nat, delay_ns, seed, fair) in (nat(), 0..3_000_000u64, any::<u64>(), any::<bool>()),
         train in prop::collection::vec((0..6_000_000u64, 0..2u16, 40..1500u32, 0..2_000_000u64), 0..80),
     ) {
-        let stages = || vec![delay(delay_ns, None), loss(0.1)];
+        let last = if fair { rate_of(2_000_000, fq_codel(10), 0) } else { loss(0.1) };
+        let stages = || vec![delay(delay_ns, None), last.clone()];
         let spec = LinkSpec { uplink: stages(), downlink: stages(), nat: Some(nat), ..LinkSpec::default() };
         let log = emulate(&spec, seed, &train, MILLISECOND);
         prop_assert_eq!(replayed(&log).first_mismatch, None);

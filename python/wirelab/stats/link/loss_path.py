@@ -29,6 +29,8 @@ class LossPath:
         own = _kept([steps[first]])  # a schedule's packets are lost behind its queue
         ahead, behind = _kept(steps[:first]) | own, _kept(steps[first + 1 :]) | (own & {"held"})
         made = {"duplicated" for step in steps[:first] if step.copies}
+        if "nat" in _kept(steps[:first]):
+            made.add("originated")
         return cls(ahead - behind, ahead & behind, frozenset(made))
 
     def reached(self, counts: Mapping[str, int]) -> tuple[int, int]:

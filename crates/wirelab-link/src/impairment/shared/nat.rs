@@ -17,7 +17,7 @@ use crate::spec::{Choices, Place, SpecError, words};
 use crate::{Counters, Direction, DropCause, Dropped, Impairment, Instant, Packet, PortId, Seed};
 
 const ABOUT: &str = "Address translation at the far end of the path (RFC 4787; RFC 5382 for TCP; RFC 5508 for ICMP). An uplink packet makes or refreshes \
-    a mapping, which gives its source another port. A downlink packet passes with a mapping, to the host whose it is, and is dropped without. A \
+    a mapping, which gives its source another port. A downlink packet passes with a mapping, to the mapping's host, and is dropped without. A \
     mapping ends when no packet has refreshed it for its idle time, and the next uplink packet gets another port. A TCP segment that opens nothing and \
     has no mapping is dropped, or answered by a reset. An ICMP error follows the packet that it tells of, and refreshes nothing. What is neither TCP nor UDP \
     keeps its address and has the idle time of UDP. Each host keeps its address.";
@@ -168,14 +168,20 @@ impl Nat {
     /// The answer to a segment that is dropped: its frame is that of the segment, for the caller to turn around.
     fn reset(&mut self, dropped: &Packet, now: Instant) {
         let Some(ends) = dropped.ends else { return };
-        let port = match dropped.port.direction() {
-            Direction::Uplink => PortId(1),
-            Direction::Downlink => PortId(0),
+        // To the server it comes from the end that the server sent to.
+        let (port, translated) = match dropped.port.direction() {
+            Direction::Uplink => (PortId(1), None),
+            Direction::Downlink => (PortId(0), Some(ends.destination)),
         };
         let size = RESET_BYTES[usize::from(ends.source.is_ipv6())];
         self.exit.originate();
         let data = dropped.data.clone();
-        let reset = Packet { originated: true, data, ..Packet::new(dropped.sequence, port, size, now, dropped.flow) };
+        let reset = Packet {
+            originated: true,
+            translated,
+            data,
+            ..Packet::new(dropped.sequence, port, size, now, dropped.flow)
+        };
         self.exit.depart(reset, now);
     }
 }

@@ -28,7 +28,7 @@ pub enum Dependence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unmapped {
-    /// It is dropped, and nobody is told.
+    /// It is dropped without notice.
     Drop,
     /// It is dropped, and its sender gets a reset.
     Reset,
@@ -135,10 +135,10 @@ impl Table {
     /// What becomes of a packet from outside.
     pub fn inbound(&mut self, transport: Transport, ends: Ends, now: Instant) -> Verdict {
         let Ends { source, destination, carries } = ends;
-        let Some(key) = self.external.get(&(transport, destination)).copied() else { return self.unasked(carries) };
+        let Some(key) = self.external.get(&(transport, destination)).copied() else { return self.unsolicited(carries) };
         self.expire(key, now);
         let remote = seen(self.rules.filtering, source);
-        let Some(mapping) = self.mappings.get_mut(&key) else { return self.unasked(carries) };
+        let Some(mapping) = self.mappings.get_mut(&key) else { return self.unsolicited(carries) };
         if carries == Carries::Related {
             return Verdict::Translate(key.internal);
         }
@@ -153,7 +153,7 @@ impl Table {
     }
 
     /// An inbound SYN is never answered (RFC 5382, REQ-4).
-    fn unasked(&self, carries: Carries) -> Verdict {
+    fn unsolicited(&self, carries: Carries) -> Verdict {
         match carries {
             Carries::Segment(flags) if !flags.syn => self.unmapped(flags),
             _ => Verdict::Drop,
