@@ -26,6 +26,7 @@ use self::queue::Queues;
 use self::server::Server;
 use crate::base::description;
 use crate::base::settings::Settings;
+use crate::transport::socket::TcpOptions;
 use crate::transport::stream::{Dialer, Security, serve};
 use crate::transport::tls;
 use crate::workload::{PAGE, PUBSUB, STREAM, TELEMETRY, Work, drive, listen};
@@ -96,12 +97,12 @@ impl Stack for Amqp {
             let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
             // AMQP has no ALPN protocol name.
             let security = secure.then_some(Security { alpn: "", settings: &settings });
-            let nagle = settings.boolean("nagle");
+            let tcp = TcpOptions::of(&settings);
             let options = Options::new(&settings);
             let opener = |context: &Context, container: String| {
                 let parameters = &context.parameters;
                 Ok(Opener {
-                    dialer: Dialer::new(parameters, nagle, security)?,
+                    dialer: Dialer::new(parameters, tcp, security)?,
                     options: options.clone(),
                     server_name: parameters.server.name.clone(),
                     container,
@@ -120,7 +121,7 @@ impl Stack for Amqp {
                         clock: context.clock.clone(),
                         received: context.received.clone(),
                     });
-                    serve(context, nagle, security, move |stream| server.clone().serve(stream)).await
+                    serve(context, tcp, security, move |stream| server.clone().serve(stream)).await
                 }
                 (Role::Client, Work::Exchanges(work)) => {
                     let reading = reading(&context, work.upload_bytes);

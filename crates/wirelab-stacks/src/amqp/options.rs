@@ -13,6 +13,7 @@ use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, Timing};
 use crate::base::description;
 use crate::base::settings::{self, Settings};
 use crate::transport::socket;
+use crate::workload::after_timeout_setting;
 
 /// What the built-in queue lets in by SASL PLAIN, and what the client says: RabbitMQ's own default.
 pub const USER: &str = "guest";
@@ -43,8 +44,9 @@ pub fn settings() -> Vec<SettingDescription> {
             ),
         )
     };
-    vec![
-        socket::nagle_setting(),
+    let mut found = socket::tcp_settings().to_vec();
+    found.extend([
+        after_timeout_setting(),
         settings::choice(
             "delivery",
             &["at-least-once", "at-most-once"],
@@ -91,7 +93,8 @@ pub fn settings() -> Vec<SettingDescription> {
         ),
         window("incoming-window", "take"),
         window("outgoing-window", "send"),
-    ]
+    ]);
+    found
 }
 
 /// What the settings say.

@@ -26,13 +26,30 @@ use crate::workload::{Client, Subscriber};
 /// Opens associations with the server.
 pub struct Connector {
     transport: Transport,
-    szx: u8,
-    confirmable: bool,
+    asking: Asking,
     clock: Arc<dyn Clock>,
     /// Draws each association's generator.
     random: Mutex<ChaCha8Rng>,
     /// Sockets of DTLS sessions that the server has still to close.
     lingering: Lingering,
+}
+
+/// How clients ask.
+#[derive(Clone, Copy)]
+pub struct Asking {
+    /// Largest block.
+    pub szx: u8,
+    /// Requests are confirmable.
+    pub confirmable: bool,
+    /// The silence after which an association is pinged; 0 for never.
+    pub ping_interval_ns: u64,
+}
+
+impl Asking {
+    fn engine(self, channel: Channel) -> Engine {
+        let engine = Engine::new(channel, self.szx, self.confirmable);
+        if self.ping_interval_ns > 0 { engine.pinging(self.ping_interval_ns) } else { engine }
+    }
 }
 
 /// What carries them.
@@ -71,11 +88,10 @@ impl Connector {
         number: u32,
         clock: Arc<dyn Clock>,
         transport: Transport,
-        szx: u8,
-        confirmable: bool,
+        asking: Asking,
     ) -> Self {
         let random = Mutex::new(generator_of(parameters.seed, Draw::Coap, number));
-        Connector { transport, szx, confirmable, clock, random, lingering: Lingering::default() }
+        Connector { transport, asking, clock, random, lingering: Lingering::default() }
     }
 
     /// A new association, its phases stamped.
@@ -89,7 +105,7 @@ impl Connector {
                 let local_port = socket.local_addr().ok().map(|address| address.port());
                 attempt.exchange.local_port = local_port;
                 let channel = Channel::Datagrams(MessageLayer::new(parameters.clone(), random));
-                let engine = Engine::new(channel, self.szx, self.confirmable);
+                let engine = self.asking.engine(channel);
                 let session = sessions.as_ref().map(|sessions| sessions.begin(clock.now_ns(), false));
                 let secure = session.is_some();
                 let side = Side { engine, session };
@@ -108,7 +124,7 @@ impl Connector {
             Transport::Stream { dialer, max_message_bytes } => {
                 let (socket, stream) = dialer.dial(attempt).await?;
                 let channel = Channel::Stream(Framing::new(*max_message_bytes, random));
-                let side = Side { engine: Engine::new(channel, self.szx, self.confirmable), session: None };
+                let side = Side { engine: self.asking.engine(channel), session: None };
                 let association = Association::over_stream(side, stream, clock);
                 Ok(Connection { association, local_port: attempt.exchange.local_port, socket: Some(socket) })
             }

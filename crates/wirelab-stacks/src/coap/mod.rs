@@ -21,12 +21,12 @@ use crate::base::description;
 use crate::base::settings::Settings;
 use crate::codec::coap::{Options, Parameters};
 use crate::recorder::NoRecorder;
-use crate::transport::socket::nagle_setting;
+use crate::transport::socket::{TcpOptions, tcp_settings};
 use crate::transport::stream::{Dialer, Security, serve};
 use crate::transport::tls;
-use crate::workload::{PUBSUB, REQUEST_RESPONSE, STREAM, TELEMETRY, Work, drive, listen};
+use crate::workload::{PUBSUB, REQUEST_RESPONSE, STREAM, TELEMETRY, Work, after_timeout_setting, drive, listen};
 use crate::{Context, Descriptor, Stack, StackError};
-use client::{CoapClient, Connector, Observing, Transport};
+use client::{Asking, CoapClient, Connector, Observing, Transport};
 use dtls::Sessions;
 use host::{Service, serve_datagrams, serve_stream};
 use proxy::{Gateway, PROXY, cache_setting};
@@ -74,9 +74,9 @@ impl Stack for Coap {
         };
         let mut settings = match self.stream {
             false => settings::datagram_settings(),
-            true => [settings::stream_settings(), vec![nagle_setting()]].concat(),
+            true => [settings::stream_settings(), tcp_settings().to_vec()].concat(),
         };
-        settings.push(cache_setting());
+        settings.extend([settings::ping_setting(), after_timeout_setting(), cache_setting()]);
         let security = match (self.stream, self.secure) {
             (false, true) => {
                 settings.extend(dtls::settings());
@@ -148,15 +148,19 @@ impl Coap {
         let parameters = &context.parameters;
         let transport = if self.stream {
             let security = self.secure.then_some(Security { alpn: ALPN, settings });
-            let dialer = Dialer::new(parameters, settings.boolean("nagle"), security)?;
+            let dialer = Dialer::new(parameters, TcpOptions::of(settings), security)?;
             Transport::Stream { dialer, max_message_bytes: settings.integer("max-message-size") as usize }
         } else {
             let sessions = self.secure.then(|| Sessions::new(settings, false, epoch(&*context.clock))).transpose()?;
             let server = SocketAddr::from((parameters.server.address, parameters.server.port));
             Transport::Datagrams { server, parameters: settings::parameters(settings), sessions }
         };
-        let confirmable = !self.stream && settings.boolean("confirmable");
-        Ok(Connector::new(parameters, number, context.clock.clone(), transport, settings::szx(settings), confirmable))
+        let asking = Asking {
+            szx: settings::szx(settings),
+            confirmable: !self.stream && settings.boolean("confirmable"),
+            ping_interval_ns: settings.integer("ping-interval") as u64 * 1_000_000,
+        };
+        Ok(Connector::new(parameters, number, context.clock.clone(), transport, asking))
     }
 
     async fn relay(&self, context: Context, settings: Settings) -> Result<(), StackError> {
@@ -176,7 +180,7 @@ impl Coap {
             let max_message_bytes = settings.integer("max-message-size") as usize;
             let security = self.secure.then_some(Security { alpn: ALPN, settings: &settings });
             let handle = move |stream| serve_stream(stream, service.clone(), max_message_bytes);
-            return serve(context, settings.boolean("nagle"), security, handle).await;
+            return serve(context, TcpOptions::of(&settings), security, handle).await;
         }
         let parameters: Arc<Parameters> = settings::parameters(&settings);
         let options: Options = settings::options(&settings, &parameters, settings.boolean("separate-response"));

@@ -22,6 +22,7 @@ use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::settings::boolean;
 use crate::codec::coap::{IncomingRequest, Response};
 use crate::recorder::Recorder;
+use crate::transport::socket::TcpOptions;
 use crate::transport::stream::Dialer;
 use crate::transport::task::Task;
 use crate::workload::{MAX_BODY_BYTES, Work};
@@ -91,7 +92,7 @@ impl Gateway {
         let host = format!("{}:{}", upstream.name, upstream.port);
         let towards = EndpointParameters { server: upstream, ..parameters.clone() };
         Ok(Gateway(Arc::new(Inner {
-            dialer: Dialer::new(&towards, false, None)?,
+            dialer: Dialer::new(&towards, TcpOptions::default(), None)?,
             host,
             timeout: Duration::from_nanos(work.timeout_ns),
             clock,

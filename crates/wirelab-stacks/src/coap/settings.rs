@@ -140,6 +140,19 @@ pub fn stream_settings() -> Vec<SettingDescription> {
     ]
 }
 
+/// Setting `ping-interval`, of CoAP over anything.
+pub fn ping_setting() -> SettingDescription {
+    integer(
+        "ping-interval",
+        (0, 86_400_000),
+        "ms",
+        0,
+        "After so long without traffic on an association its client sends a ping: over datagrams an empty confirmable message, which a Reset answers \
+         (RFC 7252, section 4.3), over a stream Ping, which Pong answers (RFC 8323, section 5.4). Without an answer, over a stream for as long again, \
+         the association is over and the next exchange opens another. 0 turns it off.",
+    )
+}
+
 /// The transmission parameters that the settings say; those of the RFC for a stack without them.
 pub fn parameters(settings: &Settings) -> Arc<Parameters> {
     let ms = |name| Duration::from_millis(settings.integer(name) as u64);

@@ -24,7 +24,7 @@ use crate::base::description;
 use crate::base::settings::{self, Settings};
 use crate::http::{self, Answers, Body, Get, MESSAGES, Origin, Requests};
 use crate::page::{self, Fetch, Part, Rules, hints, load_pages};
-use crate::transport::socket::{self, Socket};
+use crate::transport::socket::{self, Socket, TcpOptions};
 use crate::transport::stream::{Dialer, Security, Stream, serve};
 use crate::transport::task::Task;
 use crate::transport::tls;
@@ -50,13 +50,13 @@ pub struct Http1 {
 
 impl Stack for Http1 {
     fn descriptor(&self) -> Descriptor {
-        let mut settings = vec![
-            socket::nagle_setting(),
+        let mut settings = socket::tcp_settings().to_vec();
+        settings.extend([
             expect_setting(),
             http::notification_setting(false),
             http::date_setting(),
             hints::setting(&[]),
-        ];
+        ]);
         if self.secure {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());
@@ -88,18 +88,18 @@ impl Stack for Http1 {
         Box::pin(async move {
             let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
             let security = secure.then_some(Security { alpn: "http/1.1", settings: &settings });
-            let nagle = settings.boolean("nagle");
+            let tcp = TcpOptions::of(&settings);
             match role {
                 Role::Server => {
                     let answers = Answers::new(&context, &settings)?;
-                    serve(context, nagle, security, move |stream| answer(stream, answers.clone())).await
+                    serve(context, tcp, security, move |stream| answer(stream, answers.clone())).await
                 }
                 Role::Client => {
                     let origin = Origin::new(&context.parameters, None);
                     let work = Work::of(&context.parameters.workload);
                     let loads_pages = matches!(work, Work::Page(_));
                     let connector = |context: &Context| {
-                        let dialer = Dialer::new(&context.parameters, nagle, security)?;
+                        let dialer = Dialer::new(&context.parameters, tcp, security)?;
                         Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone(), loads_pages })
                     };
                     match work {

@@ -19,7 +19,7 @@ use crate::codec::mqtt::broker::MAXIMUM_PACKET_SIZE;
 use crate::codec::mqtt::{Qos, Version};
 use crate::transport::socket;
 use crate::transport::{quic, tls};
-use crate::workload::{PAGE, PUBSUB, STREAM, TELEMETRY, Work, drive, listen};
+use crate::workload::{PAGE, PUBSUB, STREAM, TELEMETRY, Work, after_timeout_setting, drive, listen};
 use crate::{Context, Descriptor, Stack, StackError};
 use pubsub::PubSubSubscriber;
 use telemetry::TelemetryClient;
@@ -65,8 +65,9 @@ impl Mqtt {
 impl Stack for Mqtt {
     fn descriptor(&self) -> Descriptor {
         let mut settings = own_settings();
+        settings.push(after_timeout_setting());
         if self.over != Over::Quic {
-            settings.push(socket::nagle_setting());
+            settings.extend(socket::tcp_settings());
         }
         if self.over == Over::Tls {
             settings.push(tls::version_setting());

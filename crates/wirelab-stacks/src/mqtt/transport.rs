@@ -11,7 +11,7 @@ use wirelab_schema::EndpointParameters;
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::settings::Settings;
 use crate::transport::quic::{self, QuicDialer};
-use crate::transport::socket::Socket;
+use crate::transport::socket::{Socket, TcpOptions};
 use crate::transport::stream::{self, Dialer, Security, Stream};
 use crate::{Context, StackError};
 
@@ -53,7 +53,7 @@ impl Connector {
         let security = (over == Over::Tls).then_some(Security { alpn: ALPN, settings });
         Ok(match over {
             Over::Quic => Connector::Quic(QuicDialer::new(parameters, settings.clone(), ALPN, None)?),
-            _ => Connector::Tcp(Dialer::new(parameters, settings.boolean("nagle"), security)?),
+            _ => Connector::Tcp(Dialer::new(parameters, TcpOptions::of(settings), security)?),
         })
     }
 
@@ -121,7 +121,7 @@ where
 {
     if over != Over::Quic {
         let security = (over == Over::Tls).then_some(Security { alpn: ALPN, settings: &settings });
-        return stream::serve(context, settings.boolean("nagle"), security, handle).await;
+        return stream::serve(context, TcpOptions::of(&settings), security, handle).await;
     }
     let serve = move |connection: quinn::Connection| {
         let handle = handle.clone();

@@ -10,7 +10,7 @@ use wirelab_schema::{Exchange, Role};
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::description;
 use crate::base::settings::Settings;
-use crate::transport::socket::{self, Socket};
+use crate::transport::socket::{self, Socket, TcpOptions};
 use crate::transport::stream::{Dialer, Stream, serve};
 use crate::workload::{Client, REQUEST_RESPONSE, TELEMETRY, Work, drive};
 use crate::{Clock, Context, Descriptor, Payload, Stack, StackError};
@@ -36,22 +36,22 @@ impl Stack for RawTcp {
             timing: description::over_tcp(false),
             roles: vec![Role::Client, Role::Server],
             workloads: [REQUEST_RESPONSE, TELEMETRY].map(str::to_owned).into(),
-            settings: vec![socket::nagle_setting()],
+            settings: socket::tcp_settings().to_vec(),
         }
     }
 
     fn run(&self, role: Role, context: Context) -> BoxFuture<'static, Result<(), StackError>> {
         let descriptor = self.descriptor();
         Box::pin(async move {
-            let nagle = Settings::resolve(&descriptor, &context.parameters.settings)?.boolean("nagle");
+            let tcp = TcpOptions::of(&Settings::resolve(&descriptor, &context.parameters.settings)?);
             match role {
-                Role::Server => serve(context, nagle, None, echo).await,
+                Role::Server => serve(context, tcp, None, echo).await,
                 Role::Client => {
                     let upload_bytes = Work::exchanges(&context.parameters.workload).upload_bytes;
                     let message = Payload::new(context.parameters.seed).bytes(upload_bytes as usize);
                     let client = |context: &Context, _| {
                         Ok(RawTcpClient {
-                            dialer: Dialer::new(&context.parameters, nagle, None)?,
+                            dialer: Dialer::new(&context.parameters, tcp, None)?,
                             message: message.clone(),
                             clock: context.clock.clone(),
                         })
@@ -161,7 +161,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a server");
         let address = listener.local_addr().expect("an address");
         let mut attempt = Attempt::start(Arc::new(SystemClock), 0, None);
-        let mut connection = Socket::connect(address, false, &mut attempt).await.expect("connected");
+        let mut connection = Socket::connect(address, TcpOptions::default(), &mut attempt).await.expect("connected");
         let (server, _) = listener.accept().expect("accepted");
         let clock = Arc::new(Watching(server.try_clone().expect("a handle").into()));
         server.set_nonblocking(true).expect("a mode");
@@ -173,7 +173,7 @@ mod tests {
         .expect("a workload");
         let (context, _stopper) = context(workload, NoRecorder);
         let client = RawTcpClient {
-            dialer: Dialer::new(&context.parameters, false, None).expect("a dialer"),
+            dialer: Dialer::new(&context.parameters, TcpOptions::default(), None).expect("a dialer"),
             message: Bytes::from_static(b"hello"),
             clock: clock.clone(),
         };

@@ -6,16 +6,17 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use nix::sys::socket::getsockopt;
 use nix::sys::socket::sockopt::GetStruct;
-use socket2::{Domain, Protocol, SockRef, Type};
+use socket2::{Domain, Protocol, SockRef, TcpKeepalive, Type};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use wirelab_schema::SettingDescription;
 
 use crate::base::attempt::{Attempt, ExchangeError};
-use crate::base::settings;
+use crate::base::settings::{self, Settings};
 
 /// A TCP connection that can still be asked about while a protocol library owns it: clones are handles to one socket.
 #[derive(Clone)]
@@ -34,10 +35,14 @@ impl Socket {
     }
 
     /// Connects to `server`, stamping the phase. Retransmissions are counted from the first SYN on, also if this is given up.
-    pub async fn connect(server: SocketAddr, nagle: bool, attempt: &mut Attempt) -> Result<Self, ExchangeError> {
+    pub async fn connect(
+        server: SocketAddr,
+        options: TcpOptions,
+        attempt: &mut Attempt,
+    ) -> Result<Self, ExchangeError> {
         let socket = socket2::Socket::new(Domain::for_address(server), Type::STREAM, Some(Protocol::TCP))?;
         socket.set_nonblocking(true)?;
-        socket.set_tcp_nodelay(!nagle)?;
+        options.apply(&socket)?;
         match socket.connect(&server.into()) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error.into()),
             _ => {}
@@ -53,8 +58,8 @@ impl Socket {
     }
 
     /// A connection that a server accepted.
-    pub fn accepted(stream: TcpStream, nagle: bool) -> io::Result<Self> {
-        stream.set_nodelay(!nagle)?;
+    pub fn accepted(stream: TcpStream, options: TcpOptions) -> io::Result<Self> {
+        stream.set_nodelay(!options.nagle)?;
         Ok(Socket::new(stream))
     }
 
@@ -94,13 +99,68 @@ impl Socket {
     }
 }
 
-/// Setting `nagle`, of stacks over TCP.
-pub fn nagle_setting() -> SettingDescription {
-    settings::boolean(
-        "nagle",
-        false,
-        "Both ends leave Nagle's algorithm on (RFC 9293, section 3.7.4): a small segment waits while another is unacknowledged. Off sets TCP_NODELAY.",
-    )
+/// What stacks over TCP ask of the kernel. The default is that of the settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpOptions {
+    nagle: bool,
+    keep_alive: Option<Duration>,
+    user_timeout: Option<Duration>,
+}
+
+impl TcpOptions {
+    /// As the settings say, which are those of [`tcp_settings`].
+    pub fn of(settings: &Settings) -> Self {
+        let given = |name| Some(settings.integer(name) as u64).filter(|number| *number > 0);
+        TcpOptions {
+            nagle: settings.boolean("nagle"),
+            keep_alive: given("tcp-keep-alive").map(Duration::from_secs),
+            user_timeout: given("tcp-user-timeout").map(Duration::from_millis),
+        }
+    }
+
+    /// To a client's socket that is not yet connected.
+    fn apply(self, socket: &socket2::Socket) -> io::Result<()> {
+        socket.set_tcp_nodelay(!self.nagle)?;
+        if let Some(silence) = self.keep_alive {
+            let probes = TcpKeepalive::new().with_time(silence).with_interval(silence).with_retries(KEEP_ALIVE_PROBES);
+            socket.set_tcp_keepalive(&probes)?;
+        }
+        if self.user_timeout.is_some() {
+            socket.set_tcp_user_timeout(self.user_timeout)?;
+        }
+        Ok(())
+    }
+}
+
+/// Probes without an answer after which the kernel ends a connection.
+const KEEP_ALIVE_PROBES: u32 = 3;
+
+/// Settings of stacks over TCP.
+pub fn tcp_settings() -> [SettingDescription; 3] {
+    [
+        settings::boolean(
+            "nagle",
+            false,
+            "Both ends leave Nagle's algorithm on (RFC 9293, section 3.7.4): a small segment waits while another is unacknowledged. Off sets \
+             TCP_NODELAY.",
+        ),
+        settings::integer(
+            "tcp-keep-alive",
+            (0, 32_767),
+            "s",
+            0,
+            "Keep-alives of the client (RFC 9293, section 3.8.4): after so long without traffic its kernel sends a probe, and then one each time as \
+             long again. Three probes without an answer end the connection. 0 turns them off.",
+        ),
+        settings::integer(
+            "tcp-user-timeout",
+            (0, 3_600_000),
+            "ms",
+            0,
+            "User time-out of the client (RFC 9293, section 3.9.1, as TCP_USER_TIMEOUT): data that is not acknowledged for so long ends the \
+             connection. 0 leaves it to the kernel, which retransmits for about 15 minutes.",
+        ),
+    ]
 }
 
 /// A listening socket on `address`; port 0 takes a free one.
@@ -186,7 +246,7 @@ mod tests {
         let listener = listen(([127, 0, 0, 1], 0).into()).expect("listening");
         let server = listener.local_addr().expect("bound");
         let mut attempt = Attempt::start(Arc::new(SystemClock), 0, None);
-        let mut socket = Socket::connect(server, false, &mut attempt).await.expect("connected");
+        let mut socket = Socket::connect(server, TcpOptions::default(), &mut attempt).await.expect("connected");
         let (mut peer, _) = listener.accept().await.expect("accepted");
         socket.write_all(b"ping").await.expect("written");
         let mut bytes = [0; 4];
@@ -203,7 +263,7 @@ mod tests {
         let listener = listen(([127, 0, 0, 1], 0).into()).expect("listening");
         let server = listener.local_addr().expect("bound");
         let mut first = Attempt::start(Arc::new(SystemClock), 0, None);
-        let socket = Socket::connect(server, false, &mut first).await.expect("connected");
+        let socket = Socket::connect(server, TcpOptions::default(), &mut first).await.expect("connected");
         socket.0.retransmissions.store(7, Ordering::Relaxed);
         let mut second = Attempt::start(Arc::new(SystemClock), 1, None);
         socket.observe(&mut second);
@@ -226,7 +286,7 @@ mod tests {
         let server = listener.local_addr().expect("bound");
         drop(listener);
         let mut attempt = Attempt::start(Arc::new(SystemClock), 0, None);
-        assert!(Socket::connect(server, false, &mut attempt).await.is_err());
+        assert!(Socket::connect(server, TcpOptions::default(), &mut attempt).await.is_err());
         assert_eq!(attempt.exchange.tcp_connect_ns, None);
     }
 }

@@ -15,7 +15,7 @@ use wirelab_schema::EndpointParameters;
 
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::settings::Settings;
-use crate::transport::socket::{self, Socket};
+use crate::transport::socket::{self, Socket, TcpOptions};
 use crate::transport::tls;
 use crate::{Context, StackError};
 
@@ -44,13 +44,17 @@ pub struct Security<'a> {
 /// Opens streams to the server, stamping connect and handshake.
 pub struct Dialer {
     server: SocketAddr,
-    nagle: bool,
+    tcp: TcpOptions,
     tls: Option<(TlsConnector, ServerName<'static>)>,
 }
 
 impl Dialer {
     /// To the server that the parameters name.
-    pub fn new(parameters: &EndpointParameters, nagle: bool, security: Option<Security>) -> Result<Self, StackError> {
+    pub fn new(
+        parameters: &EndpointParameters,
+        tcp: TcpOptions,
+        security: Option<Security>,
+    ) -> Result<Self, StackError> {
         let tls = match security {
             None => None,
             Some(Security { alpn, settings }) => {
@@ -64,12 +68,12 @@ impl Dialer {
                 Some((TlsConnector::from(Arc::new(config)), tls::server_name(parameters)?))
             }
         };
-        Ok(Dialer { server: (parameters.server.address, parameters.server.port).into(), nagle, tls })
+        Ok(Dialer { server: (parameters.server.address, parameters.server.port).into(), tcp, tls })
     }
 
     /// A new connection. The socket is a handle to what carries the stream.
     pub async fn dial(&self, attempt: &mut Attempt) -> Result<(Socket, Box<dyn Stream>), ExchangeError> {
-        let socket = Socket::connect(self.server, self.nagle, attempt).await?;
+        let socket = Socket::connect(self.server, self.tcp, attempt).await?;
         let Some((connector, name)) = &self.tls else { return Ok((socket.clone(), Box::new(socket))) };
         let stream = connector.connect(name.clone(), socket.clone()).await?;
         attempt.exchange.handshake_ns = attempt.now();
@@ -82,7 +86,7 @@ impl Dialer {
 /// Accepts streams until the context's stop signal, each handled in its own task; then drops them all.
 pub async fn serve<F, H>(
     context: Context,
-    nagle: bool,
+    tcp: TcpOptions,
     security: Option<Security<'_>>,
     handle: F,
 ) -> Result<(), StackError>
@@ -108,7 +112,7 @@ where
             Some(_) = connections.join_next() => continue,
             accepted = listener.accept() => accepted,
         };
-        let Ok(socket) = accepted.and_then(|(stream, _)| Socket::accepted(stream, nagle)) else {
+        let Ok(socket) = accepted.and_then(|(stream, _)| Socket::accepted(stream, tcp)) else {
             // Out of file descriptors, most likely: connections that end will free some.
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;

@@ -16,16 +16,18 @@ mod schedule;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Mutex;
 use wirelab_schema::{
-    ArrivalSpec, ConnectionPolicy, Exchange, Outcome, PageLoads, PubSub, RequestResponse, WorkloadSpec,
+    ArrivalSpec, ConnectionPolicy, Exchange, Outcome, PageLoads, PubSub, RequestResponse, SettingDescription,
+    WorkloadSpec,
 };
 
 pub use crate::base::attempt::{Attempt, ExchangeError};
+use crate::base::settings;
 use crate::recorder::Recorder;
 use crate::{Clock, Context, StackError, registry};
 pub use changes::{Changes, Messages, Publication, Waiting};
@@ -120,6 +122,19 @@ pub(crate) fn bytes_of_path(path: &str) -> Option<usize> {
     let digits = path.strip_prefix("/bytes/").filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?;
     digits.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize)
 }
+
+/// Setting `after-timeout`, of stacks whose exchanges share a connection.
+pub fn after_timeout_setting() -> SettingDescription {
+    settings::choice(
+        AFTER_TIMEOUT,
+        &["keep", RECONNECT],
+        "What a client does with its connection when an exchange on it timed out: `keep` uses it further, `reconnect` closes it without waiting for \
+         the server, and the next exchange opens another.",
+    )
+}
+
+const AFTER_TIMEOUT: &str = "after-timeout";
+const RECONNECT: &str = "reconnect";
 
 /// How often the exchange that gets a session is tried.
 const SESSION_TRIES: u32 = 3;
@@ -219,6 +234,7 @@ pub async fn drive<C: Client>(
     let workload = Work::exchanges(&context.parameters.workload);
     let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
     let is_answered = registry::unanswered(&context.parameters).is_none();
+    let reconnects = context.parameters.settings.get(AFTER_TIMEOUT).is_some_and(|chosen| chosen == RECONNECT);
     let Context { parameters, clock, recorder, mut stop, ready, .. } = context;
     let slots = match workload.connection {
         ConnectionPolicy::New | ConnectionPolicy::Resumed => 0,
@@ -236,6 +252,7 @@ pub async fn drive<C: Client>(
         clock: clock.clone(),
         workload: &workload,
         is_answered,
+        reconnects,
     };
     let drivers: Vec<_> = clients.into_iter().zip(0..).map(of_client).collect();
     let all_places = || drivers.iter().flat_map(|driver| (0..places).map(move |_| driver));
@@ -275,17 +292,25 @@ struct Driver<'a, C: Client> {
     recorder: &'a Mutex<Box<dyn Recorder>>,
     /// Something answers an exchange: one that nothing answers is only sent.
     is_answered: bool,
+    /// It closes a connection on which an exchange timed out.
+    reconnects: bool,
 }
 
 /// A persistent connection, or the place for one.
 struct Slot<T> {
-    connection: Mutex<Option<T>>,
+    kept: Mutex<Option<Kept<T>>>,
     users: AtomicU32,
+}
+
+struct Kept<T> {
+    connection: T,
+    /// An exchange on it timed out.
+    timed_out: Arc<AtomicBool>,
 }
 
 impl<T> Default for Slot<T> {
     fn default() -> Self {
-        Slot { connection: Mutex::new(None), users: AtomicU32::new(0) }
+        Slot { kept: Mutex::new(None), users: AtomicU32::new(0) }
     }
 }
 
@@ -352,25 +377,33 @@ impl<C: Client> Driver<'_, C> {
     /// A connection that carries one exchange at a time stays out of its slot unless the exchange completed: half a response may be on its way.
     async fn on_kept_connection(&self, attempt: &mut Attempt) -> Result<(), ExchangeError> {
         let (slot, _turn) = self.take_turn();
-        let mut place = slot.connection.lock().await;
-        let mut connection = match place.take().filter(|connection| self.client.is_usable(connection)) {
-            Some(connection) => {
+        let mut place = slot.kept.lock().await;
+        let mut kept = match place.take().filter(|kept| self.is_usable(kept)) {
+            Some(kept) => {
                 attempt.exchange.connection_reused = true;
-                connection
+                kept
             }
-            None => self.client.connect(attempt).await?,
+            None => Kept { connection: self.client.connect(attempt).await?, timed_out: Arc::default() },
         };
-        if let Some(mut handle) = self.client.share(&connection) {
-            *place = Some(connection);
+        if let Some(mut handle) = self.client.share(&kept.connection) {
+            let unanswered = Unanswered { timed_out: kept.timed_out.clone(), answered: false };
+            *place = Some(kept);
             drop(place);
-            self.client.exchange(&mut handle, attempt).await?;
+            let exchanged = self.client.exchange(&mut handle, attempt).await;
+            unanswered.end(&exchanged);
+            exchanged?;
             attempt.stamp_end();
         } else {
-            self.client.exchange(&mut connection, attempt).await?;
+            self.client.exchange(&mut kept.connection, attempt).await?;
             attempt.stamp_end();
-            *place = Some(connection);
+            *place = Some(kept);
         }
         Ok(())
+    }
+
+    fn is_usable(&self, kept: &Kept<C::Connection>) -> bool {
+        let timed_out = self.reconnects && kept.timed_out.load(Ordering::Relaxed);
+        !timed_out && self.client.is_usable(&kept.connection)
     }
 
     /// The slot with the fewest exchanges under way; among equals the one after the last taken.
@@ -386,11 +419,31 @@ impl<C: Client> Driver<'_, C> {
 
     async fn finish(self) {
         for slot in self.slots {
-            if let Some(connection) = slot.connection.into_inner() {
-                self.client.close(connection).await;
+            if let Some(kept) = slot.kept.into_inner() {
+                self.client.close(kept.connection).await;
             }
         }
         self.client.end().await;
+    }
+}
+
+/// An exchange on a connection: one that is given up, by the driver or by its protocol, marks it.
+struct Unanswered {
+    timed_out: Arc<AtomicBool>,
+    answered: bool,
+}
+
+impl Unanswered {
+    fn end<T>(mut self, exchanged: &Result<T, ExchangeError>) {
+        self.answered = !matches!(exchanged, Err(ExchangeError::GaveUp(_) | ExchangeError::TimedOut));
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.timed_out.store(true, Ordering::Relaxed);
+        }
     }
 }
 

@@ -170,6 +170,22 @@ async fn a_persistent_connection_is_reopened_after_a_failed_exchange() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_shared_connection_is_kept_after_a_time_out_unless_the_setting_gives_it_up() {
+    let connection = ConnectionPolicy::Persistent { connections: 1 };
+    for (setting, ports) in [("keep", [0, 0, 0]), ("reconnect", [0, 1, 1])] {
+        let client = Scripted { shared: true, ..answers(&[Some(500)]) };
+        let recorded = Rows::default();
+        let work = WorkloadSpec::RequestResponse(RequestResponse { connection: connection.clone(), ..workload(3) });
+        let (mut context, _stopper) = context(work, recorded.clone());
+        context.parameters.settings.insert("after-timeout".to_owned(), setting.into());
+        drive(context, |_, _| Ok(client.clone())).await.expect("driven");
+        let rows = recorded.taken();
+        assert_eq!(rows[0].outcome, Outcome::TimedOut, "{setting}");
+        assert_eq!(rows.iter().map(|row| row.local_port.expect("a port")).collect::<Vec<_>>(), ports, "{setting}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_persistent_connection_that_ended_while_idle_is_reopened() {
     let connection = ConnectionPolicy::Persistent { connections: 1 };
     let client = Scripted::default();

@@ -113,6 +113,14 @@ impl Channel {
         }
     }
 
+    /// Asks whether the peer is there: an empty confirmable message (RFC 7252, section 4.3), or Ping (RFC 8323, section 5.4).
+    pub fn ping(&mut self, now_ns: u64) -> SendId {
+        match self {
+            Channel::Datagrams(layer) => layer.ping(now_ns),
+            Channel::Stream(framing) => framing.ping(now_ns),
+        }
+    }
+
     /// See [`MessageLayer::supersede`].
     pub fn supersede(&mut self, id: SendId, packet: Packet) -> Result<(), Packet> {
         match self {

@@ -1,6 +1,7 @@
 //! The client's engine: requests to responses. No I/O, no clock.
 
 mod event;
+mod ping;
 mod transfer;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -14,11 +15,15 @@ use super::framing::StreamError;
 use super::message::{Class, Malformed, Method, class, set_path, status, uint, uint_option, unknown_critical};
 use super::observe::Freshness;
 pub use event::{ClientEvent, Ended, ExchangeId, Progress, Request};
+use ping::{Due, Pings};
 
 /// Critical options that a response may have: Block1 and Block2 (RFC 7959). One with others is rejected (RFC 7252, section 5.4.1).
 const KNOWN_CRITICAL: &[u16] = &[23, 27];
 /// Tokens have 32 bits, as RFC 7252, section 5.3.1, asks of clients without transport security.
 const TOKEN_BYTES: usize = 4;
+
+/// Why an association is over whose server did not answer a ping.
+const NO_PONG: &str = "the server did not answer a ping";
 
 /// The asking end of one association.
 ///
@@ -38,6 +43,7 @@ pub struct Client {
     /// Those that wait to be told how long a message may be.
     unsettled: Vec<ExchangeId>,
     events: VecDeque<ClientEvent>,
+    pings: Option<Pings>,
     /// The server has said that it wants no new requests, and this is in what words that is told.
     released: Option<String>,
     closed: Option<String>,
@@ -96,9 +102,15 @@ impl Client {
             uploads: HashMap::new(),
             unsettled: Vec::new(),
             events: VecDeque::new(),
+            pings: None,
             released: None,
             closed: None,
         }
+    }
+
+    /// Pings the server after each silence of `interval_ns`, and ends the association if that has no answer.
+    pub fn pinging(self, interval_ns: u64) -> Self {
+        Client { pings: Some(Pings::new(interval_ns)), ..self }
     }
 
     /// Asks.
@@ -148,6 +160,9 @@ impl Client {
     pub fn receive(&mut self, now_ns: u64, bytes: &[u8]) -> Result<(), Malformed> {
         let mut incoming = Vec::new();
         let received = self.channel.receive(now_ns, bytes, |_, message| incoming.push(message));
+        if let Some(pings) = &mut self.pings {
+            pings.received(now_ns);
+        }
         for message in incoming {
             self.take(now_ns, message);
         }
@@ -183,12 +198,14 @@ impl Client {
     /// Does what is due.
     pub fn handle_timeout(&mut self, now_ns: u64) {
         self.channel.handle_timeout(now_ns);
+        self.ping(now_ns);
         self.settle(now_ns);
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn poll_timeout(&self) -> Option<u64> {
-        self.channel.poll_timeout()
+        let ping_ns = self.next_ping().map(|(due_ns, _)| due_ns);
+        self.channel.poll_timeout().into_iter().chain(ping_ns).min()
     }
 
     /// The next bytes to send.
@@ -199,6 +216,22 @@ impl Client {
     /// What happened.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         self.events.pop_front()
+    }
+
+    fn next_ping(&self) -> Option<(u64, Due)> {
+        self.pings.as_ref().filter(|_| self.closed.is_none()).and_then(Pings::next)
+    }
+
+    fn ping(&mut self, now_ns: u64) {
+        match self.next_ping().filter(|(due_ns, _)| *due_ns <= now_ns) {
+            Some((_, Due::Ping)) => {
+                let id = self.channel.ping(now_ns);
+                let stream = matches!(self.channel, Channel::Stream(_));
+                self.pings.as_mut().expect("one is due").pinged(now_ns, id, stream);
+            }
+            Some((_, Due::End)) => self.close(now_ns, NO_PONG),
+            None => {}
+        }
     }
 
     fn send(&mut self, now_ns: u64, id: ExchangeId, mut packet: Packet) {
@@ -325,6 +358,13 @@ impl Client {
     fn take_send_events(&mut self, now_ns: u64) {
         while let Some(event) = self.channel.poll_event() {
             let (SendEvent::Sent { id, .. } | SendEvent::Retransmitted { id } | SendEvent::GaveUp { id, .. }) = event;
+            if let Some(pings) = &mut self.pings {
+                match event {
+                    SendEvent::Sent { .. } | SendEvent::Retransmitted { .. } => pings.sent(now_ns),
+                    SendEvent::GaveUp { .. } if pings.is_ping(id) => return self.close(now_ns, NO_PONG),
+                    SendEvent::GaveUp { .. } => {}
+                }
+            }
             let Some(sent) = self.sent.get(&id) else { continue };
             let (exchange, body_bytes) = (sent.exchange, sent.body_bytes);
             let Some(progress) = self.exchanges.get_mut(&exchange).map(|exchange| &mut exchange.progress) else {

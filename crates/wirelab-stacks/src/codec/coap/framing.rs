@@ -125,6 +125,11 @@ impl Framing {
         id
     }
 
+    /// Sends Ping, which Pong answers (section 5.4).
+    pub fn ping(&mut self, now_ns: u64) -> SendId {
+        self.send(now_ns, &signal(PING, &[]))
+    }
+
     /// The longest body that fits into one message of the peer; `None` before its CSM for more than the base.
     pub fn whole_body_bytes(&self) -> Option<usize> {
         self.peer.map(|peer| peer.max_message_bytes.saturating_sub(AROUND_BODY_BYTES))

@@ -102,6 +102,17 @@ impl MessageLayer {
         id
     }
 
+    /// Sends an empty confirmable message, which a Reset answers (section 4.3). It waits for no turn: it is no request.
+    pub fn ping(&mut self, now_ns: u64) -> SendId {
+        let id = SendId(self.next_send);
+        self.next_send += 1;
+        let waiting = Waiting { id, packet: empty(MessageType::Confirmable, 0), kind: Kind::Confirmable };
+        if let Err(waiting) = self.transmit(now_ns, waiting) {
+            self.waiting.push_front(waiting);
+        }
+        id
+    }
+
     /// Sends `packet` in place of a message that is waiting or awaits its acknowledgement: with the next retransmission, which keeps its instant
     /// and its count, or when the acknowledgement comes (RFC 7641, section 4.5.2). Gives it back if the message is neither.
     pub fn supersede(&mut self, id: SendId, packet: Packet) -> Result<(), Packet> {

@@ -4,4 +4,5 @@ mod blocks;
 mod messages;
 mod observing;
 mod pair;
+mod pings;
 mod streams;

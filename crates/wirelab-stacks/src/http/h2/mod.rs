@@ -24,14 +24,14 @@ use crate::base::settings::Settings;
 use crate::http::{self, Answers, Get, MESSAGES, Origin, Requests};
 use crate::page::hints::{self, EARLY_HINTS, PUSH};
 use crate::page::{CONCURRENT_STREAMS, Fetch, Site, load_pages};
-use crate::transport::socket::{self, Socket};
+use crate::transport::socket::{self, Socket, TcpOptions};
 use crate::transport::stream::{Dialer, Security, Stream, serve};
 use crate::transport::task::Task;
 use crate::transport::tls;
 use crate::wire::h2_stamps::H2Stamps;
 use crate::wire::settings_in_force::{Connections, Http2Watch};
 use crate::wire::tap::Tap;
-use crate::workload::{Client, Work, drive, listen};
+use crate::workload::{Client, Work, after_timeout_setting, drive, listen};
 use crate::{Clock, Context, Descriptor, Stack, StackError};
 use bodies::Bodies;
 use push::PushSubscriber;
@@ -52,12 +52,13 @@ pub struct Http2 {
 
 impl Stack for Http2 {
     fn descriptor(&self) -> Descriptor {
-        let mut settings = vec![
-            socket::nagle_setting(),
+        let mut settings = socket::tcp_settings().to_vec();
+        settings.extend([
+            after_timeout_setting(),
             http::notification_setting(true),
             http::date_setting(),
             hints::setting(&[EARLY_HINTS, PUSH]),
-        ];
+        ]);
         settings.extend(tuning::settings());
         if self.secure {
             settings.push(tls::version_setting());
@@ -93,7 +94,7 @@ impl Stack for Http2 {
         Box::pin(async move {
             let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
             let security = secure.then_some(Security { alpn: "h2", settings: &settings });
-            let nagle = settings.boolean("nagle");
+            let tcp = TcpOptions::of(&settings);
             let work = Work::of(&context.parameters.workload);
             let loads_pages = matches!(work, Work::Page(_));
             let push = match work {
@@ -115,12 +116,12 @@ impl Stack for Http2 {
                         tuning,
                         connections: connections.clone(),
                     };
-                    serve(context, nagle, security, move |stream| answer(stream, side.clone())).await
+                    serve(context, tcp, security, move |stream| answer(stream, side.clone())).await
                 }
                 Role::Client => {
                     let origin = Origin::new(&context.parameters, Some(if secure { "https" } else { "http" }));
                     let connector = |context: &Context| {
-                        let dialer = Dialer::new(&context.parameters, nagle, security)?;
+                        let dialer = Dialer::new(&context.parameters, tcp, security)?;
                         let (clock, connections) = (context.clock.clone(), connections.clone());
                         Ok::<_, StackError>(Connector { dialer, clock, push, loads_pages, tuning, connections })
                     };

@@ -30,7 +30,7 @@ use crate::transport::task::Task;
 use crate::transport::tickets::Ticket;
 use crate::transport::tls;
 use crate::wire::settings_in_force::Connections;
-use crate::workload::{Client, Work, drive};
+use crate::workload::{Client, Work, after_timeout_setting, drive};
 use crate::{Context, Descriptor, Stack, StackError};
 use streams::Priorities;
 
@@ -65,6 +65,7 @@ impl Stack for H3 {
             workloads: http::kinds(),
             settings: [http::notification_setting(false), http::date_setting(), hints::setting(&[EARLY_HINTS])]
                 .into_iter()
+                .chain([after_timeout_setting()])
                 .chain(tls::common_settings())
                 .chain([tls::early_data_setting()])
                 .chain(quic::quic_settings())

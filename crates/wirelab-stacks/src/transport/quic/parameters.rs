@@ -15,7 +15,7 @@ use crate::page::{CONCURRENT_STREAMS, CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYT
 const KERNEL_INITIAL_WINDOW_BYTES: u64 = 14_480;
 
 /// Settings of every stack over QUIC.
-pub fn quic_settings() -> [SettingDescription; 5] {
+pub fn quic_settings() -> [SettingDescription; 6] {
     [
         settings::choice(
             QUIC_CONGESTION_CONTROL,
@@ -47,6 +47,13 @@ pub fn quic_settings() -> [SettingDescription; 5] {
             "ms",
             30_000,
             "max_idle_timeout (RFC 9000, section 10.1): a connection that is silent for as long is closed without a word. TCP has none.",
+        ),
+        settings::integer(
+            "quic-keep-alive",
+            (0, 3_600_000),
+            "ms",
+            0,
+            "Keep-alives of the client (RFC 9000, section 10.1.2): after so long without traffic it sends a PING frame. 0 turns them off.",
         ),
     ]
 }
@@ -119,6 +126,8 @@ pub fn client_transport(settings: &Settings, workload: &WorkloadSpec) -> Transpo
     if let WorkloadSpec::Page(_) = workload {
         transport.stream_receive_window(STREAM_WINDOW_BYTES.into()).receive_window(CONNECTION_WINDOW_BYTES.into());
     }
+    let keep_alive = Duration::from_millis(settings.integer("quic-keep-alive") as u64);
+    transport.keep_alive_interval(Some(keep_alive).filter(|interval| !interval.is_zero()));
     configured(transport, settings)
 }
 
