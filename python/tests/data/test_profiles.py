@@ -57,6 +57,20 @@ def test_each_value_has_a_source_and_each_source_a_value(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_value_lies_within_its_range(name: str) -> None:
+    values = dict(profiles()[name].values())
+    for path, (least, most) in profiles()[name].ranges.items():
+        assert duration_ns(least) <= duration_ns(values[path]) <= duration_ns(most), path
+
+
+def test_every_cellular_link_has_a_nat_with_ranges() -> None:
+    cellular = [name for name in NAMES if re.match(r"[34]g-|lte-m|nb-iot", name)]
+    assert len(cellular) == 15
+    for name in cellular:
+        assert set(profiles()[name].ranges) == {"nat.udp", "nat.tcp"}, name
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_source_names_a_place_to_look_up(name: str) -> None:
     for path, source in profiles()[name].sources.items():
         assert split_mark(source)[1].strip(" .:"), path

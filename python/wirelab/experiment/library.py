@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -23,13 +23,17 @@ _DATA = "wirelab.data"
 
 @dataclass(frozen=True)
 class Profile:
-    """A named, sourced link. `sources` cites each value of `link` by its dotted path."""
+    """A named, sourced link. `sources` cites each value of `link` by its dotted path.
+
+    `ranges` has the least and the most of values that differ between operators.
+    """
 
     name: str
     title: str
     about: str
     link: Mapping[str, Any]
     sources: Mapping[str, str]
+    ranges: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def values(self) -> Iterable[tuple[str, Any]]:
         """Each value of `link` with its dotted path; tables in a list count from 1 (`radio.sleeps.1.after`)."""
@@ -61,7 +65,9 @@ class _Profiles(Mapping[str, Profile]):
     def __getitem__(self, name: str) -> Profile:
         if name not in self._read:
             table = tomllib.loads(self._files[name].read_text(encoding="utf-8"))
-            self._read[name] = Profile(name, table["title"], table["about"], table["link"], table["sources"])
+            self._read[name] = Profile(
+                name, table["title"], table["about"], table["link"], table["sources"], table.get("ranges", {})
+            )
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -103,7 +109,7 @@ def profile_file(path: Path) -> Profile:
             error.hint = f"did you mean '{near}'?"
         raise
     table = parse_toml(text, where)
-    shape = {"title": str, "about": str, "link": dict, "sources": dict}
+    shape = {"title": str, "about": str, "link": dict, "sources": dict, "ranges": dict}
     for key, value in table.items():
         if key not in shape:
             raise WirelabError(f"unknown key '{key}'", where, did_you_mean(key, shape))
@@ -112,8 +118,17 @@ def profile_file(path: Path) -> Profile:
             raise WirelabError(f"should be a {kind}", Where(str(path), key=key))
     if "link" not in table:
         raise WirelabError("is not a link profile: it has no [link]", where, f"{launched('link fit FILE')} writes one")
+    for key, ends in table.get("ranges", {}).items():
+        if not (isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, str) for end in ends)):
+            at = Where(str(path), key=f"ranges.{key}")
+            raise WirelabError("should be the least and the most, two strings", at, '["30 s", "180 s"]')
     return Profile(
-        path.stem, table.get("title", path.stem), table.get("about", ""), table["link"], table.get("sources", {})
+        path.stem,
+        table.get("title", path.stem),
+        table.get("about", ""),
+        table["link"],
+        table.get("sources", {}),
+        table.get("ranges", {}),
     )
 
 

@@ -134,7 +134,11 @@ def _link(name: str) -> str:
     else:
         raise unknown_link(name, [CLEAN, *profiles()], "a file of your own: describe link FILE.toml")
     citations = Citations(profile.sources)
-    rows = [(path, _value(value), *citations[path]) for path, value in profile.values()]
+    ranged = {path: " to ".join(ends) for path, ends in profile.ranges.items()}
+    rows = [
+        (path, f"{_value(value)} ({ranged[path]})" if path in ranged else _value(value), *citations[path])
+        for path, value in profile.values()
+    ]
     use = [] if own or name == CLEAN else [("in a run", launched(f"run quickstart --set link={name}"))]
     changed = f'[links] mine = {{ profile = "{name}" }}, with the keys that differ'
     if name == CLEAN:
