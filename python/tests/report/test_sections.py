@@ -23,6 +23,7 @@ from wirelab.report.sections import (
     limits,
     machine,
     messages,
+    nat,
     outcomes,
     phases,
     plan,
@@ -35,7 +36,7 @@ from wirelab.report.sections import (
 )
 from wirelab.report.workload_words import workload_words
 from wirelab.schema import LinkSpec, link_key
-from wirelab.schema.estimates import SPENT
+from wirelab.schema.estimates import RESPONSES, SPENT
 from wirelab.schema.plan import Plan
 from wirelab.schema.workload import RequestResponse, Stream, Telemetry
 
@@ -253,6 +254,31 @@ def test_messages_have_a_row_for_each_scenario_and_no_section_without_messages(t
     other["messages"] = {"lost": 0, "duplicate": 0, "stalls": 3}
     store(folder, "estimates.json", estimates)
     assert "stalled 3 times: h2 3." in sentences(folder)
+
+
+def test_what_clients_did_behind_a_nat_has_a_row_for_each_scenario_and_a_sentence_for_each_protocol(
+    tmp_path: Path,
+) -> None:
+    folder = write(tmp_path, links=("clean",))
+    assert nat.section(load(folder, folder)) is None
+    estimates = read(folder, "estimates.json")
+    first, other = estimates["scenarios"]
+    none = {"forgotten": 0, "new_end": 0, "dropped": 0, "reset": 0, "not_completed": 0}
+    nothing = dict.fromkeys(RESPONSES, 0)
+    first["nat"] = none | {"forgotten": 3, "dropped": 3, "not_completed": 2}
+    first["nat"]["responses"] = nothing | {"new connection": 2, "timed out": 1}
+    other["nat"] = none | {"responses": nothing}
+    store(folder, "estimates.json", estimates)
+    [table] = tables(nat.section(load(folder, folder)))
+    [mine, silent] = cells(table)
+    assert mine[1:9] == ["http1", "3", "0", "3", "0", "2", "2", "1"]
+    assert silent[1:9] == ["h2", *["0"] * 7]
+    assert [column.title for column in table.columns[7:9]] == ["then: new connection", "then: timed out"]
+    said = sentences(folder)
+    of_all = first["denominators"]["exchanges"]
+    words = f"3 times: new connection 2, timed out 1. 2 of {of_all} exchanges did not complete."
+    assert f"The NAT forgot {first['name']} {words}" in said
+    assert said.count("The NAT forgot") == 1
 
 
 def test_each_size_has_its_delays_if_downloads_take_turns(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
 from wirelab.metrics.ledger import measure_ledger
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
+from wirelab.metrics.nat import measure_nat
 from wirelab.metrics.page import PAGE
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.proxy import with_proxy
@@ -119,6 +120,7 @@ def measure(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     measure_ledger(campaign, plan, dataset.trials, dataset.exchanges)
     measure_resources(campaign, plan, dataset.trials)
     measure_settings(campaign, dataset.trials)
+    measure_nat(campaign, plan, dataset.trials, dataset.exchanges)
     write_table(dataset.exchanges, campaign / EXCHANGES)
     write_table(dataset.trials, campaign / TRIAL_TABLE)
     return dataset

@@ -13,6 +13,8 @@ TABLES = {
     "resources.parquet": "A row for each resource of each load, if pages are loaded.",
     "ledger.parquet": "A row for each direction of each captured trial that is done and whose captures lack nothing.",
     "settings.parquet": "A row for each setting of each end of a trial that is done, if anything showed it.",
+    "nat.parquet": "A row for each time that a packet missed its mapping, which the NAT had forgotten. Only with a "
+    "link that translates addresses.",
     "energy.parquet": "A row for each trial and state of the radio, one for the processor where its CPU time was "
     "measured on the device, and one for the device asleep. Only with a radio.",
     "packets.parquet": "A row for each packet and each copy of a probed link's log, in `probes/LINK/`.",
@@ -110,6 +112,13 @@ COLUMNS = {
     "effective_high": "Largest value that was in effect. Null if nothing was said.",
     "source": "The end that recorded it: `client` or `server`. A third-party program has none of its own.",
     "settings.parquet:used": "The most that the other end used at the same time, or null.",
+    "at_ns": "When the packet reached the link.",
+    "treatment": "What the NAT did: `new-end` (another port), `dropped` (without a word) or `reset`.",
+    "response": "What the client did: `continued` on the same association, `migrated` its QUIC connection, `resumed` a "
+    "session on a new connection, made a `new handshake` or a `new connection`. `timed out`: none of its later "
+    "exchanges completed. `nothing sent after`: none began. `not known`: nothing answers the messages.",
+    "not_completed": "Exchanges of this port that did not complete from then until it was forgotten again.",
+    "recovery_ns": "Until the next exchange completed that shows the response. Null without one.",
     "state": "State of the radio, `processor`, or `device asleep`.",
     "energy.parquet:exchanges": "Completed exchanges that the sums are over, each taken by itself.",
     "days": "How many of these exchanges have a day's energy.",

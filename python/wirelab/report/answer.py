@@ -33,6 +33,7 @@ def answer(campaign: Campaign) -> list[Statement]:
         *_proxies(campaign),
         *programs(campaign),
         *_messages(campaign),
+        *_nat(campaign),
         *_grades(campaign),
         *_warnings(campaign),
     ]
@@ -142,6 +143,17 @@ def _messages(campaign: Campaign) -> Iterator[Statement]:
             by_protocol[scenario.series.label] = by_protocol.get(scenario.series.label, 0) + count
         words = ", ".join(f"{label} {count}" for label, count in sorted(by_protocol.items(), key=lambda pair: pair[1]))
         yield Statement(f"Players of a stream stalled {stalls:,} times: {words}.", href="#messages")
+
+
+def _nat(campaign: Campaign) -> Iterator[Statement]:
+    """What each scenario's clients did when the NAT had forgotten them."""
+    for scenario in campaign.scenarios:
+        nat = scenario.nat
+        if nat is not None and nat["forgotten"]:
+            words = ", ".join(f"{each} {count:,}" for each, count in nat["responses"].items() if count)
+            times = f"The NAT forgot {scenario.name} {nat['forgotten']:,} times: {words}."
+            lost = f" {nat['not_completed']:,} of {scenario.exchanges:,} exchanges did not complete."
+            yield Statement(times + lost * bool(nat["not_completed"]), href="#nat")
 
 
 def _grades(campaign: Campaign) -> Iterator[Statement]:

@@ -9,7 +9,15 @@ from typing import Literal
 
 from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit
 from wirelab.report.palette import Look
-from wirelab.schema.estimates import AnalysedScenario, Downloads, Messages, MetricRecord, Outcomes, SettingInForce
+from wirelab.schema.estimates import (
+    AnalysedScenario,
+    Downloads,
+    Messages,
+    MetricRecord,
+    NatRecord,
+    Outcomes,
+    SettingInForce,
+)
 from wirelab.schema.plan import Level
 from wirelab.schema.plan import Scenario as Planned
 from wirelab.site import page_words
@@ -81,6 +89,11 @@ class Scenario:
     def messages(self) -> Messages | None:
         """The number of lost and duplicate messages, and of stalls; None for other workloads."""
         return None if self.estimates is None else self.estimates.get("messages")
+
+    @property
+    def nat(self) -> NatRecord | None:
+        """What its clients did when the NAT had forgotten their mapping; None without one."""
+        return None if self.estimates is None else self.estimates.get("nat")
 
     @property
     def downloads(self) -> Downloads | None:

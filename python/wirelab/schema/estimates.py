@@ -160,6 +160,35 @@ class Messages(TypedDict):
     """How often players had to stop; null without a player."""
 
 
+NatResponse = Literal[
+    "continued", "migrated", "resumed", "new handshake", "new connection", "timed out", "nothing sent after",
+    "not known",
+]  # fmt: skip
+"""What a client did when the NAT had forgotten its mapping."""
+RESPONSES: tuple[NatResponse, ...] = get_args(NatResponse)
+
+
+@document
+class NatRecord(TypedDict):
+    """What happened when a client sent and the NAT had forgotten its mapping, over all trials that are done."""
+
+    forgotten: int
+    """How often it had."""
+    new_end: int
+    """Of these, how often the NAT gave another port."""
+    dropped: int
+    """How often it dropped the packets without a word."""
+    reset: int
+    """How often it answered with a reset."""
+    not_completed: int
+    """Exchanges of these connections that did not complete from then on."""
+    responses: dict[NatResponse, int]
+    """How often the client did what: it used the same association further, the same QUIC connection, a new connection
+    that resumed the session, that made a full handshake, or that has none; no later exchange completed; none was begun;
+    nothing answers the messages.
+    """
+
+
 SizeOutcomes = TypedDict(
     "SizeOutcomes",
     {
@@ -413,6 +442,8 @@ class AnalysedScenario(TypedDict):
     """How many exchanges and trials ended how."""
     messages: NotRequired[Messages]
     """Of `pubsub` and `stream` only."""
+    nat: NotRequired[NatRecord]
+    """Only with a link that translates addresses."""
     downloads: NotRequired[Downloads]
     """Only where downloads of several sizes take turns."""
     metrics: dict[str, MetricRecord]

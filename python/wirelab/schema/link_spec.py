@@ -464,7 +464,7 @@ class Unmapped(StrEnum):
     """What becomes of a TCP segment that has no mapping and opens no connection."""
 
     DROP = "drop"
-    """It is dropped, and nobody is told."""
+    """It is dropped without notice."""
     RESET = "reset"
     """It is dropped, and its sender gets a reset."""
 

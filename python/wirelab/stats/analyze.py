@@ -26,6 +26,7 @@ from wirelab.schema.estimates import (
     LedgerRecord,
     LinkRecord,
     MetricRecord,
+    NatRecord,
     SettingInForce,
 )
 from wirelab.schema.plan import Scenario
@@ -46,6 +47,7 @@ from wirelab.stats.link.grade import GRADES
 from wirelab.stats.link.report import lateness_by_lane, links, replay
 from wirelab.stats.machine.cpu_limits import cpu_limits
 from wirelab.stats.machine.endpoint_waits import endpoint_waits, waits_by_scenario
+from wirelab.stats.nat import nat_responses
 from wirelab.stats.settings_in_force import not_in_force, settings_in_force
 
 Progress = Callable[[str], None]
@@ -142,6 +144,7 @@ class _Used:
     limits: dict[str, dict[End, CpuLimit]]
     ledgers: dict[str, LedgerRecord]
     settings: dict[str, list[SettingInForce]]
+    nat: dict[str, NatRecord]
     background: dict[str, EstimateRecord]
     radio: EnergyModel | None
     energies: dict[str, EnergyOfScenario]
@@ -151,7 +154,7 @@ class _Used:
         radio, energies = radio_energies(dataset)
         return cls(
             endpoint_waits(dataset), cpu_limits(dataset), ledgers(dataset), settings_in_force(dataset),
-            background(dataset), radio, energies,
+            nat_responses(dataset), background(dataset), radio, energies,
         )  # fmt: skip
 
 
@@ -169,6 +172,8 @@ def _scenario(dataset: Dataset, scenario: Scenario, measured: list[Measured], us
     }
     if (messages := dataset.messages(key)) is not None:
         record["messages"] = messages
+    if key in used.nat:
+        record["nat"] = used.nat[key]
     if (downloads := dataset.downloads(key)) is not None:
         record["downloads"] = downloads
     if key in used.limits:
