@@ -47,6 +47,20 @@ def test_a_timeout_below_the_expected_load_time_is_reported_with_both(verb: str)
 
 
 @VERBS
+def test_a_client_that_its_nat_forgets_for_good_is_reported_with_what_helps(verb: str) -> None:
+    kept = ("--set", "protocol=mqtts", "--set", "protocols.mqtts.after-timeout=keep")
+    code, _, err = run(verb, "nat-rebind", *kept)
+    assert code == 0
+    assert re.fullmatch(
+        r"1 of 2 scenarios may lose their server until the trial ends \(mqtts[^;]*\): the NAT forgets a client after "
+        r"1.5 s, messages come up to 3 s apart, and nothing keeps the mapping or opens another connection; a "
+        r"keep-alive or after-timeout = \"reconnect\" does\n",
+        err,
+    ), err
+    assert run(verb, "nat-rebind")[2] == ""
+
+
+@VERBS
 def test_unsupported_scenarios_have_no_trials_and_a_plan_without_any_is_refused(verb: str) -> None:
     both = ("--set", "client.implementation=builtin,curl", "--set", "protocol=http1", "--link", "ethernet-100m")
     code, out, err = run(verb, "page", *both)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -27,7 +27,7 @@ class Beforehand(NamedTuple):
 
 def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
     """Say on stderr what was dropped or chosen without being asked, what keeps scenarios from being run here, what
-    pages leave out, and which exchanges would time out.
+    pages leave out, which exchanges would time out, and which clients a NAT would forget for good.
 
     Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything.
     """
@@ -40,6 +40,7 @@ def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
         *forecast.words,
         *_left_out(experiment),
         *_too_late(experiment),
+        *_forgotten(experiment),
         *_too_few_values(plan),
         *loss_lines((each.protocol, each.link_name, each.connections) for each in plan.scenarios),
     ):
@@ -103,9 +104,29 @@ def _too_late(experiment: Experiment) -> Iterator[str]:
 
     for timeout_ns, late in late_exchanges(experiment).items():
         what = "a load" if experiment.sites() else "an exchange"
-        which = "; ".join(list(late)[:NAMED]) + "; …" * (len(late) > NAMED)
+        up_to = "up to " * (len(late) > 1)
         yield (
-            f"{len(late)} of {len(experiment.scenarios)} scenarios may time out ({which}): {what} is expected to take "
-            f"{'up to ' * (len(late) > 1)}{format_duration(max(late.values()))}, and workload.timeout is "
+            f"{len(late)} of {len(experiment.scenarios)} scenarios may time out ({_named(late)}): {what} is expected "
+            f"to take {up_to}{format_duration(max(late.values()))}, and workload.timeout is "
             f"{format_duration(timeout_ns)}"
         )
+
+
+def _forgotten(experiment: Experiment) -> Iterator[str]:
+    """A line for clients that their NAT forgets between messages, and that never learn it."""
+    from wirelab.experiment.duration.forgotten import forgotten_for_good
+
+    if found := forgotten_for_good(experiment):
+        timeout_ns, gap_ns = max(found.values(), key=lambda pair: pair[1] - pair[0])
+        yield (
+            f"{len(found)} of {len(experiment.scenarios)} scenarios may lose their server until the trial ends "
+            f"({_named(found)}): the NAT forgets a client after {format_duration(timeout_ns)}, messages come up to "
+            f"{format_duration(gap_ns)} apart, and nothing keeps the mapping or opens another connection; a keep-alive "
+            'or after-timeout = "reconnect" does'
+        )
+
+
+def _named(scenarios: Iterable[str]) -> str:
+    """The first of them."""
+    names = list(scenarios)
+    return "; ".join(names[:NAMED]) + "; …" * (len(names) > NAMED)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.asked import load_experiment
 from wirelab.errors import WirelabError
+from wirelab.experiment.experiment import Experiment
 
 HEAD = 'title = "t"\noffloads = true\n[factors]\nprotocol = ["http1"]\n[link]\n'
 
@@ -35,3 +36,70 @@ def test_offloads_are_refused_on_links_that_need_packets_as_on_the_wire(link: st
 @pytest.mark.parametrize("link", ['rtt = "20 ms"', 'loss = "1 %"', 'profile = "ethernet-100m"'])
 def test_offloads_are_allowed_with_delay_loss_and_rate(link: str, tmp_path: Path) -> None:
     assert load_experiment(written(tmp_path, link)).offloads
+
+
+BEHIND_A_NAT = """
+title = "t"
+[factors]
+protocol = ["coap"]
+[link]
+rtt = "10 ms"
+nat = {{ {nat} }}
+[workload]
+kind = "telemetry"
+message = "30 B"
+exchanges = 50
+clients = 8
+{more}
+"""
+
+
+def load(tmp_path: Path, text: str) -> Experiment:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_experiment(str(path))
+
+
+KEPT, NEW = 'connection = "persistent"', 'connection = "new"\narrival = { fixed = "5 /s" }'
+
+
+@pytest.mark.parametrize(
+    ("nat", "more", "message"),
+    [
+        ("ports = [2000, 2006]", KEPT, "has room for 7 mappings, and the clients have 8"),
+        ("table = 7", KEPT, "has room for 7 mappings, and the clients have 8"),
+        ("table = 7, keep-port = true", KEPT, "has room for 7 mappings, and the clients have 8"),
+        ('udp = "2 s", ports = [2000, 2080]', NEW, "has room for 81 mappings, and the clients have 88"),
+        ('udp = "2 h", ports = [2000, 2399]', NEW, "has room for 400 mappings, and the clients have 408"),
+    ],
+)
+def test_a_nat_without_room_for_its_clients_is_refused(nat: str, more: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match=message) as refused:
+        load(tmp_path, BEHIND_A_NAT.format(nat=nat, more=more))
+    assert "link.nat." in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("nat", "more"),
+    [
+        ("ports = [2000, 2007]", KEPT),
+        ("ports = [2000, 2006], keep-port = true", KEPT),
+        ('udp = "2 s", ports = [2000, 2087]', NEW),
+    ],
+)
+def test_a_nat_with_room_for_its_clients_is_accepted(nat: str, more: str, tmp_path: Path) -> None:
+    assert load(tmp_path, BEHIND_A_NAT.format(nat=nat, more=more)).scenarios[0].link.nat is not None
+
+
+@pytest.mark.parametrize(
+    ("nat", "message"),
+    [
+        ('udp = "0 s"', "nat.udp"),
+        ('tcp-transitory = "0 s"', "nat.tcp-transitory"),
+        ("ports = [3000, 2000]", "ports 3000 to 2000 are no range"),
+        ("ports = [0, 2000]", "nat.ports"),
+    ],
+)
+def test_a_nat_that_lets_nothing_pass_is_refused(nat: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match=message):
+        load(tmp_path, BEHIND_A_NAT.format(nat=nat, more=KEPT))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 
 from wirelab.errors import WirelabError
 from wirelab.experiment.duration.exchange import connections_to_server
@@ -11,7 +12,16 @@ from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import PROXY, SERVER
 from wirelab.experiment.grid.scenario import Scenario
-from wirelab.schema import ProtocolDescription, PubSubWorkload, Role, is_netem
+from wirelab.schema import (
+    Fixed,
+    NatSpec,
+    Persistent,
+    Poisson,
+    ProtocolDescription,
+    PubSubWorkload,
+    Role,
+    is_netem,
+)
 
 _CACHE = "cache"
 """The setting of a protocol that its proxy alone heeds."""
@@ -75,15 +85,31 @@ def _check_offloads(source: Source, scenario: Scenario) -> None:
 
 
 def _check_ports(source: Source, protocol: ProtocolDescription, scenario: Scenario) -> None:
-    """Whether a NAT has ports for the connections that its hosts have at once."""
-    needed = getattr(scenario.workload, "clients", 1) * connections_to_server(scenario, protocol.timing)
+    """Whether a NAT has room for the mappings that its hosts have at once."""
     for link in scenario.links:
-        if link.nat is None or link.nat.keep_port:
+        if link.nat is None:
             continue
+        needed = _mappings(link.nat, protocol, scenario)
         first, last = link.nat.ports
-        if (ports := last - first + 1) < needed:
-            what = f"the NAT of {scenario.link_name} has {ports} ports, and the client {needed} connections at once"
-            raise WirelabError(what, source.where(("link", "nat", "ports")), hint="a wider range, or keep-port = true")
+        room = {"table": link.nat.table_size}
+        if not link.nat.keep_port:
+            room["ports"] = last - first + 1
+        key = min(room, key=lambda each: room[each])
+        if room[key] < needed:
+            what = f"the NAT of {scenario.link_name} has room for {room[key]} mappings, and the clients have {needed}"
+            raise WirelabError(what, source.where(("link", "nat", key)), hint=f"larger {key}, or a shorter time-out")
+
+
+def _mappings(nat: NatSpec, protocol: ProtocolDescription, scenario: Scenario) -> int:
+    """How many its clients have at once: of connections that are closed, until they are idle for long enough."""
+    workload = scenario.workload
+    clients: int = getattr(workload, "clients", getattr(workload, "subscribers", 1))
+    at_once = connections_to_server(scenario, protocol.timing)
+    arrival, policy = getattr(workload, "arrival", None), getattr(workload, "connection", None)
+    if policy is not None and not isinstance(policy, Persistent) and isinstance(arrival, Fixed | Poisson):
+        idle_ns = nat.tcp_transitory_timeout_ns if protocol.transport == "tcp" else nat.udp_timeout_ns
+        at_once += min(ceil(arrival.rate_hz * idle_ns / 1e9), workload.rows // clients)
+    return clients * at_once
 
 
 def _check_hosts(source: Source, file: ExperimentFile, scenario: Scenario) -> None:

@@ -1,0 +1,83 @@
+"""Scenarios whose clients do not recover from a NAT that forgets them between two messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import log
+from typing import TYPE_CHECKING
+
+from wirelab.schema import Fixed, IntegerValues, Persistent, Poisson, PubSub, Stream
+
+if TYPE_CHECKING:
+    from wirelab.experiment.experiment import Experiment
+    from wirelab.experiment.grid.scenario import Scenario
+    from wirelab.schema import ProtocolDescription
+
+_ENDING = ("ping-interval", "keep-alive", "idle-time-out")
+"""Settings whose value is a silence after which an end sends something, and ends a connection without an answer."""
+_KEEPING = ("quic-keep-alive", "tcp-keep-alive")
+"""The same of those that only keep the mapping: TCP sends no probes while data wait for their acknowledgement."""
+_UNIT_NS = {"ms": 10**6, "s": 10**9}
+
+
+def forgotten_for_good(experiment: Experiment) -> dict[str, tuple[int, int]]:
+    """By scenario, the NAT's time-out and the longest gap to expect between messages (ns).
+
+    Only where nothing keeps the mapping or ends the connection, and the server needs the one or the other: it knows its
+    client by address and port, or sends messages of its own.
+    """
+    found = {}
+    for scenario in experiment.scenarios:
+        protocol = experiment.known.protocol(scenario.protocol)
+        gap_ns = _gap_ns(scenario)
+        if protocol is None or scenario.link.nat is None or gap_ns is None or not _waits_for_good(protocol, scenario):
+            continue
+        nat, tcp = scenario.link.nat, protocol.transport == "tcp"
+        timeout_ns = nat.tcp_established_timeout_ns if tcp else nat.udp_timeout_ns
+        if gap_ns > timeout_ns and not _is_kept(protocol, scenario, timeout_ns, gap_ns):
+            found[scenario.name] = (timeout_ns, gap_ns)
+    return found
+
+
+def _gap_ns(scenario: Scenario) -> int | None:
+    """The mean gap, or the largest of as many random ones; None if messages follow one another, or connections do."""
+    workload = scenario.workload
+    arrival = getattr(workload, "arrival", None)
+    if isinstance(workload, Stream):
+        return round(1e9 / workload.rate_hz)
+    if not isinstance(workload, PubSub) and not isinstance(getattr(workload, "connection", None), Persistent):
+        return None
+    if isinstance(arrival, Fixed):
+        return round(1e9 / arrival.rate_hz)
+    if isinstance(arrival, Poisson):
+        return round(1e9 / arrival.rate_hz * log(max(workload.rows, 2)))
+    return None
+
+
+def _waits_for_good(protocol: ProtocolDescription, scenario: Scenario) -> bool:
+    """DTLS knows its client by address and port, and a TCP segment without a mapping is dropped: QUIC has connection
+    IDs, and CoAP without security takes every message by itself. A reset ends the connection. A subscriber sends
+    nothing, so its messages are dropped over every protocol.
+    """
+    settings = scenario.settings
+    if isinstance(scenario.workload, (PubSub, Stream)):
+        return True
+    answered = protocol.unanswered(scenario.workload.kind, settings) is None
+    if (answered and settings.get("after-timeout") != "keep") or settings.get("tcp-user-timeout"):
+        return False
+    if protocol.transport == "tcp":
+        return scenario.link.nat is not None and scenario.link.nat.unmapped_segment == "drop"
+    return protocol.secure and protocol.setting("quic-keep-alive") is None
+
+
+def _is_kept(protocol: ProtocolDescription, scenario: Scenario, timeout_ns: int, gap_ns: int) -> bool:
+    """Whether something is sent before the mapping ends, or in time to notice that it has ended."""
+    ending = any(silence_ns < gap_ns for silence_ns in _silences_ns(protocol, scenario, _ENDING))
+    return ending or any(silence_ns < timeout_ns for silence_ns in _silences_ns(protocol, scenario, _KEEPING))
+
+
+def _silences_ns(protocol: ProtocolDescription, scenario: Scenario, names: Iterable[str]) -> Iterator[int]:
+    for setting in filter(None, map(protocol.setting, names)):
+        value = scenario.settings.get(setting.name, 0)
+        if isinstance(setting.values, IntegerValues) and isinstance(value, int) and value > 0:
+            yield value * _UNIT_NS[setting.values.unit]
