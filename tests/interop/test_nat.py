@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.interop.covering import nightly
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,9 +81,10 @@ def assert_followed(bench: Bench) -> None:
             assert (way["packets"], way["total"]) == (counts["received"], counts["received_bytes"]), protocol
             assert way["application"] > 0, protocol
         # Of one client, whichever ports the server saw.
-        ports = {each["client_port"] for each in packets(bench, folder)}
-        flows = Counter(each["client_port"] for each in packets(bench, folder) if each["outer_end"])
-        assert ports == set(flows), protocol
+        found = packets(bench, folder)
+        ports = {each["client_port"] for each in found}
+        flows = {each["client_port"] for each in found if each["outer_end"]}
+        assert ports - {None} == flows - {None}, protocol
 
 
 def test_quic_migrates_and_coap_goes_on_over_every_change_of_port(bench: Bench) -> None:
@@ -92,7 +94,14 @@ def test_quic_migrates_and_coap_goes_on_over_every_change_of_port(bench: Bench) 
     for protocol, folder in trials(bench):
         found = packets(bench, folder)
         assert sum(each["rebound"] for each in found) == 4, protocol
-        assert len({each["client_port"] for each in found}) == 1, protocol
+        # A datagram to a socket that was closed has an ICMP answer, which has no port.
+        assert len({each["client_port"] for each in found} - {None}) == 1, protocol
+    assert responses(bench) == {
+        "h3": {"migrated": 4}, "mqtt+quic": {"migrated": 4}, "coap": {"continued": 4}, "raw-udp": {"continued": 4}
+    }  # fmt: skip
+    status, out, words = bench.run("show", str(bench.campaign), "--protocol", "h3", "--exchange", "1")
+    assert status == 0, words
+    assert "NAT gives" in out
     assert_followed(bench)
 
 
@@ -110,3 +119,150 @@ def test_a_tcp_client_notices_by_a_time_out_or_by_a_reset(bench: Bench, unmapped
     assert_followed(bench)
     resets = [each for _, folder in trials(bench) for each in packets(bench, folder) if each["originated"]]
     assert bool(resets) == (unmapped == "reset")
+
+
+RECONNECTING = """
+[protocols.{name}]
+after-timeout = "reconnect"
+{settings}
+"""
+
+
+def responses(bench: Bench) -> dict[str, Counter[str]]:
+    """What the clients of each protocol did, by `nat.parquet`."""
+    names = {folder.name: protocol for protocol, folder in trials(bench)}
+    found: dict[str, Counter[str]] = {protocol: Counter() for protocol in names.values()}
+    for trial, response in pl.read_parquet(bench.campaign / "nat.parquet").select("trial", "response").iter_rows():
+        found[names[trial]][response] += 1
+    return found
+
+
+def test_a_client_that_reconnects_resumes_or_shakes_hands_again(bench: Bench) -> None:
+    secure = {"coaps": "", "mqtts": "resumption = true", "coaps+tcp": "resumption = true", "coap+tcp": ""}
+    tables = "".join(RECONNECTING.format(name=json.dumps(name), settings=settings) for name, settings in secure.items())
+    text = EXPERIMENT.replace("[link]", tables.replace("{", "{{").replace("}", "}}") + "[link]", 1)
+    text = text.replace("1 /s", "1 /s").replace('timeout = "3 s"', 'timeout = "800 ms"')
+    bench.measure_experiment(text.format(protocols=json.dumps(list(secure)), unmapped="drop"), timeout_s=200)
+    every_other = ["completed", "timed-out", "completed", "timed-out", "completed"]
+    assert outcomes(bench) == dict.fromkeys(secure, every_other)
+    assert responses(bench) == {
+        "coaps": {"new handshake": 2},
+        "mqtts": {"resumed": 2},
+        "coaps+tcp": {"resumed": 2},
+        "coap+tcp": {"new connection": 2},
+    }
+    assert_followed(bench)
+
+
+def test_keep_alives_keep_the_mapping(bench: Bench) -> None:
+    settings = {
+        "coap": "ping-interval = '100 ms'",
+        "coaps": "ping-interval = '100 ms'",
+        "coaps+tcp": "ping-interval = '100 ms'",
+        "h3": "quic-keep-alive = '100 ms'",
+        "mqtt+quic": "quic-keep-alive = '100 ms'",
+    }
+    tables = "".join(f"\n[protocols.{json.dumps(name)}]\n{setting}\n" for name, setting in settings.items())
+    text = EXPERIMENT.replace("[link]", f"{tables}\n[link]", 1)
+    bench.measure_experiment(text.format(protocols=json.dumps(list(settings)), unmapped="drop"), timeout_s=200)
+    assert outcomes(bench) == dict.fromkeys(settings, ["completed"] * 5)
+    assert responses(bench) == {name: Counter() for name in settings}
+    assert_followed(bench)
+
+
+def test_keep_alives_in_seconds_keep_the_mapping_of_tcp(bench: Bench) -> None:
+    settings = {"mqtts": "keep-alive = '1 s'", "https1": "tcp-keep-alive = '1 s'"}
+    tables = "".join(f"\n[protocols.{name}]\n{setting}\n" for name, setting in settings.items())
+    text = EXPERIMENT.replace("[link]", f"{tables}\n[link]", 1).replace("300 ms", "1500 ms").replace("1 /s", "20 /min")
+    bench.measure_experiment(text.format(protocols=json.dumps(list(settings)), unmapped="drop"), timeout_s=200)
+    assert outcomes(bench) == dict.fromkeys(settings, ["completed"] * 5)
+    assert responses(bench) == {name: Counter() for name in settings}
+    assert_followed(bench)
+
+
+def test_a_user_timeout_ends_a_connection_that_nothing_answers(bench: Bench) -> None:
+    table = '\n[protocols.mqtts]\ntcp-user-timeout = "300 ms"\nresumption = true\n'
+    text = EXPERIMENT.replace("[link]", f"{table}\n[link]", 1)
+    bench.measure_experiment(text.format(protocols='["mqtts"]', unmapped="drop"), timeout_s=200)
+    assert outcomes(bench) == {"mqtts": ["completed", "failed", "completed", "failed", "completed"]}
+    assert responses(bench) == {"mqtts": {"resumed": 2}}
+
+
+FORGETFUL = """
+title = "rebinding"
+capture = true
+[factors]
+protocol = {protocols}
+[link]
+rtt = "10 ms"
+nat = {{ udp = "50 ms" }}
+[workload]
+kind = "telemetry"
+message = "30 B"
+exchanges = {exchanges}
+clients = 8
+arrival = {{ poisson = "35 /s" }}
+connection = "persistent"
+timeout = "5 s"
+[stop]
+replicates = 1
+"""
+
+
+LINKS = """link = ["nat", "none"]
+[links]
+nat = {{ rtt = "10 ms", nat = {{ udp = "50 ms" }} }}
+none = {{ rtt = "10 ms" }}
+"""
+
+
+def test_the_bytes_of_quic_are_those_of_the_same_exchanges_without_a_nat(bench: Bench) -> None:
+    head, rest = FORGETFUL.split("[link]")
+    text = head + LINKS + rest[rest.index("[workload]") :]
+    bench.measure_experiment(text.format(protocols='["h3", "mqtt+quic"]', exchanges=50), timeout_s=200)
+    spent: dict[str, list[int]] = {}
+    for protocol, folder in trials(bench):
+        done = subprocess.run([bench.agent, "ledger", folder], capture_output=True, text=True, check=True)
+        ways = json.loads(done.stdout)["directions"]
+        spent.setdefault(protocol, []).append(sum(way["application"] for way in ways))
+        assert [way["sealed"] for way in ways] == [0, 0], protocol
+    for protocol, (one, other) in spent.items():
+        # A frame that a late acknowledgement has sent again counts again.
+        assert one == pytest.approx(other, rel=0.01), protocol
+        assert responses(bench)[protocol]["migrated"] > 10
+
+
+# Of a message and of its answer: raw-udp numbers its messages, CoAP has a header, a token and options.
+MESSAGE_BYTES = {"raw-udp": (38, 38), "coap": (49, 8)}
+
+
+# At night 100,000 exchanges, more than 10,000 of them right after a rebinding.
+@pytest.mark.parametrize("exchanges", [100, nightly(3125)])
+def test_every_byte_and_every_exchange_is_that_of_its_client_over_thousands_of_rebindings(
+    bench: Bench, exchanges: int
+) -> None:
+    protocols = ["raw-udp", "coap", "h3", "mqtt+quic"]
+    text = FORGETFUL.format(protocols=json.dumps(protocols), exchanges=exchanges)
+    bench.measure_experiment(text, timeout_s=900)
+    attempted, forgotten = 8 * exchanges * len(protocols), 0
+    for protocol, folder in trials(bench):
+        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        assert result["confirmation"]["not_confirmed"] == [], protocol
+        assert result["confirmation"]["checked"] == 8 * exchanges, protocol
+        rows = pl.read_ipc(folder / "client" / "exchanges.arrow")
+        done = subprocess.run([bench.agent, "ledger", folder], capture_output=True, text=True, check=True)
+        ways = json.loads(done.stdout)["directions"]
+        for way, counts in zip(ways, result["link"]["directions"], strict=True):
+            assert (way["packets"], way["total"]) == (counts["received"], counts["received_bytes"]), protocol
+            assert way["sealed"] == 0, protocol
+        found = packets(bench, folder)
+        forgotten += sum(each["rebound"] for each in found)
+        if protocol in {"raw-udp", "coap"}:
+            # One datagram each way: those of another client would be too many.
+            for uplink in (True, False):
+                carried = Counter(each["client_port"] for each in found if each["uplink"] is uplink)
+                assert carried == Counter(rows["local_port"].to_list()), protocol
+            assert [way["other"] for way in ways] == [0, 0], protocol
+            assert [way["application"] for way in ways] == [8 * exchanges * each for each in MESSAGE_BYTES[protocol]]
+    print(f"{attempted} exchanges, {forgotten} of them right after a rebinding")
+    assert forgotten > attempted / 20
