@@ -141,7 +141,7 @@ def test_a_client_that_reconnects_resumes_or_shakes_hands_again(bench: Bench) ->
     secure = {"coaps": "", "mqtts": "resumption = true", "coaps+tcp": "resumption = true", "coap+tcp": ""}
     tables = "".join(RECONNECTING.format(name=json.dumps(name), settings=settings) for name, settings in secure.items())
     text = EXPERIMENT.replace("[link]", tables.replace("{", "{{").replace("}", "}}") + "[link]", 1)
-    text = text.replace("1 /s", "1 /s").replace('timeout = "3 s"', 'timeout = "800 ms"')
+    text = text.replace('timeout = "3 s"', 'timeout = "800 ms"')
     bench.measure_experiment(text.format(protocols=json.dumps(list(secure)), unmapped="drop"), timeout_s=200)
     every_other = ["completed", "timed-out", "completed", "timed-out", "completed"]
     assert outcomes(bench) == dict.fromkeys(secure, every_other)
@@ -265,4 +265,4 @@ def test_every_byte_and_every_exchange_is_that_of_its_client_over_thousands_of_r
             assert [way["other"] for way in ways] == [0, 0], protocol
             assert [way["application"] for way in ways] == [8 * exchanges * each for each in MESSAGE_BYTES[protocol]]
     print(f"{attempted} exchanges, {forgotten} of them right after a rebinding")
-    assert forgotten > attempted / 20
+    assert forgotten > attempted / (10 if exchanges > 1000 else 20)

@@ -106,6 +106,28 @@ def test_what_never_completes_again_timed_out_and_what_was_not_asked_again_did_n
     assert (row["response"], row["client"]) == ("nothing sent after", None)
 
 
+def test_a_connection_that_was_there_before_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exchanges = [exchange(0), exchange(1, local_port=41_000), kept(2, outcome="timed-out", end_ns=90), kept(3, 41_000)]
+    [row] = responses(tmp_path, monkeypatch, exchanges, forgotten(40_000, 201))
+    assert (row["response"], row["not_completed"]) == ("another connection", 1)
+
+
+def test_a_new_connection_counts_though_its_first_exchange_timed_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = {"outcome": "timed-out", "end_ns": 90}
+    exchanges = [exchange(0), kept(1, **lost), exchange(2, local_port=41_000, **lost), kept(3, 41_000)]
+    [row] = responses(tmp_path, monkeypatch, exchanges, forgotten(40_000, 100))
+    assert row["response"] == "new handshake"
+
+
+def test_what_a_subscriber_did_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workload = {"kind": "pubsub", "message_bytes": 12}
+    [row] = responses(tmp_path, monkeypatch, [kept(0), kept(1)], forgotten(39_000, 100), workload=workload)
+    assert (row["response"], row["not_completed"], row["client"]) == ("not known", None, None)
+    assert nat_responses(Dataset.read(tmp_path))["s"]["responses"]["not known"] == 1
+
+
 def test_what_nothing_answers_shows_no_response(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent = [exchange(0, outcome="sent"), kept(1, outcome="sent"), kept(2, outcome="sent")]
     [row] = responses(tmp_path, monkeypatch, sent, forgotten(40_000, 100))

@@ -276,7 +276,7 @@ def test_what_clients_did_behind_a_nat_has_a_row_for_each_scenario_and_a_sentenc
     assert [column.title for column in table.columns[7:9]] == ["then: new connection", "then: timed out"]
     said = sentences(folder)
     of_all = first["denominators"]["exchanges"]
-    words = f"3 times: new connection 2, timed out 1. 2 of {of_all} exchanges did not complete."
+    words = f"3 times: new connection 2, timed out 1. 2 of {of_all} exchanges did not complete on these connections."
     assert f"The NAT forgot {first['name']} {words}" in said
     assert said.count("The NAT forgot") == 1
 

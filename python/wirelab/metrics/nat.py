@@ -31,6 +31,9 @@ _EXPIRIES: dict[str, pl.DataType | type[pl.DataType]] = {
     "expiries": pl.List(pl.Struct({"at_ns": pl.Int64, "treatment": pl.String})),
 }  # fmt: skip
 _ENDED: NatResponse = "nothing sent after"
+_NOT_KNOWN: NatResponse = "not known"
+_LISTENING = ("pubsub", "stream")
+"""Workloads whose rows name the last connection of a subscriber alone."""
 _AT_ONCE = 500
 _FOREVER = 2**63 - 1
 
@@ -58,7 +61,10 @@ def measure_nat(campaign: Path, plan: Plan, trials: pl.DataFrame, exchanges: pl.
         key = of[str(trial)]
         found = by_trial.get(str(trial), _Exchanges.of(exchanges.clear()))
         times = part.select("client_port", "at_ns").rows()
-        answers = _responses(scenarios[key].protocol, found, times)
+        if scenarios[key].workload.kind in _LISTENING:
+            answers: Iterable[dict[str, Any]] = ({"response": _NOT_KNOWN} for _ in times)
+        else:
+            answers = _responses(scenarios[key].protocol, found, times)
         for (port, at_ns), treatment, answer in zip(times, part["treatment"], answers, strict=True):
             rows.append(
                 {"trial": trial, "scenario": key, "local_port": port, "at_ns": at_ns, "treatment": treatment} | answer
@@ -80,7 +86,9 @@ def _read_expiries(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
         [pl.DataFrame(schema=_EXPIRIES), *(pl.read_ndjson(text.encode(), schema=_EXPIRIES) for text in texts if text)]
     )
     return (
-        flows.filter((pl.col("near") == CLIENT) & (pl.col("expiries").list.len() > 0))
+        flows.filter(
+            (pl.col("near") == CLIENT) & pl.col("client_port").is_not_null() & (pl.col("expiries").list.len() > 0)
+        )
         .with_columns(trial=pl.col("log").replace_strict(logs, return_dtype=pl.String))
         .explode("expiries")
         .unnest("expiries")
@@ -153,20 +161,27 @@ def _responses(protocol: str, all_of_them: _Exchanges, expiries: Sequence[tuple[
 def _went_on(protocol: str, mine: _Exchanges, of_client: _Exchanges, at_ns: int) -> dict[str, Any]:
     """By its first exchange that completed later: on the same socket, or else on one that it opened."""
     if mine.sent.any():
-        unanswered: NatResponse = "not known"
-        return {"response": unanswered}
+        return {"response": _NOT_KNOWN}
     kept = mine.end_ns[mine.completed & (mine.end_ns >= at_ns)]
     if len(kept):
         response: NatResponse = "migrated" if protocol in _over_quic() else "continued"
         return {"response": response, "recovery_ns": int(kept.min()) - at_ns}
     later = of_client.where(of_client.end_ns >= at_ns)
-    fresh = later.where(later.completed & later.opened & (later.port != mine.port[0]))
-    if not len(fresh.port):
+    elsewhere = later.where(later.completed & (later.port != mine.port[0]))
+    if not len(elsewhere.port):
         return {"response": "timed out" if (later.start_ns > at_ns).any() else _ENDED}
-    first = int(fresh.end_ns.argmin())
-    secure = protocol in registered().names(lambda each: each.secure)
-    opened: NatResponse = "resumed" if fresh.resumed[first] else "new handshake" if secure else "new connection"
-    return {"response": opened, "recovery_ns": int(fresh.end_ns[first]) - at_ns}
+    first = int(elsewhere.end_ns.argmin())
+    opening = later.where(later.opened & (later.port == elsewhere.port[first]))
+    return {"response": _opened(protocol, opening), "recovery_ns": int(elsewhere.end_ns[first]) - at_ns}
+
+
+def _opened(protocol: str, opening: _Exchanges) -> NatResponse:
+    """How a connection was opened; none if it was there before."""
+    if not len(opening.port):
+        return "another connection"
+    if opening.resumed.any():
+        return "resumed"
+    return "new handshake" if protocol in registered().names(lambda each: each.secure) else "new connection"
 
 
 @cache

@@ -116,7 +116,8 @@ COLUMNS = {
     "treatment": "What the NAT did: `new-end` (another port), `dropped` (without a word) or `reset`.",
     "response": "What the client did: `continued` on the same association, `migrated` its QUIC connection, `resumed` a "
     "session on a new connection, made a `new handshake` or a `new connection`. `timed out`: none of its later "
-    "exchanges completed. `nothing sent after`: none began. `not known`: nothing answers the messages.",
+    "exchanges completed. `another connection`: one that was there before. `nothing sent after`: "
+    "none began. `not known`: nothing answers the messages, or the client is a subscriber.",
     "not_completed": "Exchanges of this port that did not complete from then until it was forgotten again.",
     "recovery_ns": "Until the next exchange completed that shows the response. Null without one.",
     "state": "State of the radio, `processor`, or `device asleep`.",

@@ -152,7 +152,9 @@ def _nat(campaign: Campaign) -> Iterator[Statement]:
         if nat is not None and nat["forgotten"]:
             words = ", ".join(f"{each} {count:,}" for each, count in nat["responses"].items() if count)
             times = f"The NAT forgot {scenario.name} {nat['forgotten']:,} times: {words}."
-            lost = f" {nat['not_completed']:,} of {scenario.exchanges:,} exchanges did not complete."
+            lost = (
+                f" {nat['not_completed']:,} of {scenario.exchanges:,} exchanges did not complete on these connections."
+            )
             yield Statement(times + lost * bool(nat["not_completed"]), href="#nat")
 
 

@@ -161,8 +161,8 @@ class Messages(TypedDict):
 
 
 NatResponse = Literal[
-    "continued", "migrated", "resumed", "new handshake", "new connection", "timed out", "nothing sent after",
-    "not known",
+    "continued", "migrated", "resumed", "new handshake", "new connection", "another connection", "timed out",
+    "nothing sent after", "not known",
 ]  # fmt: skip
 """What a client did when the NAT had forgotten its mapping."""
 RESPONSES: tuple[NatResponse, ...] = get_args(NatResponse)
@@ -184,8 +184,8 @@ class NatRecord(TypedDict):
     """Exchanges of these connections that did not complete from then on."""
     responses: dict[NatResponse, int]
     """How often the client did what: it used the same association further, the same QUIC connection, a new connection
-    that resumed the session, that made a full handshake, or that has none; no later exchange completed; none was begun;
-    nothing answers the messages.
+    that resumed the session, that made a full handshake, or that has none, or one that it had before; no later exchange
+    completed; none was begun; nothing answers the messages, or only listens.
     """
 
 

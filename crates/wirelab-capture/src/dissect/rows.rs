@@ -20,7 +20,8 @@ pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
     let mut ends: HashMap<usize, SocketAddr> = HashMap::new();
     dissections(log).map(move |(record, dissection)| {
         // A late packet to the end before is no change.
-        let sent = record.port.direction() == Direction::Uplink && !record.originated;
+        // An error of ICMP has the mapping of the packet that it tells of.
+        let sent = record.port.direction() == Direction::Uplink && !record.originated && dissection.ports.is_some();
         let uplink = record.translated.filter(|_| sent);
         let before = uplink.and_then(|end| ends.insert(dissection.flow, end));
         let (retransmission, spurious) = dissection.retransmission_marks().unwrap_or_default();
@@ -80,7 +81,9 @@ pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
         if flow.near.is_none() && record.port.direction() == Direction::Uplink && !record.originated {
             flow.near = log.header.ports.get(usize::from(record.port.0)).cloned();
         }
-        mappings[dissection.flow].read(record, &mut flow.expiries);
+        if dissection.ports.is_some() {
+            mappings[dissection.flow].read(record, &mut flow.expiries);
+        }
         count(flow, record, &dissection);
     }
     flows
@@ -111,10 +114,10 @@ impl Mapping {
         {
             let before = self.end.replace(end);
             let was_forgotten = std::mem::take(&mut self.forgotten);
-            if was_forgotten {
+            if was_forgotten && before != Some(end) {
                 expiries.iter_mut().last().expect("there is one once it is forgotten").treatment =
                     ExpiryTreatment::NewEnd;
-            } else if before.is_some_and(|before| before != end) {
+            } else if !was_forgotten && before.is_some_and(|before| before != end) {
                 expiries.push(MappingExpiry { at_ns: record.arrival.as_nanos(), treatment: ExpiryTreatment::NewEnd });
             }
         } else if self.is_missing(record, uplink) && !self.forgotten {
@@ -194,6 +197,19 @@ mod tests {
     }
 
     #[test]
+    fn errors_of_icmp_have_the_ends_of_the_packets_that_they_tell_of_and_are_no_change() {
+        let error = |n, end: u16| {
+            let record = record(n, 0, Outcome::Delivered, n, n);
+            let packet =
+                vec![0x45, 0, 0, 28, 0, 0, 0, 0, 64, 1, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 3, 3, 0, 0, 0, 0, 0, 0];
+            (Record { translated: Some(SocketAddr::from(([10, 0, 0, 1], end))), ..record }, packet)
+        };
+        let log = log_file::parse(&written(&LinkSpec::default(), 1, &[error(0, 7000), error(1, 8000)])[..]).unwrap();
+        assert!(packets(&log).all(|packet| !packet.rebound));
+        assert_eq!(flows("log", &log)[0].expiries, []);
+    }
+
+    #[test]
     fn a_flow_that_is_dropped_after_it_passed_was_forgotten_once() {
         let segment = |n, port: u16, outcome| (record(n, port, outcome, n, n), tcp(port == 0, 0x10, 9));
         let translated = |n, port| {
@@ -212,6 +228,16 @@ mod tests {
         let log = log_file::parse(&written(&LinkSpec::default(), 1, &answered)[..]).unwrap();
         assert_eq!(flows("log", &log)[0].packets, [3, 1], "the reset reached no link");
         assert_eq!(of(&dropped[2..]), [], "it never had a mapping");
+        let late = (
+            Record { translated: Some(SocketAddr::from(([10, 0, 0, 1], 7000))), ..record(2, 1, Outcome::Nat, 2, 2) },
+            tcp(false, 0x10, 9),
+        );
+        let same = [&dropped[..2], &[late, translated(3, 0)]].concat();
+        assert_eq!(
+            of(&same),
+            [MappingExpiry { at_ns: 2, treatment: ExpiryTreatment::Dropped }],
+            "it has its port again"
+        );
     }
 
     #[test]

@@ -67,7 +67,7 @@ def test_a_ping_without_an_answer_ends_the_connection_in_time_and_a_probe_only_k
     for protocol, longer, warned in (
         ("mqtts", "keep-alive=3s", False),
         ("mqtts", "keep-alive=4s", True),
-        ("coaps", "ping-interval=3s", False),
+        ("coaps", "ping-interval=3s", True),
         ("h2", "tcp-keep-alive=3s", True),
     ):
         found = forgotten(tmp_path, f"protocol={protocol}", f"protocols.{protocol}.{longer}")
@@ -84,9 +84,16 @@ def test_a_subscriber_sends_nothing_over_any_protocol(tmp_path: Path) -> None:
     workload = 'kind = "pubsub"\nmessage = "30 B"\nmessages = 20\nsubscribers = 1\narrival = { fixed = "15 /min" }\n'
     text = TEXT[: TEXT.index("kind =")] + workload + TEXT[TEXT.index("[stop]") :]
     found = forgotten(tmp_path, "protocol=coap,h3,mqtt", text=text)
-    assert set(found) == {"coap", "h3", "mqtt"}
-    kept = ("protocols.coap.ping-interval=900ms", "protocols.h3.quic-keep-alive=900ms", "protocols.mqtt.keep-alive=1s")
+    assert set(found) == {"coap", "mqtt"}, "QUIC ends a silent connection"
+    assert set(forgotten(tmp_path, "protocol=coap", "protocols.coap.ping-interval=3s", text=text)) == {"coap"}
+    kept = ("protocols.coap.ping-interval=900ms", "protocols.mqtt.keep-alive=1s")
     assert forgotten(tmp_path, "protocol=coap,h3,mqtt", *kept, text=text) == {}
+
+
+def test_connections_that_take_turns_have_longer_gaps(tmp_path: Path) -> None:
+    text = TEXT.replace('connection = "persistent"', "connection = { persistent = 3 }")
+    [(_, gap_ns)] = forgotten(tmp_path, "protocol=mqtts", text=text).values()
+    assert gap_ns == 12 * 10**9
 
 
 def test_random_gaps_are_longer_than_their_mean(tmp_path: Path) -> None:

@@ -70,6 +70,12 @@ KEPT, NEW = 'connection = "persistent"', 'connection = "new"\narrival = { fixed 
         ("table = 7", KEPT, "has room for 7 mappings, and the clients have 8"),
         ("table = 7, keep-port = true", KEPT, "has room for 7 mappings, and the clients have 8"),
         ('udp = "2 s", ports = [2000, 2080]', NEW, "has room for 81 mappings, and the clients have 88"),
+        ("ports = [2000, 2007]", 'connection = "new"', "has room for 8 mappings, and the clients have 408"),
+        (
+            "ports = [2000, 2031]",
+            "connection = { persistent = 5 }",
+            "has room for 32 mappings, and the clients have 40",
+        ),
         ('udp = "2 h", ports = [2000, 2399]', NEW, "has room for 400 mappings, and the clients have 408"),
     ],
 )

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from wirelab.experiment.grid.scenario import Scenario
     from wirelab.schema import ProtocolDescription
 
-_ENDING = ("ping-interval", "keep-alive", "idle-time-out")
+_ENDING = ("keep-alive", "idle-time-out")
 """Settings whose value is a silence after which an end sends something, and ends a connection without an answer."""
-_KEEPING = ("quic-keep-alive", "tcp-keep-alive")
-"""The same of those that only keep the mapping: TCP sends no probes while data wait for their acknowledgement."""
+_KEEPING = ("quic-keep-alive", "tcp-keep-alive", "ping-interval")
+"""The same of those that keep the mapping, and notice its end too late: messages take the turn of TCP's and CoAP's."""
 _UNIT_NS = {"ms": 10**6, "s": 10**9}
 
 
@@ -45,23 +45,26 @@ def _gap_ns(scenario: Scenario) -> int | None:
     arrival = getattr(workload, "arrival", None)
     if isinstance(workload, Stream):
         return round(1e9 / workload.rate_hz)
-    if not isinstance(workload, PubSub) and not isinstance(getattr(workload, "connection", None), Persistent):
+    policy = getattr(workload, "connection", None)
+    if not isinstance(workload, PubSub) and not isinstance(policy, Persistent):
         return None
+    # Messages take connections in turn.
+    connections = policy.connections if isinstance(policy, Persistent) else 1
     if isinstance(arrival, Fixed):
-        return round(1e9 / arrival.rate_hz)
+        return round(connections * 1e9 / arrival.rate_hz)
     if isinstance(arrival, Poisson):
-        return round(1e9 / arrival.rate_hz * log(max(workload.rows, 2)))
+        return round(connections * 1e9 / arrival.rate_hz * log(max(workload.rows, 2)))
     return None
 
 
 def _waits_for_good(protocol: ProtocolDescription, scenario: Scenario) -> bool:
     """DTLS knows its client by address and port, and a TCP segment without a mapping is dropped: QUIC has connection
     IDs, and CoAP without security takes every message by itself. A reset ends the connection. A subscriber sends
-    nothing, so its messages are dropped over every protocol.
+    nothing, so its messages are dropped over every protocol; QUIC ends such a connection.
     """
     settings = scenario.settings
     if isinstance(scenario.workload, (PubSub, Stream)):
-        return True
+        return protocol.setting("quic-idle-timeout") is None
     answered = protocol.unanswered(scenario.workload.kind, settings) is None
     if (answered and settings.get("after-timeout") != "keep") or settings.get("tcp-user-timeout"):
         return False

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import ceil
 
 from wirelab.errors import WirelabError
-from wirelab.experiment.duration.exchange import connections_to_server
+from wirelab.experiment.duration.exchange import connections_to_server, exchange_parts
 from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
@@ -106,9 +106,14 @@ def _mappings(nat: NatSpec, protocol: ProtocolDescription, scenario: Scenario) -
     clients: int = getattr(workload, "clients", getattr(workload, "subscribers", 1))
     at_once = connections_to_server(scenario, protocol.timing)
     arrival, policy = getattr(workload, "arrival", None), getattr(workload, "connection", None)
-    if policy is not None and not isinstance(policy, Persistent) and isinstance(arrival, Fixed | Poisson):
+    if isinstance(policy, Persistent):
+        return clients * policy.connections
+    if policy is not None:
         idle_ns = nat.tcp_transitory_timeout_ns if protocol.transport == "tcp" else nat.udp_timeout_ns
-        at_once += min(ceil(arrival.rate_hz * idle_ns / 1e9), workload.rows // clients)
+        # In a closed loop one begins no sooner than a round trip after the one before.
+        rtt_ns = max(1, exchange_parts(scenario, protocol).rtt_ns)
+        rate_hz = arrival.rate_hz if isinstance(arrival, Fixed | Poisson) else 1e9 / rtt_ns
+        at_once += min(ceil(rate_hz * idle_ns / 1e9), workload.rows // clients)
     return clients * at_once
 
 

@@ -39,8 +39,9 @@ def section(campaign: Campaign) -> Section | None:
         "or is answered by a reset (TCP). A server's packets are dropped. Counted is a mapping that a packet missed; "
         "one that ends and gets the same port again is not seen. Continued: an exchange completed on the same socket. "
         "Migrated: the same over QUIC (known from the protocol; path validation is encrypted). Resumed, new handshake, "
-        "new connection: the next completed exchange had another connection. Timed out: no later exchange completed. "
-        "Nothing sent after: no exchange began later. Not known: nothing answers the messages."
+        "new connection: the next completed exchange had another connection; another connection: one that was there "
+        "before. Timed out: no later exchange completed. Nothing sent after: no exchange began later. Not known: "
+        "nothing answers the messages, or the client is a subscriber."
     )
     return Section("nat", "NAT: forgotten mappings", [Prose(note), *by_choices(campaign, build)])
 

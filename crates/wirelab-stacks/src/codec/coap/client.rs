@@ -127,7 +127,10 @@ impl Client {
         };
         self.exchanges.insert(id, exchange);
         match self.closed.as_ref().or(self.released.as_ref()).cloned() {
-            None => self.begin(now_ns, id),
+            None => {
+                self.cancel_ping(now_ns);
+                self.begin(now_ns, id);
+            }
             Some(words) => self.end(now_ns, id, Ended::Closed(words)),
         }
         self.take_send_events(now_ns);
@@ -218,8 +221,20 @@ impl Client {
         self.events.pop_front()
     }
 
+    /// A request that is under way probes the server by itself, and what it sends may be longer than a silence.
     fn next_ping(&self) -> Option<(u64, Due)> {
-        self.pings.as_ref().filter(|_| self.closed.is_none()).and_then(Pings::next)
+        let is_idle = || self.exchanges.values().all(|exchange| matches!(exchange.stage, Stage::Over));
+        let next = self.pings.as_ref().filter(|_| self.closed.is_none()).and_then(Pings::next)?;
+        (next.1 == Due::End || is_idle()).then_some(next)
+    }
+
+    /// A request takes the turn of a ping that waits for its answer (NSTART, RFC 7252 section 4.7).
+    fn cancel_ping(&mut self, now_ns: u64) {
+        if let Channel::Datagrams(_) = self.channel
+            && let Some(id) = self.pings.as_mut().and_then(Pings::cancel)
+        {
+            self.channel.cancel(now_ns, &BTreeSet::from([id]));
+        }
     }
 
     fn ping(&mut self, now_ns: u64) {

@@ -48,6 +48,11 @@ impl Pings {
         self.pinged = Some(Pinged { id, deadline_ns });
     }
 
+    /// The ping under way is forgotten.
+    pub fn cancel(&mut self) -> Option<SendId> {
+        self.pinged.take().map(|pinged| pinged.id)
+    }
+
     /// It is the ping under way.
     pub fn is_ping(&self, id: SendId) -> bool {
         self.pinged.as_ref().is_some_and(|pinged| pinged.id == id)

@@ -32,6 +32,27 @@ fn a_ping_is_retransmitted_and_its_end_ends_the_association() {
 }
 
 #[test]
+fn a_request_takes_the_turn_of_a_ping_without_an_answer() {
+    let mut pair = pinging(Pair::new(&parameters()));
+    pair.run_until(500 * MS);
+    pair.up = Box::new(|_, text| if text == "CON" { Fate::Lost } else { Fate::Arrives });
+    pair.run_until(1_500 * MS);
+    pair.start(get("/bytes/1"));
+    pair.run_until(1_900 * MS);
+    assert_eq!(pair.log[2..], ["1020 > CON x", "1500 > CON GET /BYTES/1", "1510 < ACK 2.05 +1"]);
+}
+
+#[test]
+fn nothing_is_pinged_while_a_request_is_under_way() {
+    for mut pair in [Pair::new(&parameters()), Pair::over_stream(1152)] {
+        pair.thinking_ns = 5 * SECOND;
+        let mut pair = pinging(pair);
+        pair.run_until(4 * SECOND);
+        assert!(pair.log.len() < 4 && pair.client.takes_requests(), "{:?}", pair.log);
+    }
+}
+
+#[test]
 fn over_a_stream_a_ping_has_as_long_as_a_silence() {
     let mut pair = pinging(Pair::over_stream(1152));
     pair.run_until(1_500 * MS);
