@@ -94,6 +94,7 @@ fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)
         let Record { sequence, port, size, arrival, .. } = *record;
         let (flow, ends) = flows.as_mut().map(|flows| flows.read(&as_it_came(bytes, record))).unwrap_or_default();
         // Not polled meanwhile: packets of directions that share nothing may come in another order than that of their instants.
+        let ends = ends.map(Box::new);
         link.handle_packet(Packet { ends, ..Packet::new(sequence, port, size, arrival, flow) }, arrival);
     }
     while let Some((departure, packet)) = link.poll_packet(end) {

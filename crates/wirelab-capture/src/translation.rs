@@ -31,10 +31,10 @@ impl End {
 
 /// The client's end as the server's side knows it, of a packet that an address translation let pass.
 pub fn outer_end(packet: &Packet) -> Option<SocketAddr> {
-    let translated = packet.translated?;
+    let translated = *packet.translated.as_deref()?;
     match packet.port.direction() {
         Direction::Uplink => Some(translated),
-        Direction::Downlink => packet.ends.map(|ends| ends.destination),
+        Direction::Downlink => packet.ends.as_deref().map(|ends| ends.destination),
     }
 }
 
@@ -49,7 +49,7 @@ pub fn rewritten(packet: &Packet, came: &[u8]) -> Option<Vec<u8>> {
         Direction::Downlink => End::Destination,
     };
     let mut bytes = came.to_vec();
-    translate(&mut bytes, end, packet.translated?);
+    translate(&mut bytes, end, *packet.translated.as_deref()?);
     Some(bytes)
 }
 
@@ -61,7 +61,7 @@ impl Owners {
     /// A reset to the server as the client's side knows it.
     fn reset_as_logged(&self, packet: &Packet, came: &[u8]) -> Option<Vec<u8>> {
         let mut bytes = rewritten(packet, came)?;
-        let outer = packet.translated.map(|outer| (packet.flow.transport, outer));
+        let outer = packet.translated.as_deref().map(|outer| (packet.flow.transport, *outer));
         if let Some(owner) = outer.and_then(|outer| self.0.get(&outer)) {
             translate(&mut bytes, End::Source, *owner);
         }
@@ -71,16 +71,17 @@ impl Owners {
     /// What a packet log has of a packet: its bytes as the client's side knows it, if they are not those that came, and the client's end as the server's side
     /// knows it. Packets are given in the order in which their outcomes became known.
     pub fn logged(&mut self, packet: &Packet, came: &[u8]) -> (Option<Vec<u8>>, Option<SocketAddr>) {
-        let Some(ends) = packet.ends else { return (self.reset_as_logged(packet, came), packet.translated) };
+        let translated = packet.translated.as_deref().copied();
+        let Some(ends) = packet.ends.as_deref() else { return (self.reset_as_logged(packet, came), translated) };
         let transport = packet.flow.transport;
         if packet.port.direction() == Direction::Uplink {
-            if let Some(outer) = packet.translated {
+            if let Some(outer) = translated {
                 self.0.insert((transport, outer), ends.source);
             }
-            return (None, packet.translated);
+            return (None, translated);
         }
         let outer = ends.destination;
-        let Some(owner) = packet.translated.or_else(|| self.0.get(&(transport, outer)).copied()) else {
+        let Some(owner) = translated.or_else(|| self.0.get(&(transport, outer)).copied()) else {
             return (None, None);
         };
         let mut bytes = came.to_vec();

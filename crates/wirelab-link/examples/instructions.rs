@@ -39,7 +39,8 @@ fn main() {
         [name, packets] => {
             let case = cases.iter().find(|case| case.name == name).expect("a name as printed without arguments");
             let mut link = (case.build)();
-            send(&mut link, packets.parse().expect("a number of packets"));
+            // The live link tells the ends of packets for it alone.
+            send(&mut link, packets.parse().expect("a number of packets"), case.name == "nat");
             println!("{:?}", link.counters());
         }
         _ => panic!("NAME PACKETS, or nothing"),
@@ -47,7 +48,7 @@ fn main() {
 }
 
 /// In both directions in turn, polled when something is due, as the live link is.
-fn send(link: &mut Link, packets: u64) {
+fn send(link: &mut Link, packets: u64, with_ends: bool) {
     let mut now = Instant::default();
     let mut spare = Vec::new();
     for sequence in 0..packets {
@@ -59,7 +60,8 @@ fn send(link: &mut Link, packets: u64) {
         data.resize(FRAME_BYTES, 0);
         let (port, flow) =
             (PortId((sequence % 2) as u16), Flow { id: sequence / 2 % FLOWS, transport: Transport::Udp });
-        link.handle_packet(Packet { data, ..Packet::new(sequence, port, IP_BYTES, now, flow) }, now);
+        let ends = with_ends.then(|| Box::new(common::ends(port, flow)));
+        link.handle_packet(Packet { data, ends, ..Packet::new(sequence, port, IP_BYTES, now, flow) }, now);
         collect(link, now, &mut spare);
     }
 }

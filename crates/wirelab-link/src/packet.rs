@@ -114,10 +114,10 @@ pub struct Packet {
     pub arrival: Instant,
     /// Its flow.
     pub flow: Flow,
-    /// Its ends as it came; none if the caller cannot tell them.
-    pub ends: Option<Ends>,
+    /// Its ends as it came; none if the caller cannot tell them. In a box, as few links translate: every stage moves packets.
+    pub ends: Option<Box<Ends>>,
     /// What an address translation put in place of one of them: of the source of an uplink packet, of the destination of a downlink one.
-    pub translated: Option<SocketAddr>,
+    pub translated: Option<Box<SocketAddr>>,
     /// The link made it: a reset, which has the `sequence` and the frame of the segment that it answers.
     pub originated: bool,
     /// A copy that the link made; it has the `sequence` of its original.

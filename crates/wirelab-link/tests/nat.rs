@@ -73,14 +73,15 @@ impl Watched {
     fn send(&mut self, port: u16, transport: Transport, source: &str, destination: &str, carries: Carries) -> Met {
         let ends = Ends { source: source.parse().unwrap(), destination: destination.parse().unwrap(), carries };
         let flow = Flow { id: 0, transport };
-        let packet = Packet { ends: Some(ends), ..Packet::new(self.sequence, PortId(port), 100, self.now, flow) };
+        let packet =
+            Packet { ends: Some(Box::new(ends)), ..Packet::new(self.sequence, PortId(port), 100, self.now, flow) };
         self.sequence += 1;
         self.nat.handle_packet(packet, self.now);
         let dropped = self.nat.poll_dropped();
         let left = self.nat.poll_packet(self.now);
         assert_eq!(self.nat.poll_packet(self.now), None);
         match (left, dropped) {
-            (Some((_, packet)), None) => Met::Passed(packet.translated.unwrap()),
+            (Some((_, packet)), None) => Met::Passed(*packet.translated.unwrap()),
             (None, Some(dropped)) => {
                 assert_eq!(dropped.cause, DropCause::Nat);
                 Met::Dropped
@@ -400,7 +401,7 @@ fn a_reset_travels_to_its_client_as_any_packet() {
     let ends = Ends { source: end_of(CLIENT), destination: end_of(SERVER), carries: Carries::Segment(ACK) };
     let flow = Flow { id: 0, transport: Transport::Tcp };
     let now = Instant::default();
-    link.handle_packet(Packet { ends: Some(ends), ..Packet::new(7, PortId(0), 100, now, flow) }, now);
+    link.handle_packet(Packet { ends: Some(Box::new(ends)), ..Packet::new(7, PortId(0), 100, now, flow) }, now);
     let (departure, reset) = link.poll_packet(Instant::from_nanos(MS * 100)).unwrap();
     assert_eq!((departure.as_nanos(), reset.sequence, reset.originated), (20 * MS, 7, true));
     assert_eq!(reset.port.direction(), Direction::Downlink);
@@ -429,7 +430,7 @@ proptest! {
             now = now + Duration::from_millis(gap);
             while let Some((_, packet)) = link.poll_packet(now) {
                 delivered += 1;
-                ends_outside = packet.translated.filter(|_| packet.port == PortId(0)).unwrap_or(ends_outside);
+                ends_outside = packet.translated.as_deref().copied().filter(|_| packet.port == PortId(0)).unwrap_or(ends_outside);
             }
             let (inside, outside) = (SocketAddr::new(end_of(CLIENT).ip(), 5000 + client), end_of(SERVER));
             let (source, destination) = if port == 0 { (inside, outside) } else { (outside, ends_outside) };
@@ -438,7 +439,7 @@ proptest! {
                 if what == 4 { (Transport::Udp, Carries::Datagram) } else { (Transport::Tcp, Carries::Segment(flags)) };
             let ends = Some(Ends { source, destination, carries });
             let flow = Flow { id: 0, transport };
-            link.handle_packet(Packet { ends, ..Packet::new(sequence, PortId(port), 100, now, flow) }, now);
+            link.handle_packet(Packet { ends: ends.map(Box::new), ..Packet::new(sequence, PortId(port), 100, now, flow) }, now);
             received += 1;
             let counters = link.counters();
             prop_assert_eq!((counters.received, counters.delivered), (received, delivered));

@@ -79,7 +79,10 @@ const UDP: Flow = Flow { id: 1, transport: Transport::Udp };
 
 fn packet(sequence: u64, port: u16, flow: Flow) -> Packet {
     let port = PortId(port);
-    Packet { ends: Some(common::ends(port, flow)), ..Packet::new(sequence, port, 100, Instant::default(), flow) }
+    Packet {
+        ends: Some(Box::new(common::ends(port, flow))),
+        ..Packet::new(sequence, port, 100, Instant::default(), flow)
+    }
 }
 
 fn nat_of_1_s() -> NatSpec {

@@ -85,6 +85,7 @@ impl Nat {
         let (flow, ends) = Flows::default().read(&came);
         let translated = Some(if direction == Direction::Uplink { outer } else { own });
         let port = PortId(direction.index() as u16);
+        let (ends, translated) = (ends.map(Box::new), translated.map(Box::new));
         let packet = Packet { ends, translated, ..Packet::new(0, port, 0, Instant::default(), flow) };
         let (bytes, end) = self.owners.logged(&packet, &came);
         (bytes.unwrap_or(came), end)

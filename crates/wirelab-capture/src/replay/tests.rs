@@ -40,7 +40,10 @@ fn emulate(spec: &LinkSpec, seed: u64, train: &[Send], lasts: u64) -> Vec<u8> {
         let now = Instant::from_nanos(arrival);
         let data = header(*port, sequence, outer[(sequence % 3) as usize]);
         let (port, (flow, ends)) = (PortId(*port), flows.read(&data));
-        link.handle_packet(Packet { data, ends, ..Packet::new(sequence, port, *size, now, flow) }, now);
+        link.handle_packet(
+            Packet { data, ends: ends.map(Box::new), ..Packet::new(sequence, port, *size, now, flow) },
+            now,
+        );
         end = end.max(now + Duration::from_nanos(*late));
         let settled = settled(&mut link, &mut owners, now + Duration::from_nanos(*late));
         for (record, _) in settled.iter().filter(|(record, _)| record.outcome == Outcome::Delivered) {

@@ -289,7 +289,7 @@ fn packets(train: &[Send]) -> Vec<Packet> {
     let packet = |(sequence, send): (u64, &Send)| {
         arrival = arrival + send.gap;
         let (port, flow) = (PortId(send.port), flow(send.size));
-        Packet { ends: Some(ends(port, flow)), ..Packet::new(sequence, port, send.size, arrival, flow) }
+        Packet { ends: Some(Box::new(ends(port, flow))), ..Packet::new(sequence, port, send.size, arrival, flow) }
     };
     (0..).zip(train).map(packet).collect()
 }

@@ -68,7 +68,10 @@ pub fn watch(stage: &mut dyn Impairment, train: &[Sent], end: Duration) -> Vec<S
         let flow = Flow { id: sent.flow, transport: Transport::Udp };
         let port = PortId(sent.direction.index() as u16);
         let ends = Some(sent.ends());
-        stage.handle_packet(Packet { ends, ..Packet::new(sequence, port, sent.size, arrival, flow) }, arrival);
+        stage.handle_packet(
+            Packet { ends: ends.map(Box::new), ..Packet::new(sequence, port, sent.size, arrival, flow) },
+            arrival,
+        );
         collect(stage, arrival, &mut seen, &mut departed);
     }
     poll_until(stage, Instant::default() + end, &mut seen, &mut departed);

@@ -141,6 +141,7 @@ impl<W: Write> Trial<W> {
         let flows = self.flows.as_mut();
         let ip = self.carried.lead + ETHERNET_BYTES;
         let (flow, ends) = flows.map(|flows| flows.read(&data[ip..])).unwrap_or_default();
+        let ends = ends.map(Box::new);
         let packet = Packet { data, ends, ..Packet::new(self.sequence, port, size, arrival, flow) };
         self.sequence += 1;
         self.link.handle_packet(packet, arrival);

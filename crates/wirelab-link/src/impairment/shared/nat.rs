@@ -167,11 +167,11 @@ impl Nat {
 
     /// The answer to a segment that is dropped: its frame is that of the segment, for the caller to turn around.
     fn reset(&mut self, dropped: &Packet, now: Instant) {
-        let Some(ends) = dropped.ends else { return };
+        let Some(ends) = dropped.ends.as_deref() else { return };
         // To the server it comes from the end that the server sent to.
         let (port, translated) = match dropped.port.direction() {
             Direction::Uplink => (PortId(1), None),
-            Direction::Downlink => (PortId(0), Some(ends.destination)),
+            Direction::Downlink => (PortId(0), Some(Box::new(ends.destination))),
         };
         let size = RESET_BYTES[usize::from(ends.source.is_ipv6())];
         self.exit.originate();
@@ -190,14 +190,14 @@ impl Impairment for Nat {
     fn handle_packet(&mut self, mut packet: Packet, now: Instant) {
         self.exit.receive();
         let transport = packet.flow.transport;
-        let verdict = match (packet.ends, packet.port.direction()) {
+        let verdict = match (packet.ends.as_deref().copied(), packet.port.direction()) {
             (None, _) => Verdict::Drop,
             (Some(ends), Direction::Uplink) => self.table.outbound(transport, ends, now),
             (Some(ends), Direction::Downlink) => self.table.inbound(transport, ends, now),
         };
         match verdict {
             Verdict::Translate(end) => {
-                packet.translated = Some(end);
+                packet.translated = Some(Box::new(end));
                 self.exit.depart(packet, now);
             }
             Verdict::Drop => self.exit.drop(packet, now, DropCause::Nat),
