@@ -31,10 +31,6 @@ impl<A: Default> Stations<A> {
     }
 
     /// Take in a packet that counts as `bytes`. Returns its station if that serves it from now on, or gives it back if there is no room for it.
-    #[expect(
-        clippy::result_large_err,
-        reason = "a box for every packet would cost more than moving those without room"
-    )]
     pub(super) fn accept(&mut self, packet: Packet, bytes: u64) -> Result<Option<&mut Station<A>>, Packet> {
         let queue = self.queue;
         let station = self.stations.entry(packet.port.station()).or_insert_with(|| Station::new(queue));
