@@ -56,7 +56,7 @@ pub fn of_trial(folder: &Path) -> Result<Ledger> {
 
 /// Give packets that the server sent the client's own end: their capture has the one that a NAT translates, and the packet log both.
 ///
-/// Those that reached the link at the same instant are told apart by that end: it is one client's then.
+/// Of those that reached the link at the same instant, that end says which is which: it is one client's then.
 fn as_the_client_knows(answers: &mut [(Record, Vec<u8>)], log: &Log) -> Result<()> {
     let server = log.header.ports.iter().position(|host| host == "server");
     let is_sent = |record: &Record| Some(usize::from(record.port.0)) == server && !record.copy && !record.originated;

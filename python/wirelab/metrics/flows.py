@@ -12,34 +12,40 @@ from wirelab.metrics.link import DIRECTIONS
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 
 CLIENT = "client"
-_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
+Types = dict[str, pl.DataType | type[pl.DataType]]
+_TYPES: Types = {
     "log": pl.String, "transport": pl.String, "near": pl.String, "client_port": pl.Int64, "first_ns": pl.Int64,
     **dict.fromkeys(["packets", "bytes", "dropped", "retransmissions", "spurious"], pl.List(pl.Int64)),
 }  # fmt: skip
 _LOGS_AT_ONCE = 500
 
 
-def read_flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
-    """The traffic of each client port of each trial."""
+def dissected_flows(campaign: Path, trials: Iterable[str], types: Types) -> pl.DataFrame:
+    """Rows of `wirelab-agent dissect --flows` with these columns, and the trial of each."""
     logs = {str(path): trial for trial in trials if (path := campaign / TRIALS / trial / PACKET_LOG).exists()}
     paths = list(logs)
     lines = [
         agent.ask(agent.find_agent(), ["dissect", "--flows"], files=paths[first : first + _LOGS_AT_ONCE])
         for first in range(0, len(paths), _LOGS_AT_ONCE)
     ]
-    read = [pl.read_ndjson(text.encode(), schema=_TYPES) for text in lines if text]
-    flows = pl.concat([pl.DataFrame(schema=_TYPES), *read])
+    read = [pl.read_ndjson(text.encode(), schema=types) for text in lines if text]
+    flows = pl.concat([pl.DataFrame(schema=types), *read])
+    names = pl.DataFrame(
+        {"log": list(logs), "trial": list(logs.values())}, schema={"log": pl.String, "trial": pl.String}
+    )
+    return flows.join(names, on="log")
+
+
+def read_flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
+    """The traffic of each client port of each trial."""
     up_and_down = [
         pl.col(column).list.get(index).alias(f"flow_{direction}_{column}")
         for column in ("bytes", "packets")
         for index, direction in enumerate(DIRECTIONS)
     ]
     both = [pl.col(column).list.sum().alias(f"flow_{column}") for column in ("dropped", "retransmissions", "spurious")]
-    names = pl.DataFrame(
-        {"log": list(logs), "trial": list(logs.values())}, schema={"log": pl.String, "trial": pl.String}
-    )
     return _summed(
-        flows.join(names, on="log")
+        dissected_flows(campaign, trials, _TYPES)
         # Another host's flow may have the same port.
         .filter(pl.col("near").fill_null(CLIENT) == CLIENT)
         .select(

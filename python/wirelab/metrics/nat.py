@@ -11,22 +11,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from wirelab import agent
-from wirelab.metrics.flows import CLIENT
+from wirelab.metrics.flows import CLIENT, Types, dissected_flows
 from wirelab.metrics.tables import write_table
 from wirelab.schema import registered
-from wirelab.schema.campaign import PACKET_LOG, TRIALS
 from wirelab.schema.estimates import NatResponse
 from wirelab.schema.plan import Plan, Scenario
 
 NAT = "nat.parquet"
-COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+COLUMNS: Types = {
     "trial": pl.String, "scenario": pl.String, "client": pl.Int64, "local_port": pl.Int64, "at_ns": pl.Int64,
     "treatment": pl.String, "response": pl.String, "not_completed": pl.Int64, "recovery_ns": pl.Int64,
 }  # fmt: skip
 _QUIC = "quic-idle-timeout"
 """A setting of every protocol over QUIC."""
-_EXPIRIES: dict[str, pl.DataType | type[pl.DataType]] = {
+_EXPIRIES: Types = {
     "log": pl.String, "near": pl.String, "client_port": pl.Int64,
     "expiries": pl.List(pl.Struct({"at_ns": pl.Int64, "treatment": pl.String})),
 }  # fmt: skip
@@ -34,7 +32,6 @@ _ENDED: NatResponse = "nothing sent after"
 _NOT_KNOWN: NatResponse = "not known"
 _LISTENING = ("pubsub", "stream")
 """Workloads whose rows name the last connection of a subscriber alone."""
-_AT_ONCE = 500
 _FOREVER = 2**63 - 1
 
 
@@ -76,20 +73,9 @@ def measure_nat(campaign: Path, plan: Plan, trials: pl.DataFrame, exchanges: pl.
 
 def _read_expiries(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
     """The trial, the client's port, the instant, and what the translation did; in order."""
-    logs = {str(path): trial for trial in trials if (path := campaign / TRIALS / trial / PACKET_LOG).exists()}
-    paths = list(logs)
-    texts = [
-        agent.ask(agent.find_agent(), ["dissect", "--flows"], files=paths[first : first + _AT_ONCE])
-        for first in range(0, len(paths), _AT_ONCE)
-    ]
-    flows = pl.concat(
-        [pl.DataFrame(schema=_EXPIRIES), *(pl.read_ndjson(text.encode(), schema=_EXPIRIES) for text in texts if text)]
-    )
     return (
-        flows.filter(
-            (pl.col("near") == CLIENT) & pl.col("client_port").is_not_null() & (pl.col("expiries").list.len() > 0)
-        )
-        .with_columns(trial=pl.col("log").replace_strict(logs, return_dtype=pl.String))
+        dissected_flows(campaign, trials, _EXPIRIES)
+        .filter((pl.col("near") == CLIENT) & pl.col("client_port").is_not_null() & (pl.col("expiries").list.len() > 0))
         .explode("expiries")
         .unnest("expiries")
         .select("trial", "client_port", "at_ns", "treatment")

@@ -89,7 +89,7 @@ pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
     flows
 }
 
-/// The mapping of a flow in the address translation, by what became of its packets.
+/// The mapping of a flow in the address translation, by the outcomes of its packets.
 #[derive(Default)]
 struct Mapping {
     end: Option<SocketAddr>,
