@@ -21,7 +21,7 @@ from wirelab.experiment.duration.trial import expected_trial_ns, runs_alone
 from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.grid.scenario import IDENTITY_VERSION, link_identity
 from wirelab.experiment.grid.scenario import Scenario as ResolvedScenario
-from wirelab.schema import SCHEMA_VERSION, LinkFacts, LinkSpec, Role, canonical_json, link_key, round_trip_ns
+from wirelab.schema import SCHEMA_VERSION, Clock, LinkFacts, LinkSpec, Role, canonical_json, link_key, round_trip_ns
 from wirelab.schema.plan import (
     Block,
     ExperimentRecord,
@@ -154,6 +154,8 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
     if not protocol.builtin:
         # What a built-in one is, the agent's digest says.
         content["own_protocol"] = [protocol.transport, protocol.default_port, protocol.secure]
+    if experiment.clock is not Clock.LIVE:
+        content["clock"] = experiment.clock.value
     if experiment.capture:
         # Endpoints then also write their secrets, so trials with captures never count together with those without.
         content["capture"] = True
@@ -172,6 +174,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         link_name=scenario.link_name,
         workload=scenario.workload,
         congestion_control=scenario.congestion_control,
+        clock=experiment.clock,
         capture=experiment.capture,
         offloads=experiment.offloads,
         topology=scenario.topology,

@@ -40,14 +40,7 @@ impl Host {
         let stdin = child.stdin.take();
         let replies = BufReader::new(child.stdout.take().context("the host has a stdout")?);
         let mut host = Self { child, stdin, replies, next: 0 };
-        host.send(HostOp::Open(OpenSlots {
-            slots,
-            mtu,
-            offloads: false,
-            netem: false,
-            cpu_quota: false,
-            links: vec![],
-        }))?;
+        host.send(HostOp::Open(OpenSlots { slots, mtu, ..OpenSlots::default() }))?;
         match host.receive()?.result {
             HostResult::Opened(facts) => Ok((host, facts)),
             HostResult::Error { message, .. } => bail!(message),

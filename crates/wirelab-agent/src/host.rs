@@ -27,6 +27,9 @@ pub struct Arguments {
     /// Make this folder, which must not exist, and remove it with all that is in it at the end.
     #[arg(long, value_name = "FOLDER")]
     scratch: Option<PathBuf>,
+    /// Carry out each request to its end before the next one is read: nobody waits for the replies.
+    #[arg(long)]
+    one_at_a_time: bool,
 }
 
 pub fn run(arguments: Arguments) -> ExitCode {
@@ -42,7 +45,12 @@ pub fn run(arguments: Arguments) -> ExitCode {
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         match serde_json::from_str::<HostRequest>(&line) {
-            Ok(request) => host.handle(request),
+            Ok(request) => {
+                host.handle(request);
+                if arguments.one_at_a_time {
+                    host.join();
+                }
+            }
             Err(error) => {
                 eprintln!("wirelab-agent host: cannot read the request `{line}`: {error}");
                 return ExitCode::from(2);
@@ -126,12 +134,17 @@ impl Host {
         }));
     }
 
-    /// End what runs, so that nothing is left when this process is gone.
-    fn close(self) {
-        lock(&self.running).values_mut().for_each(Cancel::request);
-        for trial in self.trials {
+    /// Wait for the trials that run.
+    fn join(&mut self) {
+        for trial in self.trials.drain(..) {
             let _ = trial.join();
         }
+    }
+
+    /// End what runs, so that nothing is left when this process is gone.
+    fn close(mut self) {
+        lock(&self.running).values_mut().for_each(Cancel::request);
+        self.join();
         if let Some(slots) = &self.slots {
             slots.close();
         }

@@ -10,6 +10,7 @@ mod describe;
 mod dissect;
 mod endpoint;
 mod generate;
+mod guest;
 mod host;
 pub mod inputs;
 mod ledger;
@@ -75,6 +76,12 @@ enum Command {
     Probes(probes::Arguments),
     /// Background traffic on a link: bulk transfers or echo requests until SIGTERM.
     Traffic(traffic::Arguments),
+    /// Boot a guest of a time-travelling kernel and have it run the commands of a script.
+    #[command(hide = true)]
+    Guest(guest::Arguments),
+    /// Be the first process of a guest (started by its kernel).
+    #[command(hide = true, name = "guest-init")]
+    GuestInit(guest::init::Arguments),
     /// Write a certificate authority and a server certificate.
     Certificates(certificates::Arguments),
     /// Write the JSON Schemas of the border.
@@ -100,6 +107,8 @@ pub fn run() -> ExitCode {
         Command::Probe(arguments) => probe::run(arguments),
         Command::Probes(arguments) => probes::run(arguments),
         Command::Traffic(arguments) => traffic::run(arguments),
+        Command::Guest(arguments) => guest::run(arguments),
+        Command::GuestInit(arguments) => guest::init::run(arguments),
         Command::Certificates(arguments) => certificates::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use wirelab_capture::flow::FLOW_BYTES;
 use wirelab_capture::packet_log::{self, LogWriter};
 use wirelab_capture::private_file;
-use wirelab_net::link_loop::{Ended, LinkLoop};
+use wirelab_net::link_loop::{Ended, LinkLoop, Waits};
 use wirelab_net::slot::{Finished, TrialLink};
 use wirelab_net::topology::{LinkShape, Shape, Shaped};
 use wirelab_net::{DirectionCounts, Histogram, LogThread, SlotReport, link, scheduling, topology};
@@ -39,6 +39,9 @@ pub struct Arguments {
     /// Frames may be as long as segmentation offload makes them.
     #[arg(long)]
     pub offloads: bool,
+    /// Sleep until each deadline, for spinning takes none of a virtual clock's time.
+    #[arg(long)]
+    pub never_spin: bool,
 }
 
 /// The links of each slot.
@@ -108,7 +111,8 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let ports = |At { slot, link }| {
         topology::open_ports(slot, link, shape.links()[link].sides(), arguments.mtu, arguments.offloads)
     };
-    let link_loop = LinkLoop::start(at.map(ports).collect::<Result<_, _>>()?)?;
+    let waits = if arguments.never_spin { Waits::Asleep } else { Waits::Spinning };
+    let link_loop = LinkLoop::start(at.map(ports).collect::<Result<_, _>>()?, waits)?;
     let cpu = link_loop.cpu().filter(|cpu| scheduling::leave(*cpu));
     let logs = LogThread::start()?;
     let memory_locked = scheduling::lock_memory();

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use wirelab_net::link_loop::LinkLoop;
+use wirelab_net::link_loop::{LinkLoop, Waits};
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::pid_namespace::{PidNamespace, be_first};
 use wirelab_net::slot::{Finished, TrialLink};
@@ -140,7 +140,7 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     let by_netem = if spec.is_netem() { ", run by netem" } else { "" };
     let name = format!("{}{by_netem}", arguments.name);
     let summary = Summary { name: &name, seed: arguments.seed, addresses, other_end };
-    let link_loop = LinkLoop::start(vec![ends.open_ports()?])?;
+    let link_loop = LinkLoop::start(vec![ends.open_ports()?], Waits::Spinning)?;
     // Everything that is started from now on leaves the link's thread the CPU that it has for itself, if it has one.
     link_loop.cpu().map(scheduling::leave);
     scheduling::lock_memory();

@@ -38,8 +38,8 @@ pub struct TrialPlan {
     pub endpoints: Vec<EndpointProcess>,
     /// The whole trial is ended after this long.
     pub timeout_ns: u64,
-    /// Share of a CPU that samples of memory may use.
-    pub sampling_share: f64,
+    /// Share of a CPU that samples of memory may use; without one there are none.
+    pub sampling_share: Option<f64>,
 }
 
 /// Where processes of a host run.

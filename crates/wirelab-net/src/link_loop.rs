@@ -31,6 +31,15 @@ pub struct LinkLoop {
     awake: Option<AwakeCpus>,
 }
 
+/// How the thread waits for a deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// It spins at last, for the kernel wakes it late.
+    Spinning,
+    /// It sleeps: under a virtual clock the kernel is never late, and spinning takes none of its time.
+    Asleep,
+}
+
 /// The loop's thread has ended, which it does not do by itself: it panicked.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the link's loop has ended")]
@@ -43,7 +52,7 @@ enum Command {
 
 impl LinkLoop {
     /// Start the thread. Here a slot is one link of a slot.
-    pub fn start(slots: Vec<Ports>) -> Result<Self, Error> {
+    pub fn start(slots: Vec<Ports>, waits: Waits) -> Result<Self, Error> {
         let numbered =
             slots.iter().enumerate().flat_map(|(slot, ports)| ports.sockets.iter().map(move |port| (slot, port)));
         let poller = Poller::new(numbered).context("making an epoll instance")?;
@@ -57,12 +66,13 @@ impl LinkLoop {
             let scheduling = Scheduling::best();
             let cpu = if scheduling == Scheduling::Fifo { None } else { scheduling::settle() };
             let _ = started.send((scheduling, cpu));
-            let spin_policy = SpinPolicy::new(scheduling, clock::now());
+            let spin_policy = SpinPolicy::new(scheduling, waits, clock::now());
             Thread { slots, deadlines, queue, poller, spin_policy, offset: RealtimeOffset::measure() }.run();
         };
         thread::Builder::new().name("link".into()).spawn(run).context("starting a thread")?;
         let (scheduling, cpu) = granted.recv().unwrap_or((Scheduling::Default, None));
-        Ok(Self { commands, waker, scheduling, cpu, awake: AwakeCpus::hold().ok() })
+        let awake = (waits == Waits::Spinning).then(|| AwakeCpus::hold().ok()).flatten();
+        Ok(Self { commands, waker, scheduling, cpu, awake })
     }
 
     /// Scheduling that the thread was given.

@@ -72,7 +72,8 @@ pub fn leave(cpu: usize) -> bool {
     keep_to(cpus().into_iter().filter(|other| *other != cpu))
 }
 
-fn keep_to(cpus: impl IntoIterator<Item = usize>) -> bool {
+/// Keep the calling thread, and what it starts from now on, to these CPUs; false if that is refused.
+pub fn keep_to(cpus: impl IntoIterator<Item = usize>) -> bool {
     let mut set = CpuSet::new();
     cpus.into_iter().all(|cpu| set.set(cpu).is_ok()) && sched_setaffinity(Pid::from_raw(0), &set).is_ok()
 }

@@ -35,8 +35,19 @@ pub enum HostOp {
     },
 }
 
+/// What measures a trial's time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// This machine's clock.
+    #[default]
+    Live,
+    /// The clock of a time-travelling kernel, which jumps over idle time; computing takes none of it. Nothing polls or spins under it.
+    Virtual,
+}
+
 /// Slots for parallel trials. Each slot has a namespace for every host, and links between them through the link process.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenSlots {
     /// How many.
@@ -53,6 +64,9 @@ pub struct OpenSlots {
     /// Trials may limit the CPU time of hosts (`cpu_shares`); the setting `trial.cpu_quota` then says by what, or why the machine does not let them.
     #[serde(default)]
     pub cpu_quota: bool,
+    /// The clock under which the trials run.
+    #[serde(default)]
+    pub clock: Clock,
     /// The links of each slot, and with them its hosts. An empty list means one link, `main`, between the hosts `client` and `server`.
     #[serde(default)]
     pub links: Vec<SlotLink>,

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 from tests.asked import ask
-from wirelab.runner.host import RefusedError
+from wirelab.clock.host import RefusedError
 from wirelab.runner.topology import LaneAddresses
 from wirelab.schema import (
     Closed,
@@ -120,6 +120,9 @@ class FakeHost:
     def replace(self) -> None:
         self.replaced += 1
         self._waiting.clear()
+
+    def clock_ns(self) -> int:
+        return 0
 
     def start(self, request: TrialRequest) -> None:
         assert request.lane not in {other.lane for other in self._waiting}, "a lane takes one trial at a time"

@@ -10,9 +10,9 @@ import pytest
 
 from tests.asked import ask
 from tests.runner.fakes import FakeHost, make_plan, result
+from wirelab.clock.host import RefusedError
 from wirelab.errors import RunError
 from wirelab.runner import probes
-from wirelab.runner.host import RefusedError
 from wirelab.runner.probes import campaign_probes_ns, distinct_links, probe, probe_campaign
 from wirelab.schema import TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.probe import ProbePlan

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.runner.fakes import Behaviour, Ears, FakeHost, addresses, link_report, make_plan, result
+from wirelab.clock.host import HostGoneError, RefusedError
 from wirelab.errors import RunError, WirelabError
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.disk import DiskFullError
 from wirelab.runner.endpoints import Endpoints
-from wirelab.runner.host import HostGoneError, RefusedError
 from wirelab.runner.implementations import load
 from wirelab.runner.progress import Summary
 from wirelab.runner.run import InterruptedRunError, Runner

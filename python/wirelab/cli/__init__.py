@@ -80,6 +80,9 @@ GROUPS = {
             "wirelab.cli.calibrate:command", "Send probes over a link and compare it with its configuration.",
             "4g-medium", "the quality of the link is unusable",
         ),
+        "clock": Verb(
+            "wirelab.cli.clock:command", "Build the kernel of the virtual clock, which jumps over idle time.", "build"
+        ),
     },
     "Data": {
         "energy": Verb(

@@ -102,6 +102,17 @@ backend_option = click.option(
     help="What runs the link: Wirelab's own emulator, or the kernel's netem.  [as the link says, or wirelab]",
 )
 
+clock_option = click.option(
+    "--clock",
+    type=click.Choice(["live", "virtual"]),
+    help="What measures time: this machine's clock, or one that jumps over idle time.  [live]",
+)
+
+
+def with_clock(clock: str | None) -> tuple[str, ...]:
+    """The assignment that --clock stands for."""
+    return () if clock is None else (f"clock={clock}",)
+
 
 def with_page(sets: Sequence[str], site: Path | None, link: str | None) -> tuple[str, ...]:
     """The assignments, including those of --site and --link; refuses a key that is set twice."""

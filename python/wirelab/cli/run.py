@@ -13,11 +13,13 @@ import click
 from wirelab.cli.arguments import (
     budget_option,
     by_option,
+    clock_option,
     experiment_argument,
     link_option,
     load,
     set_option,
     site_option,
+    with_clock,
     with_page,
     with_statistic,
 )
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Trials at a time.  [chosen for this machine]",
 )
+@clock_option
 @click.option("--capture", is_flag=True, help="Keep a capture of every packet at both ends, with the TLS secrets.")
 @click.option("--fresh", is_flag=True, help="Archive earlier results in that folder and start again.")
 @click.option("--retry-failed", is_flag=True, help="Repeat trials that failed in an earlier run.")
@@ -72,6 +75,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     seed: int | None,
     out: Path | None,
     jobs: int | None,
+    clock: str | None,
     *,
     capture: bool,
     fresh: bool,
@@ -94,7 +98,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     require_limits(starts=True)
     console = Console(stderr=True, highlight=False)
-    sets = (*with_page(with_statistic(sets, by), site, link), *(["capture=true"] * capture))
+    sets = (*with_page(with_statistic(sets, by), site, link), *(["capture=true"] * capture), *with_clock(clock))
     loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, jobs=jobs)
     # A quick run must not replace the full campaign.
     suffix = "-preview" if plan.experiment.preview is not None else ""

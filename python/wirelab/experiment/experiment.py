@@ -38,7 +38,7 @@ from wirelab.experiment.programs.own_protocols import own_protocols
 from wirelab.experiment.programs.players import one_for_each
 from wirelab.experiment.programs.settings import IMPLEMENTATION, PLAYED_BY, ROLES, HasSettings, having, setting_error
 from wirelab.opened import NO_FILE, open_file
-from wirelab.schema import Description, PageLoads, Role, canonical_json, registered
+from wirelab.schema import Clock, Description, PageLoads, Role, canonical_json, registered
 from wirelab.schema.link_answer import AskLink
 from wirelab.site import Page, Site
 from wirelab.statistic import too_few
@@ -63,6 +63,7 @@ class Experiment:
     choices: Mapping[str, tuple[Any, ...]]
     sets: Mapping[str, tuple[Any, ...]]
     seed: int
+    clock: Clock
     capture: bool
     offloads: bool
     stop: StopTable
@@ -168,6 +169,7 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
         choices={factor.path: factor.levels for factor in factors if factor.origin[0] == "choices"},
         sets={path: tuple(levels) for path, levels in source.sets.items()},
         seed=file.seed,
+        clock=file.clock,
         capture=file.capture,
         offloads=file.offloads,
         stop=file.stop,

@@ -19,6 +19,11 @@ def count() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def mine() -> tuple[int, ...]:
+    """The numbers of these CPUs."""
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
 def real_time() -> bool:
     """Whether the link's thread will be granted SCHED_FIFO."""
     if resource.getrlimit(resource.RLIMIT_RTPRIO)[0] >= LINK_PRIORITY:

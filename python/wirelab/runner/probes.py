@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from wirelab.clock.host import AgentHost, Host, HostGoneError, RefusedError
 from wirelab.errors import RunError
 from wirelab.launcher import launched
 from wirelab.plan import stable_hash
 from wirelab.runner import cpus
-from wirelab.runner.host import AgentHost, Host, HostGoneError, RefusedError
 from wirelab.runner.probe_plan import SERVER_PORT, plan_probes, probes_ns
 from wirelab.runner.topology import lane_links
 from wirelab.schema import (
@@ -118,7 +118,7 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
     started, patience_ns = start_probes(host, agent, folder, link, seed, plan, peer=peer)
     deadline = time.monotonic() + (patience_ns + GRACE_NS) / 1e9
     while (over := host.wait(_POLL_S)) is None:
-        tell(started, time.monotonic_ns() - started.start_ns)
+        tell(started, host.clock_ns() - started.start_ns)
         if time.monotonic() > deadline:
             late_s = (patience_ns + GRACE_NS - started.duration_ns) / 1e9
             raise RunError(f"the probes were not over {late_s:.0f} s after their time", hint=launched("doctor"))
@@ -144,7 +144,7 @@ def start_probes(  # noqa: PLR0913, PLR0917
     many nanoseconds the host lets it take.
     """
     request = _request(agent, folder, link, seed, plan, lane, peer)
-    started = plan.model_copy(update={"start_ns": time.monotonic_ns() + AHEAD_NS})
+    started = plan.model_copy(update={"start_ns": host.clock_ns() + AHEAD_NS})
     (folder / PROBE_PLAN).write_text(started.model_dump_json(), encoding="utf-8")
     (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
     host.start(request)

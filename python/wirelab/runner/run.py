@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from wirelab.clock.host import Host, RefusedError
 from wirelab.errors import RunError
 from wirelab.runner.campaign import Campaign, remove_any
 from wirelab.runner.disk import faults_as_errors, require_space
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.facts import now
-from wirelab.runner.host import Host, RefusedError
 from wirelab.runner.progress import Observer, Progress, Summary, jobs_words
 from wirelab.runner.schedule import Assignment, BlockEnd, BlockOutcome, Schedule
 from wirelab.runner.timing_error import late_packets, stall_words, tolerance_ns

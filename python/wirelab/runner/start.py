@@ -8,6 +8,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from wirelab import agent as agents
+from wirelab.clock.guest import Machine, memory_folder
+from wirelab.clock.host import AgentHost, Host
+from wirelab.clock.kernel import require_kernel
+from wirelab.clock.virtual import VirtualHost
 from wirelab.errors import RunError
 from wirelab.experiment.duration.trial import runs_alone
 from wirelab.runner import cpus, facts
@@ -16,7 +20,6 @@ from wirelab.runner.certificates import make_certificates
 from wirelab.runner.changes import changed_programs, changed_versions
 from wirelab.runner.endpoints import Endpoints, certificate_kind
 from wirelab.runner.entries import needed_programs
-from wirelab.runner.host import AgentHost
 from wirelab.runner.jobs import Jobs, default_jobs, start_gap_ns
 from wirelab.runner.own_agent import own_agent
 from wirelab.runner.pages import make_pages
@@ -25,7 +28,7 @@ from wirelab.runner.progress import Observer, Summary
 from wirelab.runner.run import Runner
 from wirelab.runner.schedule import Schedule, Stopping
 from wirelab.runner.topology import LaneAddresses, lane_links
-from wirelab.schema import OpenLanes, is_netem
+from wirelab.schema import Clock, OpenLanes, is_netem
 from wirelab.schema.plan import Plan
 from wirelab.schema.record import RunRecord, read_record
 from wirelab.schema.replaced import replace_file
@@ -78,15 +81,22 @@ def run_plan(
         certificates = make_certificates(folder, kinds, agent)
         pages = make_pages(folder, plan, options.pages)
         jobs = options.jobs or planned_jobs(plan).number
-        gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9
-        host = AgentHost(agent, folder / HOST_LOG)
+        live = plan.clock is Clock.LIVE
+        gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9 if live else 0.0
+        host = _host(plan, agent, folder)
         try:
             netem = any(is_netem(link) for scenario in plan.scenarios for link in scenario.links)
             limited = any(scenario.cpu for scenario in plan.scenarios)
             offloads = any(scenario.offloads for scenario in plan.scenarios)
             opened = host.open(
                 OpenLanes(
-                    lanes=jobs, mtu=MTU, offloads=offloads, netem=netem, cpu_quota=limited, links=lane_links(plan)
+                    lanes=jobs,
+                    mtu=MTU,
+                    offloads=offloads,
+                    netem=netem,
+                    cpu_quota=limited,
+                    clock=plan.clock,
+                    links=lane_links(plan),
                 )
             )
             endpoints = Endpoints(
@@ -131,8 +141,17 @@ def run_campaign(
     return runner.run(Schedule(blocks, jobs, stopping, runner.finished, alone), gap_s)
 
 
+def _host(plan: Plan, agent: Path, folder: Path) -> Host:
+    """Where the trials run."""
+    if plan.clock is Clock.LIVE:
+        return AgentHost(agent, folder / HOST_LOG)
+    return VirtualHost(Machine(agent, require_kernel(), memory_folder()), folder, cpus.mine())
+
+
 def planned_jobs(plan: Plan) -> Jobs:
     """How many parallel trials for this plan on this machine."""
+    if plan.clock is Clock.VIRTUAL:
+        return Jobs(min(cpus.count(), max(plan.trials, 1)), "each trial's guest keeps to one CPU")
     return default_jobs(plan.scenarios, plan.trials, cpus.count(), real_time=cpus.real_time())
 
 

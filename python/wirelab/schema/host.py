@@ -24,6 +24,15 @@ class LaneLink(Border):
     """Hosts where it ends."""
 
 
+class Clock(StrEnum):
+    """What measures a trial's time."""
+
+    LIVE = "live"
+    """This machine's clock."""
+    VIRTUAL = "virtual"
+    """The clock of a time-travelling kernel, which jumps over idle time; computing takes none of it."""
+
+
 class OpenLanes(Border):
     """Lanes to make; without links a client and a server, and `main` between them."""
 
@@ -32,6 +41,7 @@ class OpenLanes(Border):
     offloads: bool = False
     netem: bool = False
     cpu_quota: bool = False
+    clock: Clock = Clock.LIVE
     links: tuple[LaneLink, ...] = ()
 
 

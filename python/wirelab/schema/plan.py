@@ -11,6 +11,7 @@ from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
 from wirelab.schema.connections import Connections
 from wirelab.schema.describe import Description, ProtocolDescription, registered
 from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.host import Clock
 from wirelab.schema.link_facts import LinkFacts
 from wirelab.schema.link_spec import LinkSpec
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
@@ -144,6 +145,8 @@ class Scenario(Border):
     """What the endpoints do."""
     congestion_control: str
     """Congestion control of TCP."""
+    clock: Clock = Clock.LIVE
+    """What measures its time. It is part of the key only if it is not this machine's clock."""
     capture: bool = False
     """Whether packets of both ends are kept. It is part of the key only if true."""
     offloads: bool = False
@@ -246,6 +249,11 @@ class Plan(Border):
     def to_json(self) -> dict[str, Any]:
         """As `docs/reference/plan.md` has it: absent values are null, except in a link."""
         return {**self.model_dump(mode="json"), "scenarios": [_scenario_json(each) for each in self.scenarios]}
+
+    @property
+    def clock(self) -> Clock:
+        """What measures the time of its trials, all of which have the same."""
+        return self.scenarios[0].clock if self.scenarios else Clock.LIVE
 
     @property
     def trials(self) -> int:

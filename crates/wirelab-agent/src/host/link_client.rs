@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use wirelab_net::process::{self, Confinement};
 use wirelab_net::scheduling;
 use wirelab_net::topology::Topology;
-use wirelab_schema::{LinkReport, LinkTrial, OpenSlots};
+use wirelab_schema::{Clock, LinkReport, LinkTrial, OpenSlots};
 
 use super::{Cancel, Running, lock};
 use crate::link::{At, LinkEvent, LinkOp};
@@ -59,6 +59,9 @@ impl LinkClient {
         command.args(["link", "--slots", &open.slots.to_string(), "--links", &links, "--mtu", &open.mtu.to_string()]);
         if open.offloads {
             command.arg("--offloads");
+        }
+        if open.clock == Clock::Virtual {
+            command.arg("--never-spin");
         }
         let confinement = Confinement { network: Some(topology.link().as_fd()), ..Confinement::default() };
         let running = running.clone();

@@ -43,7 +43,7 @@ pub fn run(slots: &Slots, request: &TrialRequest, running: &Running) -> Result<T
     let dropped = links.iter().map(|link| slot.dropped(link.at.link)).collect::<Result<Vec<_>, _>>()?;
     begin(slots, &links, request)?;
     let places = places(slot, slots.topology().shape(), &links, &limits);
-    let outcome = start_and_wait(&places, request, running, SAMPLING / f64::from(slots.number()));
+    let outcome = start_and_wait(&places, request, running, slots.sampling_share());
     // The links first: what sockets still say when they are destroyed belongs to no trial.
     let finished: Vec<_> = links.iter().map(|link| slots.link().finish(link.at)).collect();
     destroy_leftovers(slot);
@@ -190,7 +190,7 @@ fn complete_captures(request: &TrialRequest) -> Option<String> {
 
 /// A trial process without endpoints: fails where PID namespaces do. True if it had a `/proc` in a mount namespace of its own.
 pub fn rehearse() -> anyhow::Result<bool> {
-    let plan = TrialPlan { hosts: BTreeMap::new(), endpoints: vec![], timeout_ns: 0, sampling_share: SAMPLING };
+    let plan = TrialPlan { hosts: BTreeMap::new(), endpoints: vec![], timeout_ns: 0, sampling_share: Some(SAMPLING) };
     let mut first = start(&[], &plan)?;
     let outcome = wait(&mut first.child, OVERTIME);
     end(first);
@@ -213,7 +213,7 @@ pub fn start_and_wait(
     hosts: &[Place<'_>],
     request: &TrialRequest,
     running: &Running,
-    sampling_share: f64,
+    sampling_share: Option<f64>,
 ) -> anyhow::Result<TrialOutcome> {
     let host = |Place { name, namespace, addresses, joined_by }: &Place<'_>| {
         let (namespace, addresses, joined_by) = (namespace.as_raw_fd(), addresses.clone(), joined_by.clone());

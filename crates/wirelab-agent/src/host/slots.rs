@@ -7,9 +7,10 @@ use std::sync::Mutex;
 use wirelab_net::cpu_quota::CpuQuotas;
 use wirelab_net::namespace::NetNamespace;
 use wirelab_net::topology::{self, Addresses, IPV4, IPV6, Numbers, SlotNamespaces, Topology, min_mtu, try_netem};
-use wirelab_schema::{AddressFamily, LinkSpec, OpenSlots};
+use wirelab_schema::{AddressFamily, Clock, LinkSpec, OpenSlots};
 
 use super::link_client::LinkClient;
+use super::run_trial::SAMPLING;
 use super::{Refusal, Running, lock, rehearse};
 use crate::link::At;
 use crate::{own_program, slot_shape};
@@ -19,6 +20,7 @@ pub struct Slots {
     topology: Topology,
     link: LinkClient,
     own_proc: bool,
+    clock: Clock,
     /// Whether CPU time can be limited; `None` if it was not requested.
     cpu_quotas: Option<Result<CpuQuotas, wirelab_net::Error>>,
     occupied: Mutex<HashSet<u32>>,
@@ -74,7 +76,8 @@ impl Slots {
         let cpu_quotas = open.cpu_quota.then(cpu_quotas);
         let setup = Setup { mtu: open.mtu, family: AddressFamily::default(), congestion_control: String::new() };
         let setups = Mutex::new(vec![setup; open.slots as usize * links]);
-        Ok(Self { topology, link, own_proc, cpu_quotas, occupied: Mutex::default(), mtu: open.mtu, setups })
+        let clock = open.clock;
+        Ok(Self { topology, link, own_proc, clock, cpu_quotas, occupied: Mutex::default(), mtu: open.mtu, setups })
     }
 
     pub fn topology(&self) -> &Topology {
@@ -88,6 +91,11 @@ impl Slots {
     /// True if trials get a `/proc` of their own.
     pub fn own_proc(&self) -> bool {
         self.own_proc
+    }
+
+    /// Share of a CPU that a trial's samples of memory may use; none where computing takes no time.
+    pub fn sampling_share(&self) -> Option<f64> {
+        (self.clock == Clock::Live).then(|| SAMPLING / f64::from(self.number()))
     }
 
     /// Whether CPU time can be limited; `None` if it was not requested.

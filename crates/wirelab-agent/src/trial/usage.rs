@@ -65,7 +65,8 @@ impl Usage {
 /// Takes samples of the memory of all endpoints, as often as its share of a CPU lets it.
 pub struct Sampler {
     began: Instant,
-    share: f64,
+    /// Without one it takes none.
+    share: Option<f64>,
     /// CPU time of this thread.
     spent: Duration,
     /// The longest time that a sample has taken.
@@ -80,14 +81,15 @@ const PROCESS: Duration = Duration::from_micros(20);
 const PAGE: Duration = Duration::from_nanos(60);
 
 impl Sampler {
-    /// Begin now; `share` of a CPU is what it may use.
-    pub fn new(now: Instant, share: f64) -> Self {
+    /// Begin now; `share` of a CPU is what it may use, if it may take samples at all.
+    pub fn new(now: Instant, share: Option<f64>) -> Self {
         Self { began: now, share, spent: Duration::ZERO, expected: EXPECTED }
     }
 
     /// How long until the next sample.
     pub fn due_in(&self, now: Instant) -> Duration {
-        let earned = (self.spent + self.expected).as_secs_f64() / self.share;
+        let Some(share) = self.share else { return Duration::MAX };
+        let earned = (self.spent + self.expected).as_secs_f64() / share;
         let due = self.began + Duration::try_from_secs_f64(earned).unwrap_or(Duration::MAX / 4).max(MIN_PAUSE);
         due.saturating_since(now)
     }
@@ -163,20 +165,21 @@ mod tests {
 
     #[test]
     fn samples_are_so_far_apart_that_they_keep_to_their_share() {
-        let mut sampler = Sampler::new(Instant::default(), 0.01);
+        let mut sampler = Sampler::new(Instant::default(), Some(0.01));
         let at = |milliseconds| Instant::default() + Duration::from_millis(milliseconds);
         assert_eq!(sampler.due_in(at(0)), Duration::from_millis(50), "half a millisecond is 1 % of it");
         sampler.spent = Duration::from_millis(2);
         sampler.expected = Duration::from_millis(3);
         assert_eq!(sampler.due_in(at(100)), Duration::from_millis(400));
         assert_eq!(sampler.due_in(at(900)), Duration::ZERO);
+        assert_eq!(Sampler::new(Instant::default(), None).due_in(at(900)), Duration::MAX);
     }
 
     #[test]
     fn a_sample_sees_this_process() {
         let mut tree = Tree::default();
         tree.plant(std::process::id(), 0);
-        let (mut sampler, mut usages) = (Sampler::new(Instant::default(), 1.0), [Usage::default()]);
+        let (mut sampler, mut usages) = (Sampler::new(Instant::default(), Some(1.0)), [Usage::default()]);
         sampler.expected = Duration::ZERO;
         sampler.sample(&mut tree, &mut usages);
         assert_eq!(usages[0].memory_samples, 0, "what it takes was not waited for");

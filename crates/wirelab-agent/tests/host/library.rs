@@ -111,7 +111,7 @@ fn corruption_is_refused_where_packets_have_no_checksums() {
         return;
     }
     let mut host = Host::start();
-    host.open_with(OpenSlots { slots: 1, mtu: 1500, offloads: true, netem: false, cpu_quota: false, links: vec![] });
+    host.open_with(OpenSlots { slots: 1, mtu: 1500, offloads: true, ..OpenSlots::default() });
     let all = ImpairmentSpec::Corrupt(CorruptSpec { probability: 1.0, correlation: 0.0 });
     let trial = host.trial("corrupt", uplink(all), vec![host.endpoint("client", &["true"])]);
     let message = host.refusal(trial);

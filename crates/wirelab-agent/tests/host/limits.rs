@@ -15,14 +15,7 @@ fn host() -> Option<Host> {
         return None;
     }
     let mut host = Host::start();
-    let facts = host.open_with(OpenSlots {
-        slots: 1,
-        mtu: 1500,
-        offloads: false,
-        netem: false,
-        cpu_quota: true,
-        links: vec![],
-    });
+    let facts = host.open_with(OpenSlots { slots: 1, mtu: 1500, cpu_quota: true, ..OpenSlots::default() });
     let quota = &facts.settings["trial.cpu_quota"];
     if quota.starts_with("none") {
         assert!(std::env::var("WIRELAB_REQUIRE_CPU_QUOTA").is_err(), "{quota}");

@@ -19,14 +19,7 @@ fn host_with_netem() -> Option<Host> {
         return None;
     }
     let mut host = Host::start();
-    let id = host.send(HostOp::Open(OpenSlots {
-        slots: 1,
-        mtu: 1500,
-        offloads: false,
-        netem: true,
-        cpu_quota: false,
-        links: vec![],
-    }));
+    let id = host.send(HostOp::Open(OpenSlots { slots: 1, mtu: 1500, netem: true, ..OpenSlots::default() }));
     match host.receive(id) {
         HostResult::Opened(_) => Some(host),
         HostResult::Error { message, hint } => {
@@ -155,7 +148,7 @@ fn a_token_buckets_queue_holds_the_configured_bytes_though_a_socket_may_hold_les
     }
     // An ordinary user's sockets have the room of net.core.wmem_max, some hundred packets.
     let mut host = Host::start_as(Some(65534));
-    host.open_with(OpenSlots { slots: 1, mtu: 1500, offloads: false, netem: true, cpu_quota: false, links: vec![] });
+    host.open_with(OpenSlots { slots: 1, mtu: 1500, netem: true, ..OpenSlots::default() });
     let queue = QueueSpec::DropTail { bytes: Some(4_000_000), packets: None };
     let bucket =
         ImpairmentSpec::TokenBucket(TokenBucketSpec { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 });

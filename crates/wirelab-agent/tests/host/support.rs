@@ -65,7 +65,7 @@ impl Host {
     }
 
     pub fn open(&mut self, slots: u32) -> HostFacts {
-        self.open_with(OpenSlots { slots, mtu: 1500, offloads: false, netem: false, cpu_quota: false, links: vec![] })
+        self.open_with(OpenSlots { slots, mtu: 1500, ..OpenSlots::default() })
     }
 
     pub fn open_with(&mut self, open: OpenSlots) -> HostFacts {

@@ -22,7 +22,7 @@ fn link(name: &str, near: &[&str], far: &[&str]) -> SlotLink {
 }
 
 fn open(host: &mut Host, links: Vec<SlotLink>) -> HostFacts {
-    host.open_with(OpenSlots { slots: 1, mtu: 1500, offloads: false, netem: false, cpu_quota: false, links })
+    host.open_with(OpenSlots { slots: 1, mtu: 1500, links, ..OpenSlots::default() })
 }
 
 /// Address and port of a host's server on a link.
@@ -152,14 +152,7 @@ fn a_link_that_a_slot_or_several_hosts_cannot_have_is_refused_with_the_reason() 
         return;
     }
     let mut host = Host::start();
-    let bad = OpenSlots {
-        slots: 1,
-        mtu: 1500,
-        offloads: false,
-        netem: false,
-        cpu_quota: false,
-        links: vec![link("air", &[], &["server"])],
-    };
+    let bad = OpenSlots { slots: 1, mtu: 1500, links: vec![link("air", &[], &["server"])], ..OpenSlots::default() };
     let id = host.send(HostOp::Open(bad));
     let HostResult::Error { message, .. } = host.receive(id) else { panic!() };
     assert_eq!(message, "links: air.far: 0 hosts; there can be 1 to 127".replace("far", "near"));

@@ -96,8 +96,7 @@ fn what_a_connection_still_says_after_its_trial_does_not_reach_the_next() {
 
 fn assert_bulk_arrives(offloads: bool) -> u32 {
     let mut host = Host::start();
-    let facts =
-        host.open_with(OpenSlots { slots: 1, mtu: 1500, offloads, netem: false, cpu_quota: false, links: vec![] });
+    let facts = host.open_with(OpenSlots { slots: 1, mtu: 1500, offloads, ..OpenSlots::default() });
     let expected = if offloads { "on" } else { "off" };
     assert_eq!(facts.settings["offload.tcp-segmentation"], expected);
     let endpoints = vec![host.server("tcp_bulk_server"), host.client("tcp_bulk_client")];

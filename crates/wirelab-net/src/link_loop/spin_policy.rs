@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use wirelab_link::Instant;
 
+use super::Waits;
 use crate::scheduling::Scheduling;
 
 /// Spinning begins at least this long before a deadline: about the wake-up latency on bare metal.
@@ -25,6 +26,7 @@ const RESTED: f64 = 0.5;
 /// How long the loop may spin, from its last 100 ms and how late the kernel woke it.
 pub(super) struct SpinPolicy {
     best: Scheduling,
+    waits: Waits,
     fifo: bool,
     window: Instant,
     packets: usize,
@@ -37,9 +39,10 @@ pub(super) struct SpinPolicy {
 }
 
 impl SpinPolicy {
-    pub(super) fn new(best: Scheduling, now: Instant) -> Self {
+    pub(super) fn new(best: Scheduling, waits: Waits, now: Instant) -> Self {
         Self {
             best,
+            waits,
             fifo: best == Scheduling::Fifo,
             window: now,
             packets: 0,
@@ -53,12 +56,12 @@ impl SpinPolicy {
 
     /// True if the `left` time to a deadline may be spun.
     pub(super) fn may_spin(&self, left: Duration) -> bool {
-        left <= self.spin() && !self.busy && self.spun < WINDOW.mul_f64(SPIN_SHARE)
+        self.waits == Waits::Spinning && left <= self.spin() && !self.busy && self.spun < WINDOW.mul_f64(SPIN_SHARE)
     }
 
     /// How much of the `left` time to a deadline to sleep.
     pub(super) fn sleep_before(&self, left: Duration) -> Duration {
-        if self.busy || left <= self.spin() { left } else { left - self.spin() }
+        if self.waits == Waits::Asleep || self.busy || left <= self.spin() { left } else { left - self.spin() }
     }
 
     pub(super) fn spun(&mut self, time: Duration) {
@@ -112,7 +115,7 @@ mod tests {
     use super::*;
 
     fn policy() -> SpinPolicy {
-        SpinPolicy::new(Scheduling::Default, Instant::from_nanos(0))
+        SpinPolicy::new(Scheduling::Default, Waits::Spinning, Instant::from_nanos(0))
     }
 
     fn window(number: u64) -> Instant {
@@ -125,6 +128,13 @@ mod tests {
         assert!(policy.may_spin(SHORTEST_SPIN));
         assert!(!policy.may_spin(SHORTEST_SPIN + Duration::from_nanos(1)));
         assert_eq!(policy.sleep_before(Duration::from_millis(1)), Duration::from_micros(920));
+    }
+
+    #[test]
+    fn where_spinning_takes_no_time_nothing_is_spun() {
+        let policy = SpinPolicy::new(Scheduling::Default, Waits::Asleep, Instant::from_nanos(0));
+        assert!(!policy.may_spin(Duration::from_nanos(1)));
+        assert_eq!(policy.sleep_before(Duration::from_millis(1)), Duration::from_millis(1));
     }
 
     #[test]

@@ -14,6 +14,7 @@ from wirelab.experiment.file.topology import ProxyTable, TopologyTable, TrafficT
 from wirelab.experiment.file.workload import WorkloadTable
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.link import LinkTable
+from wirelab.schema import Clock
 from wirelab.statistic import MEDIAN, PATTERN, read_statistic
 from wirelab.units import UnitError, share
 
@@ -132,6 +133,11 @@ class ExperimentFile(Table):
     seed: int = Field(default=1, ge=0, le=MAX_SEED, description="Seed of everything random.")
     congestion_control: Annotated[str, AfterValidator(read_congestion_control)] = Field(
         default="cubic", description="Congestion control of TCP, by Linux's name.", examples=["cubic", "reno", "bbr"]
+    )
+    clock: Clock = Field(
+        default=Clock.LIVE,
+        description='`"live"` measures time by this machine\'s clock, `"virtual"` by that of a kernel of its own, '
+        "which jumps over idle time (docs/guide/virtual-clock.md). `run --clock` does the same.",
     )
     capture: bool = Field(
         default=False,

@@ -17,7 +17,7 @@ from wirelab.errors import Where, WirelabError
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.workload import KEYS, KIND
 
-PLAIN = ("title", "metric", "statistic", "doi", "claims", "seed", "capture", "offloads", "stop", "energy")
+PLAIN = ("title", "metric", "statistic", "doi", "claims", "seed", "clock", "capture", "offloads", "stop", "energy")
 """First parts of the paths that cannot be varied."""
 
 

@@ -8,6 +8,7 @@ import queue
 import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Protocol
 
@@ -65,6 +66,9 @@ class Host(Protocol):
 
     def replace(self) -> None:
         """Have another host with the same lanes; of the trials that run, `wait` returns none."""
+
+    def clock_ns(self) -> int:
+        """What a trial that starts now sees on its clock (CLOCK_MONOTONIC), in nanoseconds."""
 
     def start(self, request: TrialRequest) -> None:
         """Begin a trial in a free lane; `wait` returns how it went."""
@@ -130,6 +134,10 @@ class AgentHost:
         self._end()
         self._spawn()
         self.open(self._lanes)
+
+    def clock_ns(self) -> int:
+        """This machine's clock."""
+        return time.monotonic_ns()
 
     def start(self, request: TrialRequest) -> None:
         """Begin a trial."""

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.runner.fakes import addresses, make_plan, result
+from wirelab.clock.host import AgentHost, HostGoneError, RefusedError
 from wirelab.errors import RunError
 from wirelab.runner import host as runner_host
 from wirelab.runner.endpoints import Endpoints
-from wirelab.runner.host import AgentHost, HostGoneError, RefusedError
 from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult
 
 FACTS = HostFacts(

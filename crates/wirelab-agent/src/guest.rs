@@ -1,0 +1,202 @@
+//! `guest`: boots a time-travelling kernel (User-Mode Linux) that runs the commands of a script and powers off. Nobody talks to it meanwhile.
+//!
+//! It can write in the script's folders and nowhere else. It ends with this process, which ends when its stdin does.
+
+pub mod init;
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use crossbeam_channel::bounded;
+use landlock::{
+    ABI, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetStatus,
+};
+use nix::errno::Errno;
+use nix::sys::prctl;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::Pid;
+use wirelab_net::{process, scheduling};
+
+use init::{SCRIPT, Script};
+
+const CONSOLE: &str = "console";
+const INIT: &str = "init";
+/// How long the kernel's processes may take to end once they are killed.
+const END: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(2);
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The kernel.
+    #[arg(long, value_name = "FILE")]
+    kernel: PathBuf,
+    /// Folder with `script.json`; the results are written into it.
+    #[arg(long, value_name = "FOLDER")]
+    unit: PathBuf,
+    /// Folder for the guest's memory, in which programs may be executed.
+    #[arg(long, value_name = "FOLDER")]
+    memory: PathBuf,
+    /// Memory of the guest, in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    memory_mib: u64,
+    /// Seed of the kernel's random numbers.
+    #[arg(long)]
+    seed: u64,
+    /// Where the guest's clock begins, in nanoseconds since 1970.
+    #[arg(long, value_name = "NS")]
+    start_ns: u64,
+    /// CPU to run on.
+    #[arg(long)]
+    cpu: Option<usize>,
+    /// End a guest that is not over after so many seconds of this machine's time.
+    #[arg(long, value_name = "SECONDS")]
+    patience_s: u64,
+}
+
+pub fn run(arguments: Arguments) -> ExitCode {
+    process::ignore_terminal();
+    match guest(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn guest(arguments: &Arguments) -> anyhow::Result<()> {
+    let unit = arguments.unit.canonicalize().with_context(|| arguments.unit.display().to_string())?;
+    let script = fs::read(unit.join(SCRIPT)).with_context(|| unit.join(SCRIPT).display().to_string())?;
+    let script: Script = serde_json::from_slice(&script).with_context(|| unit.join(SCRIPT).display().to_string())?;
+    let _ = fs::remove_file(unit.join(init::RESULT));
+    std::os::unix::fs::symlink(std::env::current_exe()?, unit.join(INIT)).context("linking the agent")?;
+    let console = File::create(unit.join(CONSOLE)).context("making the console")?;
+    // Processes that its kernel leaves behind are ours.
+    prctl::set_child_subreaper(true).context("becoming the parent of what the guest leaves behind")?;
+    confine(&script, &unit, &arguments.memory)?;
+    if let Some(cpu) = arguments.cpu {
+        ensure!(scheduling::keep_to([cpu]), "CPU {cpu} is not this process's to use");
+    }
+    let kernel = boot(arguments, &unit, console)?;
+    wait(kernel, Duration::from_secs(arguments.patience_s), &unit)
+}
+
+/// Let this process and the guest write in these folders only. A guest's root can mount any folder of the machine with the user's rights:
+/// Landlock holds for every process that the guest consists of.
+fn confine(script: &Script, unit: &Path, memory: &Path) -> anyhow::Result<()> {
+    let written = AccessFs::from_write(ABI::V3);
+    let folders = script.folders.iter().map(|shared| shared.folder.as_path());
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_write(ABI::V1))?
+        .create()
+        .context("this kernel has no Landlock, which keeps a guest from writing elsewhere")?;
+    for folder in folders.chain([unit, memory]) {
+        let opened = PathFd::new(folder).with_context(|| folder.display().to_string())?;
+        rules = rules.set_compatibility(CompatLevel::BestEffort).add_rule(PathBeneath::new(opened, written))?;
+    }
+    let null = PathFd::new("/dev/null")?;
+    rules = rules.add_rule(PathBeneath::new(null, AccessFs::WriteFile))?;
+    let status = rules.restrict_self()?;
+    ensure!(status.ruleset != RulesetStatus::NotEnforced, "Landlock is not enforced");
+    Ok(())
+}
+
+fn boot(arguments: &Arguments, unit: &Path, console: File) -> anyhow::Result<Child> {
+    let mut command = Command::new(&arguments.kernel);
+    // The kernel seeds its generator from these words: no path of a campaign is among them.
+    command.args([
+        &format!("mem={}M", arguments.memory_mib),
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "ro",
+        "quiet",
+        "con=null",
+        "con0=fd:0,fd:1",
+        "uml_dir=uml/",
+        "umid=guest",
+        "time-travel=inf-cpu",
+        &format!("time-travel-start={}", arguments.start_ns),
+        &format!("rngseed={}", arguments.seed),
+        &format!("init=/proc/self/cwd/{INIT}"),
+        "--",
+        "guest-init",
+    ]);
+    command.env_clear().env("TMPDIR", &arguments.memory).env("HOME", unit).env("PATH", "/usr/bin:/bin");
+    command.current_dir(unit).process_group(0);
+    command.stdin(Stdio::null()).stderr(console.try_clone()?).stdout(console);
+    process::spawn(&mut command, &process::Confinement::default())
+        .with_context(|| format!("starting {}", arguments.kernel.display()))
+}
+
+/// What ends the waiting.
+enum Event {
+    KernelEnded,
+    CallerEnded,
+}
+
+/// Until the kernel ends, the caller does, or patience; then nothing of the guest is left.
+fn wait(kernel: Child, patience: Duration, unit: &Path) -> anyhow::Result<()> {
+    let (events, heard) = bounded(2);
+    let caller = events.clone();
+    thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        let _ = caller.send(Event::CallerEnded);
+    });
+    let id = Pid::from_raw(kernel.id() as i32);
+    thread::spawn(move || {
+        // Left as it is, for its group's number must not be another's yet.
+        let _ = waitid(Id::Pid(id), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
+        let _ = events.send(Event::KernelEnded);
+    });
+    let event = heard.recv_timeout(patience);
+    end_all(id)?;
+    match event {
+        Ok(Event::KernelEnded) if unit.join(init::RESULT).exists() => Ok(()),
+        Ok(Event::KernelEnded) => bail!("the guest ended before its script{}", last_words(unit)),
+        Ok(Event::CallerEnded) => bail!("ended, for its caller has"),
+        Err(_) => bail!("the guest was not over after {} s and was ended{}", patience.as_secs(), last_words(unit)),
+    }
+}
+
+/// End the kernel and the processes in which the guest's run.
+fn end_all(kernel: Pid) -> anyhow::Result<()> {
+    let give_up = Instant::now() + END;
+    let _ = killpg(kernel, Signal::SIGKILL);
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG | WaitPidFlag::__WALL)) {
+            Err(Errno::ECHILD) => return Ok(()),
+            Ok(WaitStatus::StillAlive) => {
+                for child in children() {
+                    let _ = kill(child, Signal::SIGKILL);
+                }
+                ensure!(Instant::now() < give_up, "processes of the guest do not end, although they were killed");
+                thread::sleep(POLL);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Processes whose parent this one is.
+fn children() -> Vec<Pid> {
+    let text = fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    text.split_whitespace().filter_map(|id| id.parse().ok()).map(Pid::from_raw).collect()
+}
+
+/// The end of the console.
+fn last_words(unit: &Path) -> String {
+    let console = fs::read(unit.join(CONSOLE)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&console);
+    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(2)..].join(" | ");
+    if last.is_empty() { String::new() } else { format!("; its console: {last}") }
+}

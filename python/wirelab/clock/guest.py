@@ -1,0 +1,165 @@
+"""A guest of the virtual clock's kernel: it boots, runs the commands of a script one after the other, and powers off.
+
+Nobody talks to it. It sees this machine's files read-only, and may write in the folders that it is given. A command is
+given what the guest needs to be the same wherever it runs: a seed, and where its clock begins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from wirelab.clock.kernel import Kernel
+from wirelab.errors import RunError
+
+MIB = 2**20
+START_NS = 1_767_225_600 * 10**9
+"""Where a guest's clock begins: 2026-01-01 00:00:00 UTC."""
+MEMORY_MIB = 1024
+"""What a guest may use; a page takes room only once it is written."""
+HERE = Path("/run/wirelab/unit")
+"""Where a guest sees its own folder."""
+ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/tmp",
+    "TMPDIR": "/tmp",
+    "LANG": "C.UTF-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+PATIENCE_S = 600
+_CLOSE_TIMEOUT_S = 10.0
+MEMORY_VARIABLE = "WIRELAB_GUEST_MEMORY"
+
+
+class GuestError(RunError):
+    """A guest did not come to the end of its script."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a guest runs; its input and output are files in the guest's own folder."""
+
+    command: tuple[str, ...]
+    directory: Path = HERE
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stdin: str | None = None
+    stdout: str = "stdout"
+    stderr: str = "stderr"
+
+    def as_json(self) -> dict[str, object]:
+        """As the agent reads it."""
+        return {
+            "command": self.command,
+            "directory": str(self.directory),
+            "environment": {**ENVIRONMENT, **self.environment},
+            "stdin": None if self.stdin is None else str(HERE / self.stdin),
+            "stdout": str(HERE / self.stdout),
+            "stderr": str(HERE / self.stderr),
+        }
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What starts guests: the agent, the kernel, and the folder for their memory."""
+
+    agent: Path
+    kernel: Kernel
+    memory: Path
+
+    def start(  # noqa: PLR0913 (what runs in it, and what it is given)
+        self,
+        folder: Path,
+        commands: Sequence[Command],
+        writable: Sequence[Path],
+        seed: int,
+        *,
+        cpu: int | None = None,
+        patience_s: int = PATIENCE_S,
+    ) -> Guest:
+        """Start a guest whose own folder this is. It ends with this process."""
+        script = {
+            "folders": [{"folder": str(path), "at": str(path)} for path in writable],
+            "commands": [each.as_json() for each in commands],
+        }
+        (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
+        pinned = [] if cpu is None else [f"--cpu={cpu}"]
+        process = subprocess.Popen(
+            [
+                self.agent, "guest", f"--kernel={self.kernel.path}", f"--unit={folder}", f"--memory={self.memory}",
+                f"--memory-mib={MEMORY_MIB}", f"--seed={seed}", f"--start-ns={START_NS}",
+                f"--patience-s={patience_s}", *pinned,
+            ],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, process_group=0,
+        )  # fmt: skip
+        return Guest(folder, process)
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A guest that runs."""
+
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    def wait(self) -> list[int]:
+        """Wait until it is over; the exit codes of its commands. Raises `GuestError` if one could not be run, or the
+        guest ended before.
+        """
+        assert self.process.stderr is not None
+        words = self.process.stderr.read().decode(errors="replace").strip()
+        if self.process.wait():
+            raise GuestError(words or f"wirelab-agent guest ended with {self.process.returncode}")
+        ended = json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
+        if ended["error"] is not None:
+            raise GuestError(ended["error"])
+        return [each["exit_code"] if each["signal"] is None else -each["signal"] for each in ended["commands"]]
+
+    def end(self) -> None:
+        """End it now, with all that runs in it."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        try:
+            self.process.wait(_CLOSE_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+@cache
+def memory_folder() -> Path:
+    """A folder for the memory of guests: it has room, and programs in it may be executed.
+
+    Raises `RunError` with what each folder lacks.
+    """
+    named = os.environ.get(MEMORY_VARIABLE)
+    usual = ("/dev/shm", os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/var/tmp")
+    candidates = (named,) if named else usual
+    lacking = []
+    for folder in dict.fromkeys(map(Path, filter(None, candidates))):
+        if (why := _unfit(folder)) is None:
+            return folder
+        lacking.append(f"{folder} {why}")
+    raise RunError(
+        f"no folder can hold the memory of a guest: {'; '.join(lacking)}",
+        hint=f"name one with {MEMORY_VARIABLE}: {MEMORY_MIB} MB free, and not mounted noexec",
+    )
+
+
+def _unfit(folder: Path) -> str | None:
+    try:
+        if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+            return "is mounted noexec"
+        free = shutil.disk_usage(folder).free
+        if free < MEMORY_MIB * MIB:
+            return f"has {free // MIB} MB left of {MEMORY_MIB}"
+        with tempfile.TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        return f"cannot be written: {error.strerror}"

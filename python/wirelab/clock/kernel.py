@@ -1,0 +1,256 @@
+"""The kernel of the virtual clock: a Linux that runs as a program (User-Mode Linux), built by recipe, without root."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from importlib import resources
+from pathlib import Path
+
+from wirelab.clock import sources
+from wirelab.clock.sources import Say, Source
+from wirelab.errors import RunError
+from wirelab.launcher import launched
+
+HERTZ = 250
+"""Ticks of its timers in a second, as in Debian's own kernels: retransmission timers are rounded to them."""
+PROGRAMS = ("gcc", "make", "flex", "bison", "m4", "bc", "patch", "strip")
+VARIABLE = "WIRELAB_KERNEL"
+_UNWANTED = ("UML_RANDOM", "HW_RANDOM", "DRM", "INPUT", "VT")
+_FIXED = {
+    "KBUILD_BUILD_TIMESTAMP": "2026-01-01 00:00:00 UTC",
+    "KBUILD_BUILD_USER": "wirelab",
+    "KBUILD_BUILD_HOST": "wirelab",
+    "KBUILD_BUILD_VERSION": "1",
+}
+"""What the kernel says of its build, which is mixed into its random numbers."""
+_RESERVE_BYTES = 4 << 30
+_ERROR_LINES = 12
+_FILES = 2300
+"""About so many are compiled."""
+
+Tell = Callable[[float, str, float], None]
+"""Gets the share that is done, words, and the seconds since the start."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that was built."""
+
+    path: Path
+    version: str
+    """Of its source."""
+    recipe: str
+    """Digest of source, configuration and patches. Results of another recipe are other results."""
+    hertz: int
+    compiler: str
+    sha256: str
+    """Of the program, which another compiler makes differently."""
+
+
+def find_kernel() -> Kernel | None:
+    """The kernel that `WIRELAB_KERNEL` names, or the one built from the most preferred source."""
+    if named := os.environ.get(VARIABLE):
+        found = _read(Path(named))
+        if found is None:
+            raise RunError(f"{VARIABLE} is '{named}', which is no kernel that `clock build` made")
+        return found
+    for source in sources.accepted():
+        if (found := _read(_place(recipe(source.sha256)))) is not None:
+            return found
+    return None
+
+
+def require_kernel() -> Kernel:
+    """The kernel; an error with the command that builds it."""
+    found = find_kernel()
+    if found is None:
+        raise RunError(
+            "the virtual clock needs its kernel, which is not built yet",
+            hint=f"{launched('clock build')} downloads 160 MB and takes about 5 minutes on 2 idle CPUs, once",
+        )
+    return found
+
+
+def build(source: Source | Path, tell: Tell, jobs: int) -> Kernel:
+    """Build from a source of a distribution, or from a source tree of the user's. A build that was interrupted goes on.
+
+    Raises `RunError` with the programs that are missing, or with the end of what the compiler says.
+    """
+    began = time.monotonic()
+
+    def say(text: str, share: float = 0.0) -> None:
+        tell(share, text, time.monotonic() - began)
+
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    if missing:
+        raise RunError(
+            f"not installed: {', '.join(missing)}",
+            hint="Debian and Ubuntu: apt install gcc make flex bison m4 bc patch binutils",
+        )
+    origin = source.sha256 if isinstance(source, Source) else f"tree {source.resolve()}"
+    identity = recipe(origin)
+    place = _place(identity)
+    if isinstance(source, Source) and (done := _read(place)) is not None:
+        return done
+    work = place.with_name(f"{place.name}.build")
+    work.mkdir(parents=True, exist_ok=True)
+    _require_room(work)
+    tree = _prepared(source, work, say)
+    _configure(tree, say)
+    _make(tree, work / "build.log", jobs, say)
+    place.mkdir(exist_ok=True)
+    program = place / "linux"
+    _run(["strip", "-o", str(program), str(tree / "linux")], tree, work / "build.log")
+    version = source.version if isinstance(source, Source) else _version(tree)
+    digest = hashlib.sha256(program.read_bytes()).hexdigest()
+    built = Kernel(program, version, identity, HERTZ, _compiler(), digest)
+    facts = {key: value for key, value in asdict(built).items() if key != "path"}
+    (place / "kernel.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    shutil.rmtree(work)
+    return built
+
+
+def recipe(origin: str) -> str:
+    """Digest of a source and of everything that is done to it."""
+    digest = hashlib.sha256(origin.encode())
+    folder = resources.files("wirelab.data").joinpath("kernel")
+    for name in ("config", "seed.patch"):
+        digest.update(folder.joinpath(name).read_bytes())
+    digest.update(json.dumps([HERTZ, _UNWANTED, _FIXED]).encode())
+    return digest.hexdigest()[:16]
+
+
+def kernels_folder() -> Path:
+    """Where kernels are kept: the user's cache."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "wirelab" / "kernels"
+
+
+def _place(identity: str) -> Path:
+    return kernels_folder() / identity
+
+
+def _read(place: Path) -> Kernel | None:
+    """The kernel in this folder, if a build there came to its end."""
+    try:
+        return Kernel(path=place / "linux", **json.loads((place / "kernel.json").read_text(encoding="utf-8")))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _require_room(folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < _RESERVE_BYTES:
+        raise RunError(
+            f"{folder} has {free / 1e9:.1f} GB left, and a build needs {_RESERVE_BYTES / 1e9:.1f} GB until it is over",
+            hint="set XDG_CACHE_HOME to a folder with more room",
+        )
+
+
+def _prepared(source: Source | Path, work: Path, say: Say) -> Path:
+    """The patched source tree."""
+    tree, done = work / "source", work / "prepared"
+    if done.exists():
+        return tree
+    shutil.rmtree(tree, ignore_errors=True)
+    aside = work / "unpacked"
+    shutil.rmtree(aside, ignore_errors=True)
+    if isinstance(source, Source):
+        package = sources.fetch(source, work, say)
+        unpacked = sources.unpack(package, source.tree, aside, say)
+        package.unlink()
+    else:
+        unpacked = sources.copy_tree(source, aside, say)
+    _patch(unpacked, work / "build.log")
+    unpacked.rename(tree)
+    shutil.rmtree(aside, ignore_errors=True)
+    done.touch()
+    return tree
+
+
+def _patch(tree: Path, log: Path) -> None:
+    patch = resources.files("wirelab.data").joinpath("kernel", "seed.patch")
+    with resources.as_file(patch) as file:
+        _run(["patch", "--strip=1", "--forward", "--input", str(file.resolve())], tree, log)
+    kconfig = tree / "arch" / "um" / "Kconfig"
+    text, found = re.subn(r"(?m)(^config HZ\n\s+int\n\s+default )100$", rf"\g<1>{HERTZ}", kconfig.read_text())
+    if not found:
+        raise RunError(f"{kconfig} sets HZ in another way than was known")
+    kconfig.write_text(text)
+
+
+def _configure(tree: Path, say: Say) -> None:
+    if (tree / ".config").exists():
+        return
+    say("configuring")
+    log = tree.parent / "build.log"
+    config = resources.files("wirelab.data").joinpath("kernel", "config").read_text(encoding="utf-8")
+    fragment = tree.parent / "config"
+    unwanted = "".join(f"# CONFIG_{name} is not set\n" for name in _UNWANTED)
+    fragment.write_text(config + unwanted, encoding="utf-8")
+    _run(["make", "ARCH=um", "x86_64_defconfig", "KBUILD_DEFCONFIG=x86_64_defconfig"], tree, log)
+    _run(["scripts/kconfig/merge_config.sh", "-m", ".config", str(fragment)], tree, log)
+    _run(["make", "ARCH=um", "olddefconfig"], tree, log)
+    wanted = set(re.findall(r"(?m)^(CONFIG_\w+=(?!n$).*)$", config))
+    if absent := sorted(wanted - set((tree / ".config").read_text(encoding="utf-8").splitlines())):
+        (tree / ".config").unlink()
+        raise RunError(f"this source does not take {', '.join(absent)}")
+
+
+def _make(tree: Path, log: Path, jobs: int, say: Callable[[str, float], None]) -> None:
+    """Compile. What make says goes into the log; its lines are counted."""
+    files = 0
+    with log.open("a", encoding="utf-8") as file:
+        process = subprocess.Popen(
+            ["make", "ARCH=um", f"-j{jobs}", "linux"], cwd=tree, env=_environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        )  # fmt: skip
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                file.write(line)
+                files += line.startswith(("  CC ", "  AS ", "  AR "))
+                say(f"compiling, {files} files", min(files / _FILES, 1.0))
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.wait()
+    if process.returncode:
+        raise _failed("make", log)
+
+
+def _run(command: list[str], tree: Path, log: Path) -> None:
+    with log.open("a", encoding="utf-8") as file:
+        done = subprocess.run(
+            command, cwd=tree, env=_environment(), stdin=subprocess.DEVNULL, stdout=file, stderr=file, check=False
+        )
+    if done.returncode:
+        raise _failed(command[0], log)
+
+
+def _failed(program: str, log: Path) -> RunError:
+    last = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_ERROR_LINES:]
+    return RunError("\n".join([f"{program} failed; {log} ends:", *last]))
+
+
+def _environment() -> Mapping[str, str]:
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", **_FIXED}
+
+
+def _version(tree: Path) -> str:
+    text = (tree / "Makefile").read_text(encoding="utf-8")
+    parts = (re.search(rf"(?m)^{name} = ?(.*)$", text) for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
+    return ".".join(part[1] for part in parts if part is not None and part[1])
+
+
+def _compiler() -> str:
+    said = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False).stdout
+    return said.partition("\n")[0]

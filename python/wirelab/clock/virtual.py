@@ -1,0 +1,120 @@
+"""The host of the virtual clock: each trial runs in a guest of its own, and is a function of its request alone."""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import threading
+from pathlib import Path
+
+from wirelab.clock.guest import Command, Guest, GuestError, Machine
+from wirelab.clock.host import RefusedError
+from wirelab.errors import RunError
+from wirelab.schema import HostError, HostFacts, OpenLanes, OpenRequest, RunTrial, TrialDone, TrialRequest, TrialResult
+from wirelab.schema.host import Opened, parse_reply
+
+_OPEN, _RUN = 1, 2
+"""Numbers of a guest's two requests."""
+
+
+class VirtualHost:
+    """Runs each trial in a guest: its script opens one lane and runs the trial."""
+
+    def __init__(self, machine: Machine, folder: Path, cpus: tuple[int, ...]) -> None:
+        """Guests write in this folder, and have folders of their own in its `guests`, which are gone afterwards."""
+        self._machine, self._folder, self._cpus = machine, folder, cpus
+        self._guests = folder / "guests"
+        self._lanes: OpenLanes | None = None
+        self._running: dict[str, Guest] = {}
+        self._over: queue.SimpleQueue[TrialResult | RefusedError] = queue.SimpleQueue()
+        shutil.rmtree(self._guests, ignore_errors=True)
+
+    def open(self, lanes: OpenLanes) -> HostFacts:
+        """Ask a first guest for what the lanes are."""
+        self._lanes = lanes.model_copy(update={"lanes": 1})
+        guest = self._start("open", [], seed=0, lane=0)
+        try:
+            match self._replies(guest):
+                case [Opened() as facts]:
+                    return HostFacts.model_validate(facts.model_dump())
+                case [HostError(message=message, hint=hint), *_]:
+                    raise RunError(message, hint=hint)
+                case other:
+                    raise RunError(f"a first guest made no networks, and answered {other}")
+        finally:
+            self._remove(guest)
+
+    def replace(self) -> None:
+        """End the guests that run; the next trial has a guest of its own anyway."""
+        running, self._running = self._running, {}
+        for guest in running.values():
+            guest.end()
+
+    def clock_ns(self) -> int:
+        """A guest's clock begins at 0."""
+        return 0
+
+    def start(self, request: TrialRequest) -> None:
+        """Begin a trial in a guest."""
+        inside = request.model_copy(update={"lane": 0})
+        guest = self._start(request.trial, [inside], seed=request.link_seed, lane=request.lane)
+        self._running[request.trial] = guest
+        threading.Thread(target=self._watch, args=(request.trial, guest), name="guest", daemon=True).start()
+
+    def cancel(self, trial: str) -> None:
+        """End its guest."""
+        if (guest := self._running.get(trial)) is not None:
+            guest.end()
+
+    def wait(self, timeout_s: float) -> TrialResult | RefusedError | None:
+        """The next trial that is over."""
+        try:
+            over = self._over.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+        return over if self._running.pop(over.trial, None) is not None else None
+
+    def close(self) -> None:
+        """End the guests that run, and remove their folders."""
+        self.replace()
+        shutil.rmtree(self._guests, ignore_errors=True)
+
+    def _start(self, name: str, trials: list[TrialRequest], *, seed: int, lane: int) -> Guest:
+        assert self._lanes is not None
+        folder = self._guests / name
+        folder.mkdir(parents=True)
+        requests = [OpenRequest(id=_OPEN, **self._lanes.model_dump())]
+        lines = [each.model_dump_json(exclude_none=True) for each in requests]
+        lines += [RunTrial(id=_RUN, **each.model_dump()).model_dump_json(exclude_none=True) for each in trials]
+        (folder / "requests").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        host = Command((str(self._machine.agent), "host", "--one-at-a-time"), stdin="requests", stdout="replies")
+        cpu = self._cpus[lane % len(self._cpus)]
+        return self._machine.start(folder, [host], [self._folder], seed, cpu=cpu)
+
+    def _watch(self, trial: str, guest: Guest) -> None:
+        try:
+            over = self._outcome(trial, guest)
+        except (RunError, OSError, ValueError) as error:
+            over = RefusedError(trial, str(error))
+        self._remove(guest)
+        self._over.put(over)
+
+    def _outcome(self, trial: str, guest: Guest) -> TrialResult | RefusedError:
+        match self._replies(guest):
+            case [Opened(), TrialDone() as done]:
+                return TrialResult.model_validate(done.model_dump())
+            case [*_, HostError(message=message)]:
+                return RefusedError(trial, message)
+            case other:
+                return RefusedError(trial, f"its guest answered {other}")
+
+    def _replies(self, guest: Guest) -> list[object]:
+        codes = guest.wait()
+        lines = (guest.folder / "replies").read_bytes().splitlines()
+        if codes != [0] or not lines:
+            words = (guest.folder / "stderr").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
+            raise GuestError(f"wirelab-agent host ended with {codes} in its guest: {' | '.join(words)}")
+        return [parse_reply(line) for line in lines]
+
+    def _remove(self, guest: Guest) -> None:
+        shutil.rmtree(guest.folder, ignore_errors=True)
