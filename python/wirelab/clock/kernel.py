@@ -115,6 +115,8 @@ def build(source: Source | Path, tell: Tell, jobs: int) -> Kernel:
     facts = {key: value for key, value in asdict(built).items() if key != "path"}
     (place / "kernel.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     shutil.rmtree(work)
+    if isinstance(source, Source):
+        (kernels_folder() / source.file).unlink(missing_ok=True)
     return built
 
 
@@ -164,9 +166,8 @@ def _prepared(source: Source | Path, work: Path, say: Say) -> Path:
     aside = work / "unpacked"
     shutil.rmtree(aside, ignore_errors=True)
     if isinstance(source, Source):
-        package = sources.fetch(source, work, say)
+        package = sources.fetch(source, kernels_folder(), say)
         unpacked = sources.unpack(package, source.tree, aside, say)
-        package.unlink()
     else:
         unpacked = sources.copy_tree(source, aside, say)
     _patch(unpacked, work / "build.log")
@@ -237,8 +238,11 @@ def _run(command: list[str], tree: Path, log: Path) -> None:
 
 
 def _failed(program: str, log: Path) -> RunError:
-    last = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_ERROR_LINES:]
-    return RunError("\n".join([f"{program} failed; {log} ends:", *last]))
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    # Other compilers have gone on after the one that failed.
+    wrong = next((number for number, line in enumerate(lines) if "error:" in line), len(lines) - _ERROR_LINES)
+    said = lines[max(wrong, 0) :][:_ERROR_LINES]
+    return RunError("\n".join([f"{program} failed; in {log}:", *said]))
 
 
 def _environment() -> Mapping[str, str]:

@@ -26,7 +26,7 @@ _AR_MAGIC = b"!<arch>\n"
 _AR_HEADER = 60
 _UNUSED = ("arch", "Documentation", "drivers/gpu", "drivers/media", "drivers/net/ethernet", "samples", "sound", "tools")
 """Folders of which a build of User-Mode Linux needs what is named below, and every Kconfig and Makefile."""
-_NEEDED = ("arch/um", "arch/x86", "tools/include", "tools/scripts", "tools/build")
+_NEEDED = ("arch/um", "arch/x86", "tools/include", "tools/scripts", "tools/build", "tools/lib")
 
 Say = Callable[[str], None]
 
