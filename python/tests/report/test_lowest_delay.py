@@ -134,6 +134,21 @@ def test_a_median_above_the_timeout_is_slower_by_the_test_only(tmp_path: Path) -
     assert rows(folder)["clean", "30 B"][-1].text == "not from h3"
 
 
+@pytest.mark.parametrize(("point", "evidence", "compared"), [(1.5, 0.01, "from all"), (1.5, 0.2, "not from h3")])
+def test_a_ratio_without_an_interval_counts_if_the_test_shows_a_shift(
+    tmp_path: Path, point: float, evidence: float, compared: str
+) -> None:
+    folder = grid(tmp_path)
+
+    def without_interval(comparison: dict[str, Any]) -> None:
+        times = point if comparison["a"].startswith("h3") else 1 / point
+        comparison["ratio_of_medians"] |= {"point": times, "low": None, "high": None}
+        comparison["p_adjusted"] = evidence
+
+    change_comparisons(folder, without_interval, "https1", "h3")
+    assert rows(folder)["clean", "30 B"][-1].text == compared
+
+
 def test_a_cell_says_how_many_may_have_the_lowest_delay(tmp_path: Path) -> None:
     folder = grid(tmp_path)
     change_comparisons(folder, wide, "https1", "h3")

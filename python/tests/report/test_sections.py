@@ -271,14 +271,16 @@ def test_what_clients_did_behind_a_nat_has_a_row_for_each_scenario_and_a_sentenc
     store(folder, "estimates.json", estimates)
     [table] = tables(nat.section(load(folder, folder)))
     [mine, silent] = cells(table)
-    assert mine[1:9] == ["http1", "3", "0", "3", "0", "2", "2", "1"]
-    assert silent[1:9] == ["h2", *["0"] * 7]
-    assert [column.title for column in table.columns[7:9]] == ["then: new connection", "then: timed out"]
+    assert mine[1:7] == ["http1", "3", "3", "2", "2", "1"]
+    assert silent[1:7] == ["h2", *["0"] * 5]
+    happened = ["mapping forgotten", "dropped", "exchanges not completed", "then: new connection", "then: timed out"]
+    assert [column.title for column in table.columns[2:7]] == happened
     said = sentences(folder)
     of_all = first["denominators"]["exchanges"]
-    words = f"3 times: new connection 2, timed out 1. 2 of {of_all} exchanges did not complete on these connections."
-    assert f"The NAT forgot {first['name']} {words}" in said
-    assert said.count("The NAT forgot") == 1
+    words = f"3 times, then: new connection 2, timed out 1. 2 of {of_all} exchanges did not complete after that."
+    assert f"{first['name']}: the NAT forgot a mapping {words}" in said
+    assert said.count("the NAT forgot") == 1
+    assert f"No packet came after its mapping had ended: {other['name']}." in said
 
 
 def test_each_size_has_its_delays_if_downloads_take_turns(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def _forgotten(experiment: Experiment) -> Iterator[str]:
             f"{len(found)} of {len(experiment.scenarios)} scenarios may lose their server until the trial ends "
             f"({_named(found)}): the NAT forgets a client after {format_duration(timeout_ns)}, messages come up to "
             f"{format_duration(gap_ns)} apart, and nothing keeps the mapping or opens another connection; a keep-alive "
-            'or after-timeout = "reconnect" does'
+            f'below {format_duration(timeout_ns)} or after-timeout = "reconnect" does'
         )
 
 

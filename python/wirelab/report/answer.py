@@ -147,15 +147,15 @@ def _messages(campaign: Campaign) -> Iterator[Statement]:
 
 def _nat(campaign: Campaign) -> Iterator[Statement]:
     """What each scenario's clients did when the NAT had forgotten them."""
-    for scenario in campaign.scenarios:
-        nat = scenario.nat
-        if nat is not None and nat["forgotten"]:
+    behind = [(scenario, scenario.nat) for scenario in campaign.scenarios if scenario.nat is not None]
+    for scenario, nat in behind:
+        if times := nat["forgotten"]:
             words = ", ".join(f"{each} {count:,}" for each, count in nat["responses"].items() if count)
-            times = f"The NAT forgot {scenario.name} {nat['forgotten']:,} times: {words}."
-            lost = (
-                f" {nat['not_completed']:,} of {scenario.exchanges:,} exchanges did not complete on these connections."
-            )
-            yield Statement(times + lost * bool(nat["not_completed"]), href="#nat")
+            forgot = f"{scenario.name}: the NAT forgot a mapping {times:,} time{'s' * (times > 1)}, then: {words}."
+            lost = f" {nat['not_completed']:,} of {scenario.exchanges:,} exchanges did not complete after that."
+            yield Statement(forgot + lost * bool(nat["not_completed"]), href="#nat")
+    if kept := [scenario.name for scenario, nat in behind if not nat["forgotten"]]:
+        yield Statement(f"No packet came after its mapping had ended: {'; '.join(kept)}.", href="#nat")
 
 
 def _grades(campaign: Campaign) -> Iterator[Statement]:

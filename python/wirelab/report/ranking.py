@@ -68,7 +68,7 @@ def above_time_out(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[Sc
 
 def unclear(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> list[Scenario]:
     """The others that may have as low a delay as the first: the interval of the ratio contains 1, or there
-    is no comparison. If a value is above the timeout there is no ratio, and the test of the shift decides.
+    is no comparison. Near or above the timeout the ratio has no interval, and the test of the shift decides.
     """
     return [other for other in others if not _takes_longer(campaign, other, first)]
 
@@ -139,11 +139,11 @@ def quality(campaign: Campaign, a: Scenario, b: Scenario) -> Quality | None:
 
 def _takes_longer(campaign: Campaign, other: Scenario, first: Scenario) -> bool:
     times = ratio(campaign, other, first)
-    if times is not None:
+    if times is None or times.point is None:
+        is_longer = other.above_s(campaign.metric, key_of(campaign.statistic)) is not None
+    elif times.low is None and times.high is None:
+        is_longer = times.point > 1
+    else:
         return (times.low or 0) > 1
     found = comparison(campaign, other, first)
-    return (
-        other.above_s(campaign.metric, key_of(campaign.statistic)) is not None
-        and found is not None
-        and found["p_adjusted"] < ERROR_RATE
-    )
+    return is_longer and found is not None and found["p_adjusted"] < ERROR_RATE

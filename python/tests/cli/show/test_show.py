@@ -146,6 +146,13 @@ def test_one_exchange_of_a_trial_can_be_named(campaign: Path) -> None:
     assert packets(done) == 1
 
 
+def test_of_several_trials_the_first_has_the_exchange(campaign: Path) -> None:
+    done = show("mine", "--exchange", "1")
+    assert "exchange 1, completed after 61.000 ms" in done.stdout
+    assert done.stdout.count("exchange 1 starts") == 1
+    assert packets(done) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

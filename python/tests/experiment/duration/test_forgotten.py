@@ -55,6 +55,7 @@ def test_a_client_that_no_server_knows_behind_another_port_and_that_never_learns
         ("protocol=h2", "protocols.h2.tcp-keep-alive=1s"),
         ("protocol=h2", "protocols.h2.tcp-user-timeout=5s"),
         ("protocol=coaps", "protocols.coaps.ping-interval=900ms"),
+        ("protocol=coaps+tcp", "protocols.coaps+tcp.ping-interval=3s"),
     ],
 )
 def test_what_keeps_the_mapping_needs_none_or_opens_another_connection(tmp_path: Path, sets: tuple[str, ...]) -> None:

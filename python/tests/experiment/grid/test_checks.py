@@ -102,8 +102,10 @@ def test_a_nat_with_room_for_its_clients_is_accepted(nat: str, more: str, tmp_pa
     [
         ('udp = "0 s"', "nat.udp"),
         ('tcp-transitory = "0 s"', "nat.tcp-transitory"),
-        ("ports = [3000, 2000]", "ports 3000 to 2000 are no range"),
+        ("ports = [3000, 2000]", "the first port, 3000, is above the last, 2000"),
         ("ports = [0, 2000]", "nat.ports"),
+        ("ports = [5000]", r"nat.ports: has 1 of at least 2 entries \(\[5000\]\)"),
+        ("ports = []", r"nat.ports: is empty \(\[\]\)"),
     ],
 )
 def test_a_nat_that_lets_nothing_pass_is_refused(nat: str, message: str, tmp_path: Path) -> None:

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from wirelab.schema import ProtocolDescription
 
 _ENDING = ("keep-alive", "idle-time-out")
-"""Settings whose value is a silence after which an end sends something, and ends a connection without an answer."""
-_KEEPING = ("quic-keep-alive", "tcp-keep-alive", "ping-interval")
-"""The same of those that keep the mapping, and notice its end too late: messages take the turn of TCP's and CoAP's."""
+"""Settings whose value is a silence after which an end sends something, and ends a connection without an answer. Over
+TCP, CoAP's pings do so too.
+"""
+_PING = "ping-interval"
+_KEEPING = ("quic-keep-alive", "tcp-keep-alive", _PING)
+"""The same of those that keep the mapping, and notice its end too late: messages take the turn of TCP's probes."""
 _UNIT_NS = {"ms": 10**6, "s": 10**9}
 
 
@@ -75,7 +78,8 @@ def _waits_for_good(protocol: ProtocolDescription, scenario: Scenario) -> bool:
 
 def _is_kept(protocol: ProtocolDescription, scenario: Scenario, timeout_ns: int, gap_ns: int) -> bool:
     """Whether something is sent before the mapping ends, or in time to notice that it has ended."""
-    ending = any(silence_ns < gap_ns for silence_ns in _silences_ns(protocol, scenario, _ENDING))
+    names = (*_ENDING, _PING) if protocol.transport == "tcp" else _ENDING
+    ending = any(silence_ns < gap_ns for silence_ns in _silences_ns(protocol, scenario, names))
     return ending or any(silence_ns < timeout_ns for silence_ns in _silences_ns(protocol, scenario, _KEEPING))
 
 

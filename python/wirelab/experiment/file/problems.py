@@ -21,7 +21,6 @@ _KINDS = {
     "dict_type": "should be a table",
     "model_type": "should be a table",
     "model_attributes_type": "should be a table",
-    "too_short": "is empty",
 }
 
 
@@ -76,6 +75,9 @@ def _problem(detail: Any, model: type[BaseModel], locate: Callable[[Path], Where
             what = f"must be at least {context['ge']}"
         case "less_than_equal":
             what = f"must be at most {context['le']}"
+        case "too_short":
+            entries = context["actual_length"]
+            what = f"has {entries} of at least {context['min_length']} entries" if entries else "is empty"
         case "too_long":
             what = f"has {context['actual_length'] or 'too many'} entries, at most {context['max_length']}"
         case "value_error":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import Field, PlainValidator, ValidationInfo, model_validator
+from pydantic import Field, PlainValidator, ValidationInfo, field_validator, model_validator
 
 from wirelab.experiment.file.quantities import (
     BitRate,
@@ -280,12 +280,13 @@ class NatTable(PartTable):
         "answered by a reset.",
     )
 
-    @model_validator(mode="after")
-    def _ports_are_a_range(self) -> NatTable:
-        first, last = self.ports
+    @field_validator("ports", mode="after")
+    @classmethod
+    def _ports_are_a_range(cls, ports: list[int]) -> list[int]:
+        first, last = ports
         if first > last:
-            raise UnitError(f"ports {first} to {last} are no range", hint="the first, then the last")
-        return self
+            raise UnitError(f"the first port, {first}, is above the last, {last}", hint=f"write [{last}, {first}]")
+        return ports
 
     def spec(self) -> NatSpec:
         first, last = self.ports
