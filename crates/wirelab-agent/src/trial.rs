@@ -38,7 +38,7 @@ pub struct TrialPlan {
     pub endpoints: Vec<EndpointProcess>,
     /// The whole trial is ended after this long.
     pub timeout_ns: u64,
-    /// Share of a CPU that samples of memory may use; without one there are none.
+    /// Share of a CPU that samples of memory may use. Under a virtual clock it is absent, and neither memory nor CPU time is told.
     pub sampling_share: Option<f64>,
 }
 

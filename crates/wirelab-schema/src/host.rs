@@ -350,17 +350,20 @@ pub struct EndpointResult {
     /// Signal, if one ended it.
     pub signal: Option<i32>,
     /// User CPU time of its processes: itself, its descendants, and those of them that outlived their parents. Without those that a parent let
-    /// the kernel collect unseen (SIGCHLD ignored).
-    pub cpu_user_ns: u64,
+    /// the kernel collect unseen (SIGCHLD ignored). Null under the virtual clock, as are all that follow about CPU and memory.
+    #[serde(default)]
+    pub cpu_user_ns: Option<u64>,
     /// System CPU time.
-    pub cpu_system_ns: u64,
+    #[serde(default)]
+    pub cpu_system_ns: Option<u64>,
     /// How long its threads were ready to run and waited for a CPU: from when the endpoint was ready, or from its start if it needs no waiting,
     /// until it ended or was sent SIGTERM. Null if the kernel does not count it. Under a limit, throttled time may be included. Children are not
     /// counted, nor, if it ended by itself, threads after the first.
     #[serde(default)]
     pub run_delay_ns: Option<u64>,
     /// Peak resident memory of the largest process.
-    pub peak_memory_bytes: u64,
+    #[serde(default)]
+    pub peak_memory_bytes: Option<u64>,
     /// CPU time, user and system, that it and its descendants had used when it was ready: as its ready event
     /// states it (`cpu_ns`), or else as the kernel counted it when it was found ready. Null if it never becomes ready.
     #[serde(default)]

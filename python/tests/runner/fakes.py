@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tests.asked import ask
 from wirelab.clock.host import RefusedError
@@ -120,6 +120,9 @@ class FakeHost:
     def replace(self) -> None:
         self.replaced += 1
         self._waiting.clear()
+
+    def ask_agent(self, arguments: Sequence[str], seed: int) -> None:
+        raise AssertionError("these tests make no files")
 
     def clock_ns(self) -> int:
         return 0

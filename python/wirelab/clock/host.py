@@ -9,9 +9,11 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from wirelab import agent as agents
 from wirelab.errors import RunError
 from wirelab.launcher import launched
 from wirelab.schema import (
@@ -66,6 +68,9 @@ class Host(Protocol):
 
     def replace(self) -> None:
         """Have another host with the same lanes; of the trials that run, `wait` returns none."""
+
+    def ask_agent(self, arguments: Sequence[str], seed: int) -> None:
+        """Have the agent make files in the campaign's folder, with random numbers of this seed if that can be."""
 
     def clock_ns(self) -> int:
         """What a trial that starts now sees on its clock (CLOCK_MONOTONIC), in nanoseconds."""
@@ -134,6 +139,10 @@ class AgentHost:
         self._end()
         self._spawn()
         self.open(self._lanes)
+
+    def ask_agent(self, arguments: Sequence[str], seed: int) -> None:  # noqa: ARG002 (this machine's are its own)
+        """On this machine."""
+        agents.ask(Path(self._command[0]), arguments)
 
     def clock_ns(self) -> int:
         """This machine's clock."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import shutil
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from wirelab.clock.guest import Command, Guest, GuestError, Machine
@@ -49,6 +50,18 @@ class VirtualHost:
         running, self._running = self._running, {}
         for guest in running.values():
             guest.end()
+
+    def ask_agent(self, arguments: Sequence[str], seed: int) -> None:
+        """In a guest, whose random numbers and dates are its own."""
+        folder = self._guests / "agent"
+        folder.mkdir(parents=True)
+        guest = self._machine.start(folder, [Command((str(self._machine.agent), *arguments))], [self._folder], seed)
+        try:
+            if guest.wait() != [0]:
+                words = (folder / "stderr").read_text(encoding="utf-8", errors="replace").strip()
+                raise RunError(f"wirelab-agent {arguments[0]}: {words.removeprefix('error: ')}")
+        finally:
+            self._remove(guest)
 
     def clock_ns(self) -> int:
         """A guest's clock begins at 0."""

@@ -32,7 +32,8 @@ COLUMNS = (SPAN, *(f"{role}_{name}" for role in ROLES for name in ("cpu_ns", *_R
 def used(endpoint: EndpointResult) -> Iterator[tuple[str, int | None]]:
     """The columns of one endpoint of `result.json`."""
     role = endpoint.name
-    yield f"{role}_cpu_ns", endpoint.cpu_user_ns + endpoint.cpu_system_ns
+    user, system = endpoint.cpu_user_ns, endpoint.cpu_system_ns
+    yield f"{role}_cpu_ns", None if user is None or system is None else user + system
     for column, key in _REPORTED.items():
         yield f"{role}_{column}", getattr(endpoint, key)
 

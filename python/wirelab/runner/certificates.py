@@ -6,15 +6,18 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from wirelab import agent as agents
+from wirelab.clock.host import Host
+from wirelab.plan import stable_hash
 from wirelab.runner.endpoints import SERVER_NAME
 from wirelab.schema import Certificates, ClientCertificate
 
 FOLDER = "certificates"
 
 
-def make_certificates(campaign: Path, kinds: Iterable[str], agent: Path) -> dict[str, Certificates]:
-    """PEM files by key type; those of an earlier run of the campaign are used again."""
+def make_certificates(campaign: Path, kinds: Iterable[str], host: Host, seed: int) -> dict[str, Certificates]:
+    """PEM files by key type; those of an earlier run of the campaign are used again. Under the virtual clock they are
+    the same in every campaign of this seed.
+    """
     made = {}
     for kind in sorted(set(kinds)):
         folder = campaign / FOLDER / kind
@@ -27,7 +30,8 @@ def make_certificates(campaign: Path, kinds: Iterable[str], agent: Path) -> dict
         if not all(path.exists() for path in _paths(files)):
             # The agent overwrites nothing, and a killed run may have left some of the files.
             shutil.rmtree(folder, ignore_errors=True)
-            agents.ask(agent, ["certificates", "--key", kind, "--name", SERVER_NAME, "--out", str(folder)])
+            own_seed = stable_hash(seed, "certificates", kind)
+            host.ask_agent(["certificates", "--key", kind, "--name", SERVER_NAME, "--out", str(folder)], own_seed)
         made[kind] = files
     return made
 

@@ -22,7 +22,7 @@ from wirelab.runner.timing_error import late_packets, stall_words, tolerance_ns
 from wirelab.runner.unconfirmed import unconfirmed
 from wirelab.runner.unready import Unready
 from wirelab.schema import LinkReport, TrialResult, TrialStatus
-from wirelab.schema.campaign import RESULT, EntryStatus, JournalEntry
+from wirelab.schema.campaign import RESULT, EntryStatus, JournalEntry, read_result
 from wirelab.schema.plan import Scenario
 from wirelab.schema.records import sync_records
 
@@ -80,6 +80,13 @@ class Runner:
     def elapsed_s(self) -> float:
         """Since this run began."""
         return self._clock() - self._began
+
+    @property
+    def trials_ns(self) -> int:
+        """What all finished trials took together, by their own clock; those of earlier runs count too."""
+        results = (self._campaign.trial_folder(trial) / RESULT for trial in self._campaign.finished())
+        read = (read_result(path) for path in results if path.exists())
+        return sum(each.end_ns - each.start_ns for each in read)
 
     def run(self, schedule: Schedule, gap_s: float = 0.0) -> Summary:
         """Run to the end of the schedule, starting a trial not before `gap_s` after the one before; whatever is

@@ -40,11 +40,14 @@ class Stopping:
 
     Never before `minimum` blocks. `enough` is the stopping rule, `None` for a fixed number of blocks; once `time_is_up`
     no further block is opened.
+
+    With `step_jobs` both are asked after blocks that do not depend on how many trials run in parallel: as with so many.
     """
 
     minimum: int
     enough: Callable[[str], bool] | None = None
     time_is_up: Callable[[], bool] = lambda: False
+    step_jobs: int | None = None
 
 
 class Cut(NamedTuple):
@@ -175,8 +178,11 @@ class Schedule:
     def _open(self, index: int) -> bool:
         """Open a block if it may start; beyond the minimum only if the budget and the rule allow."""
         block = self._blocks[index]
-        if index >= max(self._stopping.minimum, 1) and block.pending and self._stopping.time_is_up():
-            return self._cut_short(index)
+        if index >= max(self._stopping.minimum, 1) and block.pending:
+            if self._stopping.step_jobs is not None and not all(block.over for block in self._blocks[:index]):
+                return False
+            if self._stopping.time_is_up():
+                return self._cut_short(index)
         if (
             self._stopping.enough is not None
             and index >= self._step_end
@@ -194,7 +200,8 @@ class Schedule:
         for block in self._blocks[index:]:
             block.pending = [trial for trial in block.pending if trial.scenario not in self.stopped]
             block.over = not block.pending and not block.running
-        self._step_end = index + max(1, self.jobs // max(len(asked - self.stopped), 1))
+        jobs = self.jobs if self._stopping.step_jobs is None else self._stopping.step_jobs
+        self._step_end = index + max(1, jobs // max(len(asked - self.stopped), 1))
         return True
 
     def _cut_short(self, index: int) -> bool:

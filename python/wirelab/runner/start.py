@@ -78,13 +78,13 @@ def run_plan(
         for name, path in options.own.items():
             replace_file(folder / name, path.read_text(encoding="utf-8"))
         kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.protocol)}
-        certificates = make_certificates(folder, kinds, agent)
         pages = make_pages(folder, plan, options.pages)
         jobs = options.jobs or planned_jobs(plan).number
         live = plan.clock is Clock.LIVE
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9 if live else 0.0
         host = _host(plan, agent, folder)
         try:
+            certificates = make_certificates(folder, kinds, host, plan.seed)
             netem = any(is_netem(link) for scenario in plan.scenarios for link in scenario.links)
             limited = any(scenario.cpu for scenario in plan.scenarios)
             offloads = any(scenario.offloads for scenario in plan.scenarios)
@@ -129,14 +129,21 @@ def run_campaign(
     runner: Runner, plan: Plan, jobs: int, enough: Callable[[str], bool] | None, gap_s: float = 0.0
 ) -> Summary:
     """Run what the plan's stopping rule needs, with so many parallel trials at first."""
-    stop = plan.experiment.stop
+    stop, live = plan.experiment.stop, plan.clock is Clock.LIVE
+
+    def elapsed_ns() -> float:
+        """A budget is time of the clock under which the trials run."""
+        return runner.elapsed_s * 1e9 if live else runner.trials_ns
+
     stopping = Stopping(
         # A fixed number of blocks is cut short only by its budget, and never by what was measured.
         minimum=1 if stop.interval is None and stop.budget_ns is not None else stop.replicates[0],
         enough=enough if stop.interval is not None else None,
-        time_is_up=lambda: stop.budget_ns is not None and runner.elapsed_s * 1e9 > stop.budget_ns,
+        time_is_up=lambda: stop.budget_ns is not None and elapsed_ns() > stop.budget_ns,
+        step_jobs=None if live else 1,
     )
-    alone = frozenset(scenario.key for scenario in plan.scenarios if runs_alone(scenario))
+    # Where computing takes no time, no trial disturbs another.
+    alone = frozenset(scenario.key for scenario in plan.scenarios if live and runs_alone(scenario))
     blocks = [block.trials for block in plan.blocks]
     return runner.run(Schedule(blocks, jobs, stopping, runner.finished, alone), gap_s)
 

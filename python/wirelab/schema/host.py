@@ -196,10 +196,10 @@ class EndpointResult(Received):
     name: str
     exit_code: int | None = None
     signal: int | None = None
-    cpu_user_ns: Unsigned
-    cpu_system_ns: Unsigned
+    cpu_user_ns: Unsigned | None = None
+    cpu_system_ns: Unsigned | None = None
     run_delay_ns: Unsigned | None = None
-    peak_memory_bytes: Unsigned
+    peak_memory_bytes: Unsigned | None = None
     cpu_ready_ns: Unsigned | None = None
     voluntary_switches: Unsigned | None = None
     involuntary_switches: Unsigned | None = None

@@ -98,6 +98,7 @@ impl<'a> Endpoints<'a> {
         let endpoints = (0..self.plan.endpoints.len()).map(|index| self.result(index)).collect();
         let (start_ns, end_ns) = (start.as_nanos(), clock::now().as_nanos());
         let steal_ns = stolen_ns.and_then(|before| waits::steal_ns()?.checked_sub(before));
+        let steal_ns = steal_ns.filter(|_| self.plan.sampling_share.is_some());
         let own_proc = self.own_proc;
         TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, steal_ns, endpoints, own_proc }
     }
@@ -276,16 +277,18 @@ impl<'a> Endpoints<'a> {
         let endpoint = &self.plan.endpoints[index];
         let running = self.running.get(index);
         let reaped = running.and_then(|running| running.ended);
+        // Where computing takes no time, what the kernel counts of it means nothing.
+        let live = self.plan.sampling_share.is_some();
         let run_delay_ns = running.and_then(|running| running.waited_ns?.checked_sub(running.waited_before_ns?));
         let mut result = EndpointResult {
             name: endpoint.name.clone(),
             exit_code: reaped.and_then(|reaped| reaped.exit_code),
             signal: reaped.and_then(|reaped| reaped.signal),
-            run_delay_ns,
+            run_delay_ns: run_delay_ns.filter(|_| live),
             stderr_tail: if self.running.len() > index { tail(&endpoint.stderr) } else { String::new() },
             ..EndpointResult::default()
         };
-        if let Some(usage) = self.usages.get(index) {
+        if let Some(usage) = self.usages.get(index).filter(|_| live) {
             usage.tell(readiness::stated_cpu_time(&endpoint.stdout), &mut result);
         }
         result

@@ -50,9 +50,9 @@ impl Usage {
     /// Add the usage to `result`. `stated` is the CPU time that the endpoint itself reports for when it was ready: it knows the instant better.
     pub fn tell(&self, stated: Option<Duration>, result: &mut EndpointResult) {
         let nanoseconds = |time: Duration| time.as_nanos() as u64;
-        result.cpu_user_ns = nanoseconds(self.cpu_user);
-        result.cpu_system_ns = nanoseconds(self.cpu_system);
-        result.peak_memory_bytes = self.peak_memory_bytes;
+        result.cpu_user_ns = Some(nanoseconds(self.cpu_user));
+        result.cpu_system_ns = Some(nanoseconds(self.cpu_system));
+        result.peak_memory_bytes = Some(self.peak_memory_bytes);
         result.cpu_ready_ns = stated.or(self.ready).map(nanoseconds);
         result.voluntary_switches = Some(self.voluntary_switches);
         result.involuntary_switches = Some(self.involuntary_switches);

@@ -34,7 +34,7 @@ fn spin(host: &mut Host, name: &str, share: Option<f64>) -> TrialResult {
 }
 
 fn cpu_ns(result: &TrialResult) -> u64 {
-    result.endpoints[0].cpu_user_ns + result.endpoints[0].cpu_system_ns
+    cpu_ns(&result.endpoints[0])
 }
 
 /// Control groups that a host made, wherever they are.

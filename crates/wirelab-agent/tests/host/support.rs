@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use wirelab_capture::packet_log::{LogReader, Outcome, Record};
 use wirelab_net::topology::IPV6;
 use wirelab_schema::{
-    AddressFamily, DelaySpec, DirectionReport, EndpointProcess, HostFacts, HostOp, HostReply, HostRequest, HostResult,
+    AddressFamily, DelaySpec, DirectionReport, EndpointProcess, EndpointResult, HostFacts, HostOp, HostReply, HostRequest, HostResult,
     ImpairmentSpec, LinkSpec, OpenSlots, PacketLogHeader, ReadyCondition, ReplayReport, TrialRequest, TrialResult,
     TrialStatus,
 };
@@ -27,6 +27,11 @@ use crate::roles;
 const MARKER: &str = "WIRELAB_TEST_MARKER";
 /// Delay of the links that these tests make.
 pub const ONE_WAY: Duration = Duration::from_millis(10);
+
+/// CPU time, user and system, of an endpoint.
+pub fn cpu_ns(endpoint: &EndpointResult) -> u64 {
+    endpoint.cpu_user_ns.unwrap() + endpoint.cpu_system_ns.unwrap()
+}
 
 /// A host process and a folder for what its endpoints write.
 pub struct Host {

@@ -31,7 +31,8 @@ def resource_lines(folder: Path) -> Iterator[str]:
     if not path.exists():
         return
     for endpoint in read_result(path).endpoints:
-        yield f"{endpoint.name} used {', '.join(_parts(endpoint))}"
+        if parts := list(_parts(endpoint)):
+            yield f"{endpoint.name} used {', '.join(parts)}"
 
 
 def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, Any]]) -> str | None:
@@ -68,8 +69,10 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
 def _parts(endpoint: EndpointResult) -> Iterator[str]:
     user, system, idle = endpoint.cpu_user_ns, endpoint.cpu_system_ns, endpoint.cpu_ready_ns
     before = "" if idle is None else f", of which {idle / 1e6:.3g} before the first exchange"
-    yield f"{(user + system) / 1e6:.3g} ms of CPU time ({user / 1e6:.3g} user, {system / 1e6:.3g} system{before})"
-    yield f"{endpoint.peak_memory_bytes / 1e6:.3g} MB at its peak"
+    if user is not None and system is not None:
+        yield f"{(user + system) / 1e6:.3g} ms of CPU time ({user / 1e6:.3g} user, {system / 1e6:.3g} system{before})"
+    if (peak := endpoint.peak_memory_bytes) is not None:
+        yield f"{peak / 1e6:.3g} MB at its peak"
     if (shared := endpoint.proportional_memory_bytes) is not None:
         samples = endpoint.memory_samples
         yield f"{shared / 1e6:.3g} MB with shared pages divided (PSS, {samples} sample{'s' * (samples != 1)})"
