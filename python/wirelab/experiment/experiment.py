@@ -169,7 +169,7 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
         choices={factor.path: factor.levels for factor in factors if factor.origin[0] == "choices"},
         sets={path: tuple(levels) for path, levels in source.sets.items()},
         seed=file.seed,
-        clock=file.clock,
+        clock=Clock(file.clock),
         capture=file.capture,
         offloads=file.offloads,
         stop=file.stop,

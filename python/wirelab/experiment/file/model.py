@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -14,7 +14,6 @@ from wirelab.experiment.file.topology import ProxyTable, TopologyTable, TrafficT
 from wirelab.experiment.file.workload import WorkloadTable
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.link import LinkTable
-from wirelab.schema import Clock
 from wirelab.statistic import MEDIAN, PATTERN, read_statistic
 from wirelab.units import UnitError, share
 
@@ -134,8 +133,8 @@ class ExperimentFile(Table):
     congestion_control: Annotated[str, AfterValidator(read_congestion_control)] = Field(
         default="cubic", description="Congestion control of TCP, by Linux's name.", examples=["cubic", "reno", "bbr"]
     )
-    clock: Clock = Field(
-        default=Clock.LIVE,
+    clock: Literal["live", "virtual"] = Field(
+        default="live",
         description='`"live"` measures time by this machine\'s clock, `"virtual"` by that of a kernel of its own, '
         "which jumps over idle time (docs/guide/virtual-clock.md). `run --clock` does the same.",
     )
