@@ -42,7 +42,7 @@ def workload_words(workload: WorkloadSpec) -> str:
 def _arrival_words(arrival: ArrivalSpec) -> str:
     if isinstance(arrival, Closed):
         return "the next starts when one ends"
-    return f"{arrival.process} arrivals at {arrival.rate_hz} /s"
+    return f"{arrival.process} arrivals at {arrival.rate_hz:.4g} /s"
 
 
 def _connection_words(policy: ConnectionPolicy) -> str:

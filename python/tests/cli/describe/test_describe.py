@@ -34,6 +34,10 @@ def test_a_name_is_described_without_its_kind() -> None:
         assert run("describe", name) == (0, described(kind, name), "")
     code, _, err = run("describe", "coapp")
     assert (code, err.splitlines()[0]) == (2, "error: unknown name 'coapp'")
+    code, _, err = run("describe", "quic-keep-alive")
+    assert (code, err) == (
+        2, "error: 'quic-keep-alive' is a setting of h3, mqtt+quic\nhint: wirelab describe h3 describes it\n"
+    )  # fmt: skip
     code, _, err = run("describe", "protocol")
     assert (code, err.splitlines()[0]) == (2, "error: which protocol?")
 

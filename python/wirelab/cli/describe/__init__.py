@@ -289,6 +289,7 @@ KINDS: dict[str, Callable[[str], str]] = {
 
 def _of_any_kind(name: str) -> str:
     from wirelab.cli.list import KINDS as LISTS
+    from wirelab.schema import registered
 
     known = {kind: [listed for listed, _ in LISTS[f"{kind}s"]()] for kind in KINDS}
     for kind, describe in KINDS.items():
@@ -300,6 +301,9 @@ def _of_any_kind(name: str) -> str:
         return describe_page(name)
     if path.suffix == ".toml":
         return _link(name) if _is_link(path) else _experiment(name)
+    if having := [each.name for each in registered().protocols if each.setting(name) is not None]:
+        what = f"'{name}' is a setting of {', '.join(having)}"
+        raise WirelabError(what, hint=f"{launched(f'describe {having[0]}')} describes it")
     hint = offer(name, {each for names in known.values() for each in names})
     raise WirelabError(f"unknown name '{name}'", hint=hint or f"{launched('list')} shows all names")
 
