@@ -121,6 +121,9 @@ class FakeHost:
         self.replaced += 1
         self._waiting.clear()
 
+    def lane(self, number: int) -> int:
+        return number
+
     def ask_agent(self, arguments: Sequence[str], seed: int) -> None:
         raise AssertionError("these tests make no files")
 

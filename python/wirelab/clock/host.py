@@ -69,6 +69,9 @@ class Host(Protocol):
     def replace(self) -> None:
         """Have another host with the same lanes; of the trials that run, `wait` returns none."""
 
+    def lane(self, number: int) -> int:
+        """The lane that a request names for this one of as many parallel trials."""
+
     def ask_agent(self, arguments: Sequence[str], seed: int) -> None:
         """Have the agent make files in the campaign's folder, with random numbers of this seed if that can be."""
 
@@ -139,6 +142,10 @@ class AgentHost:
         self._end()
         self._spawn()
         self.open(self._lanes)
+
+    def lane(self, number: int) -> int:
+        """The same."""
+        return number
 
     def ask_agent(self, arguments: Sequence[str], seed: int) -> None:  # noqa: ARG002 (this machine's are its own)
         """On this machine."""

@@ -139,7 +139,7 @@ class Runner:
         require_space(self._campaign.folder)
         folder = self._campaign.trial_folder(trial.trial)
         remove_any(folder)
-        request = self._endpoints.request(scenario, trial, assignment.lane, folder)
+        request = self._endpoints.request(scenario, trial, self._host.lane(assignment.lane), folder)
         self._host.start(request)
         self._next_start = self._clock() + self._gap_s
         self._running[trial.trial] = running

@@ -44,6 +44,11 @@ def check_scenario(
         raise WirelabError(what, source.where(("capture",)), hint='capture = false, or backend = "wirelab"')
     if file.offloads:
         _check_offloads(source, scenario)
+    if file.clock == "virtual" and scenario.cpu:
+        what = "under the virtual clock computing takes no time, and a limit of CPU time would change nothing"
+        limited = next(iter(scenario.cpu))
+        where = source.where(origin(f"{limited}.cpu", (limited, "cpu")))
+        raise WirelabError(what, where, hint='remove it, or clock = "live"')
     _check_hosts(source, file, scenario)
     _check_ports(source, protocol, scenario)
     if Role.PROXY in protocol.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
