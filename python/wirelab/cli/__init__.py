@@ -97,6 +97,10 @@ GROUPS = {
             "wirelab.cli.analyze:command", "Analyze again: turn the dataset of a run into estimates and verdicts.",
             "results/quickstart",
         ),
+        "verify": Verb(
+            "wirelab.cli.verify:command", "Check the records of a run under the virtual clock, or run it again.",
+            "results/quickstart --again", "a record differs",
+        ),
         "check-implementation": Verb(
             "wirelab.cli.check_implementation:command",
             "Try a program of implementations.toml on the endpoint contract.", "curl", "the program broke the contract",

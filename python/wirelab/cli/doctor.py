@@ -29,12 +29,14 @@ def command(*, as_json: bool) -> int:
     program = agent.find_agent()
     checks = _parsed(agent.ask(program, ["probe"], allowed=frozenset({0, 1})))
     programs = {name: (version(entry), entry.install) for name, entry in load(None).items()}
+    kernel = _kernel()
     if as_json:
         found = {name: said for name, (said, _) in programs.items()}
-        click.echo(json.dumps({"agent": str(program), "checks": checks, "programs": found}, indent=1))
+        click.echo(json.dumps({"agent": str(program), "checks": checks, "kernel": kernel, "programs": found}, indent=1))
     else:
         console = Console(highlight=False, soft_wrap=True)
         _print_checks(console, checks)
+        _print_kernel(console, kernel, all(check["ok"] or check["optional"] for check in checks))
         _print_programs(console, programs)
     return 0 if all(check["ok"] or check["optional"] for check in checks) else 1
 
@@ -63,6 +65,28 @@ def _print_checks(console: Console, checks: list[dict[str, object]]) -> None:
         if check["cure"]:
             for cure in str(check["cure"]).splitlines():
                 console.print(Text(f"    {'':<{width}}  {cure}", style="yellow"))
+
+
+def _kernel() -> str | None:
+    """The kernel of the virtual clock; None if it is not built."""
+    from wirelab.clock.kernel import find_kernel
+
+    found = find_kernel()
+    return None if found is None else f"Linux {found.version}, {found.hertz} Hz, recipe {found.recipe}"
+
+
+def _print_kernel(console: Console, kernel: str | None, can_run: bool) -> None:
+    from rich.text import Text
+
+    from wirelab.launcher import launched
+
+    console.print("\nVirtual clock, for experiments with --clock virtual")
+    if kernel is not None:
+        console.print(Text.assemble(("ok  ", "green"), kernel))
+    else:
+        console.print(Text.assemble(("-   ", "dim"), f"no kernel: {launched('clock build')}"))
+    if not can_run:
+        console.print(Text("    It needs neither root nor namespaces on this machine.", style="yellow"))
 
 
 def _print_programs(console: Console, programs: dict[str, tuple[str | None, str]]) -> None:

@@ -118,6 +118,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         click.echo((folder / "estimates.json").read_text(encoding="utf-8"), nl=False)
     else:
         _tell(campaign, folder)
+    if summary.digest is not None:
+        click.echo(f"Digest  {summary.digest}", err=True)
     if summary.failed:
         again = f"{summary.failed} of {summary.total} trials failed; the same command with --retry-failed repeats them"
         console.print(again, markup=False, soft_wrap=True)

@@ -6,15 +6,17 @@ import hashlib
 import importlib.metadata
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 import wirelab
 from wirelab import agent as agents
+from wirelab.clock.kernel import Kernel
 from wirelab.experiment.programs.implementations import Implementation
 from wirelab.runner.implementations import version
 from wirelab.schema import HostFacts
-from wirelab.schema.record import FACTS, AgentVersion, CampaignRecord, ProgramVersion, RunRecord
+from wirelab.schema.record import FACTS, AgentVersion, CampaignRecord, KernelRecord, ProgramVersion, RunRecord
 from wirelab.schema.replaced import replace_file
 
 LIBRARIES = ("numpy", "polars", "scipy", "pydantic")
@@ -26,7 +28,11 @@ def now() -> str:
 
 
 def collect(
-    agent: Path, host: HostFacts, implementations: Mapping[str, Implementation], command: Sequence[str]
+    agent: Path,
+    host: HostFacts,
+    implementations: Mapping[str, Implementation],
+    command: Sequence[str],
+    kernel: Kernel | None = None,
 ) -> CampaignRecord:
     """The data that a reader needs to repeat the campaign elsewhere, without the user's name; no run yet."""
     return CampaignRecord(
@@ -37,12 +43,18 @@ def collect(
         uv_lock_sha256=_lock_digest(),
         os=_os_name(),
         host=host,
+        kernel=None if kernel is None else kernel_record(kernel),
         implementations={
             name: ProgramVersion(title=program.title, homepage=program.homepage, version=version(program))
             for name, program in implementations.items()
         },
         command=tuple(_without_home(word) for word in command),
     )
+
+
+def kernel_record(kernel: Kernel) -> KernelRecord:
+    """A kernel without its path, which is this user's."""
+    return KernelRecord(**{key: value for key, value in asdict(kernel).items() if key != "path"})
 
 
 def write(campaign: Path, record: CampaignRecord, runs: Iterable[RunRecord]) -> None:

@@ -74,3 +74,5 @@ class Summary:
     """Failed trials with exchanges that the packets of the link do not confirm."""
     unusable: int = 0
     """Trials that are kept and of which nothing is estimated, for the link was so late that a timer may have fired."""
+    digest: str | None = None
+    """SHA-256 of the records, under the virtual clock."""

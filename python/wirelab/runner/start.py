@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from wirelab import agent as agents
 from wirelab.clock.guest import Machine, memory_folder
 from wirelab.clock.host import AgentHost, Host
-from wirelab.clock.kernel import require_kernel
+from wirelab.clock.kernel import Kernel, require_kernel
 from wirelab.clock.virtual import VirtualHost
-from wirelab.errors import RunError
+from wirelab.errors import RunError, WirelabError
 from wirelab.experiment.duration.trial import runs_alone
 from wirelab.runner import cpus, facts
-from wirelab.runner.campaign import open_campaign
+from wirelab.runner.campaign import Campaign, open_campaign
 from wirelab.runner.certificates import make_certificates
 from wirelab.runner.changes import changed_programs, changed_versions
+from wirelab.runner.digest import campaign_digest
 from wirelab.runner.endpoints import Endpoints, certificate_kind
 from wirelab.runner.entries import needed_programs
 from wirelab.runner.jobs import Jobs, default_jobs, start_gap_ns
@@ -30,7 +31,7 @@ from wirelab.runner.schedule import Schedule, Stopping
 from wirelab.runner.topology import LaneAddresses, lane_links
 from wirelab.schema import Clock, OpenLanes, is_netem
 from wirelab.schema.plan import Plan
-from wirelab.schema.record import RunRecord, read_record
+from wirelab.schema.record import CampaignRecord, RunRecord, read_record
 from wirelab.schema.replaced import replace_file
 from wirelab.site import Page
 
@@ -82,7 +83,8 @@ def run_plan(
         jobs = options.jobs or planned_jobs(plan).number
         live = plan.clock is Clock.LIVE
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9 if live else 0.0
-        host = _host(plan, agent, folder)
+        kernel = None if live else require_kernel()
+        host = _host(kernel, agent, folder)
         try:
             certificates = make_certificates(folder, kinds, host, plan.seed)
             netem = any(is_netem(link) for scenario in plan.scenarios for link in scenario.links)
@@ -108,9 +110,10 @@ def run_plan(
                 opened.settings.get("trial.cpu_quota", "none"),
                 pages,
             )
-            written = facts.collect(agent, opened, implementations, options.command)
+            written = facts.collect(agent, opened, implementations, options.command, kernel)
             recorded = read_record(folder)
             earlier = () if recorded is None else recorded.runs
+            _check_kernel(folder, campaign, recorded, written)
             _report_changed_claims(earlier, this_run, observer)
             for words in (*campaign.lost, *changed, *changed_versions(recorded, written)):
                 observer.say(words)
@@ -119,6 +122,8 @@ def run_plan(
                 if options.probes:
                     probe_campaign(host, agent, plan, folder, observer.say)
                 summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, jobs, enough, gap_s)
+            if not live:
+                summary = replace(summary, digest=campaign_digest(folder, campaign.finished()))
         finally:
             host.close()
         facts.write(folder, written, [*earlier, this_run.model_copy(update={"ended": facts.now(), **asdict(summary)})])
@@ -148,11 +153,23 @@ def run_campaign(
     return runner.run(Schedule(blocks, jobs, stopping, runner.finished, alone), gap_s)
 
 
-def _host(plan: Plan, agent: Path, folder: Path) -> Host:
-    """Where the trials run."""
-    if plan.clock is Clock.LIVE:
+def _host(kernel: Kernel | None, agent: Path, folder: Path) -> Host:
+    """Where the trials run: on this machine, or in guests of the kernel."""
+    if kernel is None:
         return AgentHost(agent, folder / HOST_LOG)
-    return VirtualHost(Machine(agent, require_kernel(), memory_folder()), folder, cpus.mine())
+    return VirtualHost(Machine(agent, kernel, memory_folder()), folder, cpus.mine())
+
+
+def _check_kernel(folder: Path, campaign: Campaign, recorded: CampaignRecord | None, written: CampaignRecord) -> None:
+    """Refuse to add trials of another kernel to those that there are."""
+    if recorded is None or recorded.kernel is None or written.kernel is None or not campaign.finished():
+        return
+    if recorded.kernel.recipe != written.kernel.recipe:
+        raise WirelabError(
+            f"{folder} was measured with another kernel of the virtual clock: recipe {recorded.kernel.recipe}, Linux "
+            f"{recorded.kernel.version}",
+            hint="name another folder with --out, or set the old one aside with --fresh",
+        )
 
 
 def planned_jobs(plan: Plan) -> Jobs:

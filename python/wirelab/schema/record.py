@@ -32,6 +32,21 @@ class ProgramVersion(Border):
     """What the program says of its version; null if it says nothing."""
 
 
+class KernelRecord(Border):
+    """The kernel of the virtual clock."""
+
+    version: str
+    """Version of its source."""
+    recipe: str
+    """Digest of its source, configuration and patches, on which results depend."""
+    hertz: Unsigned
+    """Ticks of its timers in a second."""
+    compiler: str
+    """What compiled it, on which results do not depend."""
+    sha256: str
+    """Digest of the program."""
+
+
 class RunRecord(Border):
     """What one command did to the campaign; what follows `claims_sha256` is known when it ends."""
 
@@ -65,6 +80,8 @@ class RunRecord(Border):
     """How many scenarios that left with fewer trials than asked for."""
     not_run: Unsigned = 0
     """Trials that were not started because a program did not become ready."""
+    digest: str | None = None
+    """SHA-256 of all records of finished trials under the virtual clock, where it is the same in each run."""
 
 
 class CampaignRecord(Border):
@@ -88,6 +105,8 @@ class CampaignRecord(Border):
     """The machine: kernel, CPU, memory, kernel settings read back, scheduling of the link process, and addresses of
     every host.
     """
+    kernel: KernelRecord | None = None
+    """The kernel of the virtual clock; null if this machine's clock was used."""
     implementations: dict[str, ProgramVersion]
     """Each third-party program that plays a role."""
     command: tuple[str, ...]

@@ -8,7 +8,7 @@ from wirelab.report.blocks import Items, Section
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import level_words
 from wirelab.report.protocols import by_proxy, is_secure
-from wirelab.schema import LinkSpec, link_key
+from wirelab.schema import Clock, LinkSpec, link_key
 from wirelab.schema.connections import loss_lines
 
 
@@ -29,12 +29,27 @@ def _limits(campaign: Campaign) -> Iterator[str]:
     yield from _implementations(campaign)
     if proxied := [f"{s.label} ({by_proxy(s.origin)})" for s in campaign.series if s.origin is not None]:
         yield f"A difference to another protocol may come from the proxy and its protocol: {', '.join(proxied)}."
+    yield from _clock(campaign)
     yield (
         f"The link is emulated between processes on one machine: {_radios(campaign)}, {_air(campaign)}, no constrained "
         "device. Client and server share its processors."
     )
     if any(len(campaign.trials.get(scenario.key, [])) == 1 for scenario in campaign.scenarios):
         yield "A scenario has a single trial, so its intervals do not include the spread between trials."
+
+
+def _clock(campaign: Campaign) -> Iterator[str]:
+    """What simulated time means, where it was used."""
+    if campaign.plan.clock is Clock.LIVE:
+        return
+    record = campaign.record
+    kernel = record.kernel if record is not None else None
+    on = f"Linux {kernel.version}, {kernel.hertz} Hz, one CPU" if kernel is not None else "Linux"
+    yield (
+        f"Real protocol stacks in simulated time, CPU cost zero: they run on {on}, whose clock jumps over idle time. "
+        "Computing takes no time, so applications answer at once, and an acknowledgement rides on the answer."
+    )
+    yield "CPU time, memory, load and saturation cannot be measured in simulated time."
 
 
 def _loss(campaign: Campaign) -> Iterator[str]:

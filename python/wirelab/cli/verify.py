@@ -1,0 +1,90 @@
+"""`wirelab verify`: whether the records of a campaign are those that it had, and those of a second run."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wirelab.errors import WirelabError
+from wirelab.launcher import launched
+
+if TYPE_CHECKING:
+    from wirelab.runner.again import Difference
+    from wirelab.schema.plan import Plan
+
+_NAMED = 5
+
+
+@click.command("verify", short_help="Check that the records of a run are unchanged, or run it again and compare.")
+@click.argument("campaign", type=click.Path(path_type=Path))
+@click.option("--again", is_flag=True, help="Run all its trials again, and name the first packet that differs.")
+@click.option("--jobs", "-j", type=click.IntRange(1, 256), metavar="N", help="Trials at a time.  [one for each CPU]")
+def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
+    """Compare the records of CAMPAIGN, which ran under the virtual clock, with its digest or with a second run.
+
+    CAMPAIGN is a folder or a name under results/. Exits with 1 if something differs.
+    """
+    from wirelab.cli.campaigns import existing
+    from wirelab.runner.digest import campaign_digest
+    from wirelab.schema.campaign import JOURNAL, read_journal, read_plan
+    from wirelab.schema.record import read_record
+
+    folder = existing(campaign).resolve()
+    plan, record = read_plan(folder), read_record(folder)
+    recorded = next((run.digest for run in reversed(record.runs) if run.digest), None) if record is not None else None
+    if recorded is None:
+        raise WirelabError(
+            f"{campaign} has no digest: only a run under the virtual clock that came to its end has one",
+            hint=f"{launched('run FILE --clock virtual')} makes one",
+        )
+    planned = {trial.trial for block in plan.blocks for trial in block.trials}
+    last = {entry.trial: entry for entry in read_journal(folder / JOURNAL)[0]}
+    finished = sorted(name for name, entry in last.items() if name in planned and entry.status.final)
+    found = campaign_digest(folder, finished)
+    if found != recorded:
+        click.echo(f"{campaign}: the records are not those of its last run: digest {found}, not {recorded}")
+        return 1
+    if not again:
+        click.echo(f"{campaign}: {len(finished)} trials, digest {found}")
+        return 0
+    return _again(folder, plan, finished, jobs)
+
+
+def _again(folder: Path, plan: Plan, finished: list[str], jobs: int | None) -> int:
+    from rich.console import Console
+
+    from wirelab.cli.progress import LiveProgress
+    from wirelab.cli.terminate import terminated_as_interrupted
+    from wirelab.runner.again import finished_part, run_again
+    from wirelab.runner.start import Options
+
+    part = finished_part(plan, finished)
+    with (
+        tempfile.TemporaryDirectory(prefix="wirelab-again-") as other,
+        terminated_as_interrupted() as check,
+        LiveProgress(Console(stderr=True, highlight=False), check) as progress,
+    ):
+        different = run_again(folder, part, Path(other), Options(jobs=jobs), progress)
+        lines = [_words(folder, Path(other), each) for each in different[:_NAMED]]
+    if not different:
+        click.echo(f"the same bytes in every record of {len(finished)} trials")
+        return 0
+    click.echo("\n".join([f"{len(different)} of {len(finished)} trials differ", *lines]))
+    return 1
+
+
+def _words(folder: Path, other: Path, difference: Difference) -> str:
+    from wirelab.metrics.packets import dissected
+    from wirelab.schema.campaign import PACKET_LOG, TRIALS
+
+    trial = difference.trial
+    if PACKET_LOG in difference.names:
+        one, again = (dissected(each / TRIALS / trial / PACKET_LOG) for each in (folder, other))
+        for number, (first, second) in enumerate(zip_longest(one, again)):
+            if first != second:
+                return f"{trial}: packet {number} is the first that differs:\n  {first}\n  {second}"
+    return f"{trial}: {', '.join(difference.names)}"
