@@ -14,7 +14,7 @@ import pytest
 from tests.runner.fakes import addresses, make_plan, result
 from wirelab.clock.host import AgentHost, HostGoneError, RefusedError
 from wirelab.errors import RunError
-from wirelab.runner import host as runner_host
+from wirelab.clock import host as clock_host
 from wirelab.runner.endpoints import Endpoints
 from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult
 
@@ -121,7 +121,7 @@ def test_closing_ends_the_process(tmp_path: Path, hosts: list[AgentHost]) -> Non
 def test_a_host_that_does_not_end_with_its_stdin_is_killed(
     tmp_path: Path, hosts: list[AgentHost], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner_host, "_CLOSE_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(clock_host, "_CLOSE_TIMEOUT_S", 0.1)
     subject = host(tmp_path, hosts, "opened", "opened")
     subject.open(OpenLanes(lanes=1))
     os.kill(subject.pid, signal.SIGSTOP)

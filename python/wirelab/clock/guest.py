@@ -112,10 +112,13 @@ class Guest:
         """Wait until it is over; the exit codes of its commands. Raises `GuestError` if one could not be run, or the
         guest ended before.
         """
+        assert self.process.stdin is not None
         assert self.process.stderr is not None
-        words = self.process.stderr.read().decode(errors="replace").strip()
-        if self.process.wait():
-            raise GuestError(words or f"wirelab-agent guest ended with {self.process.returncode}")
+        with self.process.stdin, self.process.stderr as said:
+            words = said.read().decode(errors="replace").strip()
+            status = self.process.wait()
+        if status:
+            raise GuestError(words or f"wirelab-agent guest ended with {status}")
         ended = json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
         if ended["error"] is not None:
             raise GuestError(ended["error"])

@@ -113,7 +113,9 @@ class VirtualHost:
     def _watch(self, trial: str, guest: Guest) -> None:
         try:
             over = self._outcome(trial, guest)
-        except (RunError, OSError, ValueError) as error:
+        except RunError as error:
+            over = RefusedError(trial, error.what)
+        except (OSError, ValueError) as error:
             over = RefusedError(trial, str(error))
         self._remove(guest)
         self._over.put(over)

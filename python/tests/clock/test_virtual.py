@@ -1,0 +1,171 @@
+"""The host of the virtual clock, with an agent that plays the guest."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runner.fakes import result
+from wirelab.clock.guest import Machine
+from wirelab.clock.host import RefusedError
+from wirelab.clock.kernel import Kernel
+from wirelab.clock.virtual import VirtualHost
+from wirelab.errors import RunError
+from wirelab.schema import Clock, EndpointProcess, LinkSpec, OpenLanes, TrialRequest, TrialResult
+
+OPENED = {
+    "result": "opened", "kernel": "7.2.12", "cpu": "UML", "cpus": 1, "memory_bytes": 1, "rootless": False,
+    "link_scheduling": "fifo", "settings": {}, "links": [],
+}  # fmt: skip
+AGENT = """#!/usr/bin/env python3
+import json, sys, time
+from pathlib import Path
+
+given = dict(word[2:].split("=", 1) for word in sys.argv[2:])
+unit = Path(given["unit"])
+script = json.loads((unit / "script.json").read_text())
+with open({calls!r}, "a") as calls:
+    calls.write(json.dumps({{"given": given, "script": script}}) + "\\n")
+behaviour = json.loads(Path({behaviour!r}).read_text())
+if "sleep" in behaviour:
+    sys.stdin.read()
+    sys.exit(1)
+if "dies" in behaviour:
+    sys.exit(behaviour["dies"])
+[step] = script["commands"]
+if step["stdin"] is not None:
+    requests = [json.loads(line) for line in (unit / "requests").read_text().splitlines()]
+    replies = [behaviour["replies"][request["op"]] | {{"id": request["id"]}} for request in requests]
+    (unit / "replies").write_text("".join(json.dumps(reply) + "\\n" for reply in replies))
+(unit / "stderr").write_text(behaviour.get("stderr", ""))
+(unit / "result.json").write_text(json.dumps(
+    {{"commands": [{{"exit_code": behaviour.get("code", 0), "signal": None}}], "error": None, "uptime_ns": 7}}
+))
+"""
+
+
+class Played:
+    """An agent whose guests behave as they are told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.agent = folder / "agent"
+        self._calls, self._behaviour = folder / "calls", folder / "behaviour"
+        self.agent.write_text(AGENT.format(calls=str(self._calls), behaviour=str(self._behaviour)))
+        self.agent.chmod(0o755)
+        done = json.loads(result("t").model_dump_json()) | {"result": "trial"}
+        self.behave(replies={"open": OPENED, "run-trial": done})
+        kernel = Kernel(folder / "linux", "7.2.12", "abc", 250, "gcc", "0" * 64)
+        self.campaign = folder / "campaign"
+        self.campaign.mkdir()
+        self.host = VirtualHost(Machine(self.agent, kernel, folder), self.campaign, (0, 1))
+
+    def behave(self, **behaviour: Any) -> None:
+        self._behaviour.write_text(json.dumps(behaviour))
+
+    def calls(self) -> list[Any]:
+        return [json.loads(line) for line in self._calls.read_text().splitlines()]
+
+    def over(self) -> TrialResult | RefusedError | None:
+        return self.host.wait(30.0)
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Played:
+    return Played(tmp_path)
+
+
+def request(trial: str = "t", seed: int = 7) -> TrialRequest:
+    end = EndpointProcess(
+        name="client", host="client", command=("true",), directory=Path("/"), stdout=Path("/o"), stderr=Path("/e"),
+        ends_trial=True,
+    )  # fmt: skip
+    return TrialRequest(
+        trial=trial, lane=0, link=LinkSpec(uplink=(), downlink=()), link_seed=seed, header_bytes=64, congestion_control="cubic",
+        endpoints=(end,), timeout_ns=10**9,
+    )  # fmt: skip
+
+
+def test_each_trial_has_a_guest_whose_script_opens_one_lane_and_runs_it(played: Played) -> None:
+    facts = played.host.open(OpenLanes(lanes=4, clock=Clock.VIRTUAL))
+    assert facts.kernel == "7.2.12"
+    played.host.start(request())
+    over = played.over()
+    assert isinstance(over, TrialResult)
+    assert over.trial == "t"
+    opened, ran = played.calls()
+    assert (opened["given"]["seed"], ran["given"]["seed"]) == ("0", "7")
+    assert ran["script"]["folders"] == [{"folder": str(played.campaign), "at": str(played.campaign)}]
+    assert ran["script"]["commands"][0]["command"] == [str(played.agent), "host", "--one-at-a-time"]
+    assert not list((played.campaign / "guests").iterdir()), "a guest's folder goes with it"
+
+
+def test_guests_that_run_side_by_side_have_a_cpu_each(played: Played) -> None:
+    played.host.open(OpenLanes(lanes=2, clock=Clock.VIRTUAL))
+    played.behave(sleep=True)
+    for number in range(3):
+        played.host.start(request(f"t{number}"))
+    deadline = time.monotonic() + 30
+    while len(played.calls()) < 4 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert sorted(call["given"]["cpu"] for call in played.calls()[1:]) == ["0", "0", "1"]
+    played.host.close()
+    assert not (played.campaign / "guests").exists()
+
+
+def test_a_trial_that_is_cancelled_is_over(played: Played) -> None:
+    played.host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
+    played.behave(sleep=True)
+    played.host.start(request())
+    played.host.cancel("t")
+    over = played.over()
+    assert isinstance(over, RefusedError)
+    assert over.trial == "t"
+
+
+def test_a_guest_that_dies_or_whose_host_fails_is_refused_with_its_words(played: Played) -> None:
+    played.host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
+    played.behave(dies="the guest ended before its script; its console: Kernel panic")
+    played.host.start(request())
+    over = played.over()
+    assert isinstance(over, RefusedError)
+    assert over.message == "the guest ended before its script; its console: Kernel panic"
+    played.behave(code=101, stderr="one\\nthe link process panicked", replies={"open": OPENED, "run-trial": OPENED})
+    played.host.start(request())
+    over = played.over()
+    assert isinstance(over, RefusedError)
+    assert over.message.endswith("ended with [101] in its guest: one | the link process panicked")
+
+
+def test_lanes_that_cannot_be_made_end_the_run(played: Played) -> None:
+    played.behave(replies={"open": {"result": "error", "message": "no veth", "hint": "another kernel"}})
+    with pytest.raises(RunError, match="no veth") as error:
+        played.host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
+    assert error.value.hint == "another kernel"
+
+
+def test_the_agent_makes_files_in_a_guest_of_their_seed(played: Played) -> None:
+    played.host.ask_agent(["certificates", "--out", str(played.campaign / "c")], seed=11)
+    [call] = played.calls()
+    assert call["given"]["seed"] == "11"
+    assert call["script"]["commands"][0]["command"][1] == "certificates"
+    played.behave(code=1, stderr="error: cannot be written")
+    with pytest.raises(RunError, match=r"wirelab-agent certificates: cannot be written"):
+        played.host.ask_agent(["certificates"], seed=11)
+
+
+def test_a_request_does_not_depend_on_what_runs_beside_it(played: Played) -> None:
+    assert [played.host.lane(number) for number in range(3)] == [0, 0, 0]
+    assert played.host.clock_ns() == 0
+
+
+def test_folders_of_guests_that_were_killed_are_removed(played: Played) -> None:
+    left = played.campaign / "guests" / "old"
+    left.mkdir(parents=True)
+    VirtualHost(Machine(played.agent, played.host._machine.kernel, played.folder), played.campaign, (os.getpid() % 2,))
+    assert not left.exists()
