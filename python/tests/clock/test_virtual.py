@@ -135,7 +135,7 @@ def test_a_guest_that_dies_or_whose_host_fails_is_refused_with_its_words(played:
     over = played.over()
     assert isinstance(over, RefusedError)
     assert over.message == "the guest ended before its script; its console: Kernel panic"
-    played.behave(code=101, stderr="one\\nthe link process panicked", replies={"open": OPENED, "run-trial": OPENED})
+    played.behave(code=101, stderr="one\nthe link process panicked", replies={"open": OPENED, "run-trial": OPENED})
     played.host.start(request())
     over = played.over()
     assert isinstance(over, RefusedError)
