@@ -58,8 +58,11 @@ const GRACE: Duration = Duration::from_secs(5);
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Inherited descriptor of a file with the link's description: JSON of a `LinkSpec`.
-    #[arg(long, required_unless_present = "first")]
+    #[arg(long, required_unless_present_any = ["first", "link_file"])]
     link_fd: Option<i32>,
+    /// The file itself, whose clock is a virtual one: nothing spins.
+    #[arg(long, conflicts_with = "link_fd")]
+    link_file: Option<PathBuf>,
     /// What people call the link.
     #[arg(long, default_value = "link")]
     name: String,
@@ -132,7 +135,10 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     // Signals and namespaces before any thread exists.
     let signals = Signals::block()?;
     files::check(&arguments)?;
-    let spec = read_link(arguments.link_fd)?;
+    let (spec, waits) = match &arguments.link_file {
+        Some(file) => (read_link(File::open(file).with_context(|| file.display().to_string())?)?, Waits::Asleep),
+        None => (read_link(inherited_link(arguments.link_fd)?)?, Waits::Spinning),
+    };
     let (ends, other_end) = make_ends(&spec, arguments.server.is_some())?;
     let own = addresses(&spec, &ends)?;
     let addresses = Addresses { client: own.client, server: server_address(own.server, other_end) };
@@ -140,7 +146,7 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     let by_netem = if spec.is_netem() { ", run by netem" } else { "" };
     let name = format!("{}{by_netem}", arguments.name);
     let summary = Summary { name: &name, seed: arguments.seed, addresses, other_end };
-    let link_loop = LinkLoop::start(vec![ends.open_ports()?], Waits::Spinning)?;
+    let link_loop = LinkLoop::start(vec![ends.open_ports()?], waits)?;
     // Everything that is started from now on leaves the link's thread the CPU that it has for itself, if it has one.
     link_loop.cpu().map(scheduling::leave);
     scheduling::lock_memory();
@@ -229,10 +235,13 @@ fn make_ends(spec: &LinkSpec, with_server: bool) -> Result<(SingleLink, OtherEnd
     Ok((SingleLink::create(depth, outer, mtu)?, other_end))
 }
 
-fn read_link(descriptor: Option<i32>) -> anyhow::Result<LinkSpec> {
+fn inherited_link(descriptor: Option<i32>) -> anyhow::Result<File> {
+    Ok(process::inherited(descriptor.context("no descriptor of a link")?)?.into())
+}
+
+fn read_link(mut file: File) -> anyhow::Result<LinkSpec> {
     let mut text = String::new();
-    let file = process::inherited(descriptor.context("no descriptor of a link")?)?;
-    File::from(file).read_to_string(&mut text).context("reading the link's description")?;
+    file.read_to_string(&mut text).context("reading the link's description")?;
     serde_json::from_str(&text).context("reading the link's description")
 }
 

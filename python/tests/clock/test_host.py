@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.runner.fakes import addresses, make_plan, result
+from wirelab.clock import host as clock_host
 from wirelab.clock.host import AgentHost, HostGoneError, RefusedError
 from wirelab.errors import RunError
-from wirelab.clock import host as clock_host
 from wirelab.runner.endpoints import Endpoints
 from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult
 

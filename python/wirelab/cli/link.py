@@ -15,11 +15,11 @@ import sys
 import zlib
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from wirelab.cli.arguments import backend_option, with_backend
+from wirelab.cli.arguments import backend_option, clock_option, with_backend
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.opened import open_file, read_bytes
@@ -125,6 +125,7 @@ def _pcaps(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
 @click.argument("link")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change a value of the link. May be repeated.")
 @backend_option
+@clock_option
 @click.option("--server", callback=_server_words, metavar="COMMAND", help="Run this command at the other end.")
 @click.option(
     "--server-ready",
@@ -150,6 +151,7 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     link: str,
     sets: tuple[str, ...],
     backend: str | None,
+    clock: str | None,
     server: list[str] | None,
     server_ready: str | None,
     server_log: str | None,
@@ -187,13 +189,9 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         raise WirelabError(
             "--pcap: netem does not report when a packet leaves, or that it was dropped", hint="tcpdump does"
         )
-    # An unnamed file, so that nothing has to be removed.
-    descriptor = os.memfd_create("wirelab-link")
-    os.write(descriptor, json.dumps(spec.to_json()).encode())
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    os.set_inheritable(descriptor, True)
-    arguments = ["--link-fd", str(descriptor), "--name", link]
-    arguments += ["--seed", str(secrets.randbits(SEED_BITS) if seed is None else seed)]
+    described = json.dumps(spec.to_json()).encode()
+    seed = secrets.randbits(SEED_BITS) if seed is None else seed
+    arguments = ["--name", link, "--seed", str(seed)]
     for option, text in (
         ("--server", None if server is None else json.dumps(server)),
         ("--server-ready", server_ready),
@@ -202,7 +200,32 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     ):
         arguments += [] if text is None else [f"{option}={text}"]
     arguments += [f"--pcap={end}={file}" for end, file in pcaps.items()]
-    _become(find_agent(), ["link-command", *arguments, *(["--quiet"] if quiet else []), "--", *words])
+    arguments += [*(["--quiet"] if quiet else []), "--", *words]
+    if clock == "virtual":
+        _in_guest(find_agent(), arguments, described, seed)
+    # An unnamed file, so that nothing has to be removed.
+    descriptor = os.memfd_create("wirelab-link")
+    os.write(descriptor, described)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.set_inheritable(descriptor, True)
+    _become(find_agent(), ["link-command", "--link-fd", str(descriptor), *arguments])
+
+
+def _in_guest(agent: Path, arguments: list[str], link: bytes, seed: int) -> NoReturn:
+    """Run the command under the virtual clock, print what it printed, and exit as it did."""
+    from wirelab.clock.guest import HERE, Command, Machine, memory_folder, run_command
+    from wirelab.clock.kernel import require_kernel
+
+    if arguments[-1] == "--":
+        raise WirelabError("a shell needs a terminal, and nobody talks to a guest", hint="write a COMMAND after --")
+    machine, here = Machine(agent, require_kernel(), memory_folder()), Path.cwd()
+    words = (str(agent), "link-command", "--link-file", str(HERE / "link.json"), *arguments)
+    ran = run_command(machine, Command(words, directory=here), [here], seed, {"link.json": link})
+    sys.stdout.buffer.write(ran.stdout)
+    sys.stdout.flush()
+    sys.stderr.buffer.write(ran.stderr)
+    sys.stderr.flush()
+    sys.exit(ran.exit_code if ran.exit_code >= 0 else 128 - ran.exit_code)
 
 
 def _become(agent: Path, arguments: list[str]) -> None:

@@ -166,3 +166,28 @@ def _unfit(folder: Path) -> str | None:
             return None
     except OSError as error:
         return f"cannot be written: {error.strerror}"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command in a guest came to."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+
+
+def run_command(
+    machine: Machine, command: Command, writable: Sequence[Path], seed: int, files: Mapping[str, bytes]
+) -> Ran:
+    """Run a command in a guest to its end; `files` are made in the guest's own folder before."""
+    with tempfile.TemporaryDirectory(prefix="wirelab-guest-") as name:
+        folder = Path(name)
+        for file, content in files.items():
+            (folder / file).write_bytes(content)
+        guest = machine.start(folder, [command], writable, seed)
+        try:
+            [code] = guest.wait()
+        finally:
+            guest.end()
+        return Ran(code, (folder / command.stdout).read_bytes(), (folder / command.stderr).read_bytes())
