@@ -86,8 +86,8 @@ def request(trial: str = "t", seed: int = 7) -> TrialRequest:
         ends_trial=True,
     )  # fmt: skip
     return TrialRequest(
-        trial=trial, lane=0, link=LinkSpec(uplink=(), downlink=()), link_seed=seed, header_bytes=64, congestion_control="cubic",
-        endpoints=(end,), timeout_ns=10**9,
+        trial=trial, lane=0, link=LinkSpec(uplink=(), downlink=()), link_seed=seed, header_bytes=64,
+        congestion_control="cubic", endpoints=(end,), timeout_ns=10**9,
     )  # fmt: skip
 
 
