@@ -264,3 +264,26 @@ def test_a_repeated_trial_that_runs_alone_waits_until_nothing_runs() -> None:
     again = subject.next()
     assert again is not None
     assert again.trial == first.trial
+
+
+def test_with_steps_of_their_own_the_rule_and_the_budget_do_not_depend_on_the_jobs() -> None:
+    def ran(jobs: int) -> tuple[list[str], Cut | None]:
+        over: list[str] = []
+
+        def enough(scenario: str) -> bool:
+            return scenario.endswith("0") and len(over) >= 4
+
+        stopping = Stopping(1, enough, time_is_up=lambda: len(over) >= 7, step_jobs=1)
+        subject = schedule(scenarios=2, blocks=9, jobs=jobs, stopping=stopping)
+
+        def note(assignment: Assignment) -> LatePackets:
+            over.append(assignment.trial.trial)
+            return IN_TIME
+
+        started, _ = drain(subject, note)
+        return sorted(started), subject.cut
+
+    one, cut = ran(1)
+    assert cut is not None
+    assert 4 < len(one) < 18
+    assert [ran(jobs) for jobs in (2, 3, 8)] == [(one, cut)] * 3
