@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from wirelab.cli.arguments import clock_option
 from wirelab.cli.interop import try_pairs
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
@@ -38,13 +39,14 @@ class Check(NamedTuple):
 
 @click.command("check-implementation", short_help="Try a program of implementations.toml on the endpoint contract.")
 @click.argument("name")
+@clock_option
 @click.option(
     "--keep",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Folder for the records of the tests.",
 )
-def command(name: str, keep: Path | None) -> int:
+def command(name: str, clock: str | None, keep: Path | None) -> int:
     """Test one program against the endpoint contract (docs/contract.md).
 
     NAME is one of the shipped implementations, or of the implementations.toml in this folder. It exchanges messages of
@@ -67,7 +69,7 @@ def command(name: str, keep: Path | None) -> int:
         raise WirelabError(f"{keep} is not empty", hint="choose another folder")
     with tempfile.TemporaryDirectory(prefix="wirelab-check-") as temporary:
         folder = keep if keep is not None else Path(temporary)
-        checks = [*_messages(name, programs, folder / "campaign"), *_refusals(program, folder / "refusals")]
+        checks = [*_messages(name, programs, folder / "campaign", clock), *_refusals(program, folder / "refusals")]
     for check in checks:
         click.echo(f"{check.result}  {check.what}{f': {check.why}' if check.why else ''}")
     if not checks:
@@ -79,7 +81,7 @@ def command(name: str, keep: Path | None) -> int:
     return 1 if failed else 0
 
 
-def _messages(name: str, programs: Mapping[str, Implementation], folder: Path) -> Iterable[Check]:
+def _messages(name: str, programs: Mapping[str, Implementation], folder: Path, clock: str | None) -> Iterable[Check]:
     from wirelab.experiment.interop import WORKLOADS, Only, interop_experiment
     from wirelab.link_facts import asking
 
@@ -92,7 +94,9 @@ def _messages(name: str, programs: Mapping[str, Implementation], folder: Path) -
                 continue
             only = Only([protocol], [client], [server])
             with asking() as ask:
-                experiment = interop_experiment(Path.cwd(), only, ask, messages=MESSAGES[workload], workload=workload)
+                experiment = interop_experiment(
+                    Path.cwd(), only, ask, messages=MESSAGES[workload], workload=workload, clock=clock
+                )
             cells = try_pairs(experiment, folder / f"{number}-{workload}", Path.cwd())
             yield from (_message(cell) for cell in cells)
             if server == name:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wirelab.cli.arguments import clock_option
 from wirelab.cli.campaigns import RESULTS
 from wirelab.cli.text import columns
 from wirelab.metrics.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell
@@ -28,6 +29,7 @@ _MARKS = {SUCCEEDED: "ok", FAILED: "FAILED", UNSUPPORTED: "unsupported", ABSENT:
 @click.option(
     "--workload", type=click.Choice(("telemetry", "pubsub")), default="telemetry", help="What they do.  [telemetry]"
 )
+@clock_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -35,7 +37,7 @@ _MARKS = {SUCCEEDED: "ok", FAILED: "FAILED", UNSUPPORTED: "unsupported", ABSENT:
     help="Folder for all records.  [results/interop]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-def command(workload: str, out: Path | None, *, as_json: bool, **only: tuple[str, ...]) -> int:
+def command(workload: str, clock: str | None, out: Path | None, *, as_json: bool, **only: tuple[str, ...]) -> int:
     """Try every client with every server of each protocol, and print the matrix.
 
     Each client sends three messages over new connections and three over one persistent connection. With --workload
@@ -48,7 +50,7 @@ def command(workload: str, out: Path | None, *, as_json: bool, **only: tuple[str
 
     beside = Path.cwd()
     with asking() as ask:
-        experiment = interop_experiment(beside, Only(**only), ask, workload=workload)
+        experiment = interop_experiment(beside, Only(**only), ask, workload=workload, clock=clock)
     cells = try_pairs(experiment, out if out is not None else RESULTS / NAME, beside)
     if as_json:
         click.echo(json.dumps([vars(cell) for cell in cells], indent=1))

@@ -21,6 +21,7 @@ from wirelab.schema.link_answer import AskLink
 NAME = "interop"
 _TEXT = """
 title = "Interoperability of every client with every server"
+clock = "{clock}"
 [factors]
 protocol = [{protocols}]
 "workload.message" = [{messages}]
@@ -49,8 +50,14 @@ class Only(NamedTuple):
     servers: Iterable[str] = ()
 
 
-def interop_experiment(
-    folder: Path, only: Only, ask: AskLink, *, messages: Iterable[str] = ("30 B",), workload: str = "telemetry"
+def interop_experiment(  # noqa: PLR0913 (what is tried, and where)
+    folder: Path,
+    only: Only,
+    ask: AskLink,
+    *,
+    messages: Iterable[str] = ("30 B",),
+    workload: str = "telemetry",
+    clock: str | None = None,
 ) -> Experiment:
     """Every pair of a client and a server that say that they speak the same protocol.
 
@@ -64,7 +71,9 @@ def interop_experiment(
     names = [BUILTIN, *programs]
     clients, servers = _chosen("client", only.clients, names), _chosen("server", only.servers, names)
     factors, work = _WORKLOADS[workload]
-    text = _TEXT.format(protocols=_listed(chosen), messages=_listed(messages), factors=factors, workload=work)
+    text = _TEXT.format(
+        protocols=_listed(chosen), messages=_listed(messages), factors=factors, workload=work, clock=clock or "live"
+    )
     base = resolve(source_of_text(text, NAME, folder), known, ask)
     scenarios = tuple(
         _between(scenario, client, server)
