@@ -6,6 +6,7 @@ pub mod init;
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -30,6 +31,10 @@ const CONSOLE: &str = "console";
 const INIT: &str = "init";
 /// How long the kernel's processes may take to end once they are killed.
 const END: Duration = Duration::from_secs(10);
+/// How long the kernel may take to print its tasks.
+const ANSWER: Duration = Duration::from_millis(500);
+/// Its management console.
+const MANAGEMENT: &str = "uml/guest/mconsole";
 const POLL: Duration = Duration::from_millis(2);
 
 #[derive(clap::Args)]
@@ -158,13 +163,46 @@ fn wait(kernel: Child, patience: Duration, unit: &Path) -> anyhow::Result<()> {
         let _ = events.send(Event::KernelEnded);
     });
     let event = heard.recv_timeout(patience);
+    let busy = if event.is_err() { busy_program(unit) } else { None };
     end_all(id)?;
     match event {
         Ok(Event::KernelEnded) if unit.join(init::RESULT).exists() => Ok(()),
         Ok(Event::KernelEnded) => bail!("the guest ended before its script{}", last_words(unit)),
         Ok(Event::CallerEnded) => bail!("ended, for its caller has"),
-        Err(_) => bail!("the guest was not over after {} s and was ended{}", patience.as_secs(), last_words(unit)),
+        Err(_) => {
+            let spins = busy.map_or_else(String::new, |name| format!("; {name} does not let its clock go on"));
+            bail!("the guest was not over after {} s and was ended{spins}", patience.as_secs())
+        }
     }
+}
+
+/// The program that runs in the guest: one that never waits keeps a virtual clock from going on. The guest's kernel is asked for its tasks,
+/// which it prints on the console (`sysrq t` of its management console, Documentation/virt/uml in Linux).
+fn busy_program(unit: &Path) -> Option<String> {
+    let console = || String::from_utf8_lossy(&fs::read(unit.join(CONSOLE)).unwrap_or_default()).into_owned();
+    let before = console().len();
+    let socket = UnixDatagram::unbound().ok()?;
+    socket.send_to(&request("sysrq t"), unit.join(MANAGEMENT)).ok()?;
+    thread::sleep(ANSWER);
+    running_task(console().get(before..)?)
+}
+
+/// `struct mconsole_request` of arch/um/drivers/mconsole.h in Linux.
+fn request(words: &str) -> Vec<u8> {
+    const MAGIC: u32 = 0xcafe_babe;
+    const VERSION: u32 = 2;
+    const TEXT: usize = 512;
+    let mut bytes: Vec<u8> = [MAGIC, VERSION, words.len() as u32].into_iter().flat_map(u32::to_ne_bytes).collect();
+    bytes.extend_from_slice(words.as_bytes());
+    bytes.resize(12 + TEXT, 0);
+    bytes
+}
+
+/// The name of the first task that runs: `task:NAME state:R …`.
+fn running_task(console: &str) -> Option<String> {
+    let running = console.lines().filter(|line| line.contains("state:R"));
+    let mut names = running.filter_map(|line| line.split("task:").nth(1)?.split_whitespace().next().map(str::to_owned));
+    names.find(|name| !name.starts_with("swapper") && !name.starts_with("rcu"))
 }
 
 /// End the kernel and the processes in which the guest's run.
@@ -199,4 +237,26 @@ fn last_words(unit: &Path) -> String {
     let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(2)..].join(" | ");
     if last.is_empty() { String::new() } else { format!("; its console: {last}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_task_that_runs_is_named_and_the_idle_one_is_not() {
+        let console = "[    1.0] task:init            state:S stack:0     pid:1\n\
+            [    1.0] task:swapper         state:R  running task\n\
+            [    1.0] task:spinner         state:R  running task     stack:0     pid:57\n";
+        assert_eq!(running_task(console).as_deref(), Some("spinner"));
+        assert_eq!(running_task("task:init state:S"), None);
+    }
+
+    #[test]
+    fn a_request_to_the_management_console_has_its_length() {
+        let bytes = request("sysrq t");
+        assert_eq!(bytes.len(), 524);
+        assert_eq!(bytes[8..12], 7_u32.to_ne_bytes());
+        assert_eq!(&bytes[12..19], b"sysrq t");
+    }
 }
