@@ -128,6 +128,7 @@ fn boot(arguments: &Arguments, unit: &Path, console: File) -> anyhow::Result<Chi
         "con0=fd:0,fd:1",
         "uml_dir=uml/",
         "umid=guest",
+        "seccomp=auto",
         "time-travel=inf-cpu",
         &format!("time-travel-start={}", arguments.start_ns),
         &format!("rngseed={}", arguments.seed),
