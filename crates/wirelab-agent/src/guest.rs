@@ -15,9 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use crossbeam_channel::bounded;
-use landlock::{
-    ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
-};
+use landlock::{ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill, killpg};
@@ -183,8 +181,11 @@ fn busy_program(unit: &Path) -> Option<String> {
     let console = || String::from_utf8_lossy(&fs::read(unit.join(CONSOLE)).unwrap_or_default()).into_owned();
     let before = console().len();
     let socket = UnixDatagram::unbound().ok()?;
-    socket.send_to(&request("sysrq t"), unit.join(MANAGEMENT)).ok()?;
-    thread::sleep(ANSWER);
+    // First everything that it says shall come to the console.
+    for words in ["sysrq 8", "sysrq t"] {
+        socket.send_to(&request(words), unit.join(MANAGEMENT)).ok()?;
+        thread::sleep(ANSWER);
+    }
     running_task(console().get(before..)?)
 }
 
@@ -199,11 +200,14 @@ fn request(words: &str) -> Vec<u8> {
     bytes
 }
 
-/// The name of the first task that runs: `task:NAME state:R …`.
+/// The name of the last task that runs and is not the kernel's own, or our first process: `task:NAME state:R … pid:25 … ppid:1 …`.
 fn running_task(console: &str) -> Option<String> {
+    let field =
+        |line: &str, name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name).map(str::to_owned));
     let running = console.lines().filter(|line| line.contains("state:R"));
-    let mut names = running.filter_map(|line| line.split("task:").nth(1)?.split_whitespace().next().map(str::to_owned));
-    names.find(|name| !name.starts_with("swapper") && !name.starts_with("rcu"))
+    // The parent of the kernel's threads is 2, and that of the first process 0.
+    let ours = running.filter(|line| !matches!(field(line, "ppid:").as_deref(), Some("0" | "2")));
+    ours.filter_map(|line| field(line, "task:")).last()
 }
 
 /// End the kernel and the processes in which the guest's run.
@@ -247,8 +251,9 @@ mod tests {
     #[test]
     fn the_task_that_runs_is_named_and_the_idle_one_is_not() {
         let console = "[    1.0] task:init            state:S stack:0     pid:1\n\
-            [    1.0] task:swapper         state:R  running task\n\
-            [    1.0] task:spinner         state:R  running task     stack:0     pid:57\n";
+            [    1.0] task:init            state:R  running task     pid:1     ppid:0\n\
+            [    1.0] task:spinner         state:R  running task     pid:57    ppid:1\n\
+            [    1.0] task:ksoftirqd/0     state:R  running task     pid:10    ppid:2\n";
         assert_eq!(running_task(console).as_deref(), Some("spinner"));
         assert_eq!(running_task("task:init state:S"), None);
     }

@@ -16,9 +16,9 @@ use tempfile::TempDir;
 use wirelab_capture::packet_log::{LogReader, Outcome, Record};
 use wirelab_net::topology::IPV6;
 use wirelab_schema::{
-    AddressFamily, DelaySpec, DirectionReport, EndpointProcess, EndpointResult, HostFacts, HostOp, HostReply, HostRequest, HostResult,
-    ImpairmentSpec, LinkSpec, OpenSlots, PacketLogHeader, ReadyCondition, ReplayReport, TrialRequest, TrialResult,
-    TrialStatus,
+    AddressFamily, DelaySpec, DirectionReport, EndpointProcess, EndpointResult, HostFacts, HostOp, HostReply,
+    HostRequest, HostResult, ImpairmentSpec, LinkSpec, OpenSlots, PacketLogHeader, ReadyCondition, ReplayReport,
+    TrialRequest, TrialResult, TrialStatus,
 };
 
 use crate::machine::{AGENT, PATIENCE, copy_program, eventually, network_namespaces, numbers_in};
