@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import shutil
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirelab.clock.guest import Command, Guest, GuestError, Machine
+from wirelab.clock.guest import START_NS, Command, Guest, GuestError, Machine
 from wirelab.clock.host import RefusedError
 from wirelab.errors import RunError
 from wirelab.schema import HostError, HostFacts, OpenLanes, OpenRequest, RunTrial, TrialDone, TrialRequest, TrialResult
+from wirelab.schema.campaign import TRIALS
 from wirelab.schema.host import Opened, parse_reply
 
 _OPEN, _RUN = 1, 2
@@ -73,7 +75,9 @@ class VirtualHost:
         return 0
 
     def start(self, request: TrialRequest) -> None:
-        """Begin a trial in a guest."""
+        """Begin a trial in a guest, whose files seem to be as old as its clock."""
+        for path in (self._folder / TRIALS / request.trial).rglob("*"):
+            os.utime(path, ns=(START_NS, START_NS))
         guest = self._start(request.trial, [request], seed=request.link_seed)
         self._running[request.trial] = guest
         threading.Thread(target=self._watch, args=(request.trial, guest), name="guest", daemon=True).start()
