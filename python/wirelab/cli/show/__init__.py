@@ -78,9 +78,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if slowest or (place.trial is None and exchange is None):
         rows = _one(rows, metric, slowest=slowest)
     elif place.trial is None and not rows.is_empty():
-        # Each trial has one of this number: the first, in the order of the plan.
-        order = [each.trial for block in plan.blocks for each in block.trials]
-        rows = rows.filter(rows["trial"] == min(rows["trial"].unique(), key=order.index))
+        # Each trial has one of this number: that of the first is shown.
+        rows = rows.filter(rows["trial"] == rows["trial"][0])
     if rows.is_empty() and (place.trial is None or slowest or exchange is not None):
         raise WirelabError(f"{campaign} has no such exchange", hint=f"its trials are in {campaign / TRIALS}")
     shown = place.trial if place.trial is not None else rows["trial"][0]
