@@ -14,8 +14,8 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from wirelab.runner import cpus
 from wirelab.clock.host import AgentHost, RefusedError
+from wirelab.runner import cpus
 from wirelab.runner.probes import start_probes
 from wirelab.schema import LinkSpec, OpenLanes, TrialResult, TrialStatus, is_netem
 from wirelab.schema.campaign import RESULT
