@@ -47,7 +47,13 @@ impl SharedRing {
             return Err(io::Error::last_os_error());
         }
         let memory = NonNull::new(memory.cast()).expect("mmap gives no null");
-        Ok(Self { memory, frame_bytes, frames })
+        let ring = Self { memory, frame_bytes, frames };
+        // A child needs no copy of it, and a kernel that runs as a program (User-Mode Linux) cannot make one.
+        // SAFETY: advice on the mapping made above, of its whole length.
+        if unsafe { libc::madvise(ring.memory.as_ptr().cast(), bytes, libc::MADV_DONTFORK) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(ring)
     }
 
     /// Bytes of each frame.
