@@ -30,6 +30,7 @@ _FIXED = {
     "KBUILD_BUILD_VERSION": "1",
 }
 """What the kernel says of its build, which is mixed into its random numbers."""
+_FACTS = "kernel.json"
 _RESERVE_BYTES = 4 << 30
 _ERROR_LINES = 12
 _FILES = 2300
@@ -52,10 +53,12 @@ class Kernel:
     compiler: str
     sha256: str
     """Of the program, which another compiler makes differently."""
+    origin: str = ""
+    """Digest of the source's package, or the folder of its tree."""
 
 
 def find_kernel() -> Kernel | None:
-    """The kernel that `WIRELAB_KERNEL` names, or the one built from the most preferred source."""
+    """The kernel that `WIRELAB_KERNEL` names, or the one built from the most preferred source, or the newest built."""
     if named := os.environ.get(VARIABLE):
         found = _read(Path(named))
         if found is None:
@@ -64,7 +67,10 @@ def find_kernel() -> Kernel | None:
     for source in sources.accepted():
         if (found := _read(_place(recipe(source.sha256)))) is not None:
             return found
-    return None
+    facts = sorted(kernels_folder().glob(f"*/{_FACTS}"), key=lambda path: path.stat().st_mtime)
+    built = filter(None, (_read(path.parent) for path in reversed(facts)))
+    # One of another configuration or patch is from before an update.
+    return next((each for each in built if each.path.parent == _place(recipe(each.origin))), None)
 
 
 def require_kernel() -> Kernel:
@@ -110,9 +116,11 @@ def build(source: Source | Path, tell: Tell, jobs: int) -> Kernel:
     _run(["strip", "-o", str(program), str(tree / "linux")], tree, work / "build.log")
     version = source.version if isinstance(source, Source) else _version(tree)
     digest = hashlib.sha256(program.read_bytes()).hexdigest()
-    built = Kernel(program, version, identity, HERTZ, _compiler(), digest)
+    # A tree may have been changed: what was made of it tells.
+    made = identity if isinstance(source, Source) else recipe(f"program {digest}")
+    built = Kernel(program, version, made, HERTZ, _compiler(), digest, origin)
     facts = {key: value for key, value in asdict(built).items() if key != "path"}
-    (place / "kernel.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    (place / _FACTS).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     shutil.rmtree(work)
     if isinstance(source, Source):
         (kernels_folder() / source.file).unlink(missing_ok=True)
@@ -142,7 +150,7 @@ def _place(identity: str) -> Path:
 def _read(place: Path) -> Kernel | None:
     """The kernel in this folder, if a build there came to its end."""
     try:
-        return Kernel(path=place / "linux", **json.loads((place / "kernel.json").read_text(encoding="utf-8")))
+        return Kernel(path=place / "linux", **json.loads((place / _FACTS).read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         return None
 

@@ -54,7 +54,7 @@ def collect(
 
 def kernel_record(kernel: Kernel) -> KernelRecord:
     """A kernel without its path, which is this user's."""
-    return KernelRecord(**{key: value for key, value in asdict(kernel).items() if key != "path"})
+    return KernelRecord(**{key: value for key, value in asdict(kernel).items() if key not in {"path", "origin"}})
 
 
 def write(campaign: Path, record: CampaignRecord, runs: Iterable[RunRecord]) -> None:
