@@ -39,7 +39,7 @@ __all__ = [
     "with_bounds",
 ]  # fmt: skip
 
-_SHARES = {"%": Fraction(1, 100)}
+_SHARES = {"%": Fraction(1, 100), "ppm": Fraction(1, 10**6)}
 _PACKETS = {"packets": Fraction(1), "packet": Fraction(1)}
 _LEVELS = {"dBm": Fraction(1)}
 _FREQUENCIES = {"/s": Fraction(1), "/min": Fraction(1, 60), "/h": Fraction(1, 3600), "Hz": Fraction(1)}

@@ -78,6 +78,9 @@ pub struct RequestResponse {
     pub timeout_ns: u64,
     /// Which connection an exchange uses.
     pub connection: ConnectionPolicy,
+    /// What a client is on; absent, an ideal machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
 }
 
 /// Sizes of the responses' bodies.
@@ -136,6 +139,9 @@ pub struct Telemetry {
     pub timeout_ns: u64,
     /// Which connection an exchange uses.
     pub connection: ConnectionPolicy,
+    /// What a client is on; absent, an ideal machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
 }
 
 /// Parameters of `pubsub`.
@@ -176,6 +182,21 @@ pub struct Stream {
     /// What the player buffers: it plays the first message so long after it came, and each later one as long after as it was published later. A
     /// message that is not there then is late.
     pub playout_delay_ns: u64,
+}
+
+/// The device of each client: when it begins, how exact its oscillator is, and how long it computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// A client begins up to so much later than at once, at an instant drawn from the trial's seed.
+    pub start_phase_ns: u64,
+    /// The most by which a client's oscillator is fast or slow, in billionths (0.001 ppm). Its error is drawn from the trial's seed, and the gaps
+    /// between its arrivals have it.
+    pub drift_ppb: u32,
+    /// How long a client computes for each exchange, before it sends anything of it on its connection.
+    pub message_ns: u64,
+    /// How long a client computes for each connection, before it opens it.
+    pub handshake_ns: u64,
 }
 
 /// The arrival process of exchanges.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wirelab.schema import WorkloadSpec
+from wirelab.schema import Device, WorkloadSpec
 from wirelab.schema.workload import (
     ArrivalSpec,
     Closed,
@@ -35,8 +35,22 @@ def workload_words(workload: WorkloadSpec) -> str:
     return (
         f"{workload.exchanges} exchanges a trial{of_each}, {content}; {_arrival_words(workload.arrival)}, "
         f"{workload.concurrency} concurrent; {_connection_words(workload.connection)}; "
-        f"time-out {format_duration(workload.timeout_ns)}"
+        f"time-out {format_duration(workload.timeout_ns)}{_device_words(workload.device)}"
     )
+
+
+def _device_words(device: Device | None) -> str:
+    if device is None:
+        return ""
+    parts = {
+        "clients begin within {}": device.start_phase_ns,
+        "compute {} for each message": device.message_ns,
+        "compute {} for each handshake": device.handshake_ns,
+    }
+    words = [text.format(format_duration(ns)) for text, ns in parts.items() if ns]
+    if device.drift_ppb:
+        words.append(f"oscillators within {device.drift_ppb / 1000:g} ppm")
+    return f"; {', '.join(words)}"
 
 
 def _arrival_words(arrival: ArrivalSpec) -> str:

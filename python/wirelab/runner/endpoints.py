@@ -324,7 +324,8 @@ def trial_timeout_ns(workload: WorkloadSpec) -> int:
     arrivals = (
         workload.exchanges / workload.arrival.rate_hz * 1e9 if isinstance(workload.arrival, Fixed | Poisson) else 0.0
     )
-    return rounds * workload.timeout_ns + 2 * round(arrivals) + TRIAL_GRACE_NS
+    phase_ns = workload.device.start_phase_ns if workload.device is not None else 0
+    return rounds * workload.timeout_ns + phase_ns + 2 * round(arrivals) + TRIAL_GRACE_NS
 
 
 def _capture(folder: Path) -> CaptureFiles:

@@ -114,6 +114,7 @@ from wirelab.schema.link_spec import (
 from wirelab.schema.resource import RESOURCE_COLUMNS, FoundBy, ResourceTiming
 from wirelab.schema.workload import (
     Closed,
+    Device,
     Fixed,
     NewConnection,
     PageIdentity,
@@ -157,6 +158,7 @@ __all__ = [
     "DirectionReport",
     "DropCause",
     "DropCount",
+    "Device",
     "DropTail",
     "Duplicate",
     "DutyCycle",

@@ -54,6 +54,24 @@ class Persistent(Border):
 ConnectionPolicy = Annotated[NewConnection | Resumed | Persistent, Field(discriminator="policy")]
 
 
+class Device(Border):
+    """The device of each client: when it begins, how exact its oscillator is, and how long it computes."""
+
+    start_phase_ns: Unsigned = 0
+    """The latest that a client begins, at an instant drawn from the trial's seed."""
+    drift_ppb: Unsigned = 0
+    """The largest error of a client's oscillator, in billionths; drawn from the trial's seed."""
+    message_ns: Unsigned = 0
+    """Computing before each exchange."""
+    handshake_ns: Unsigned = 0
+    """Computing before each connection."""
+
+    @property
+    def varies(self) -> bool:
+        """Whether something is drawn from the seed."""
+        return self.start_phase_ns > 0 or self.drift_ppb > 0
+
+
 class RequestWorkload(Border):
     """Clients ask, and each answer ends an exchange."""
 
@@ -63,6 +81,8 @@ class RequestWorkload(Border):
     concurrency: Unsigned
     timeout_ns: Unsigned
     connection: ConnectionPolicy
+    device: Device | None = None
+    """None is an ideal machine, which begins at once and computes in no time."""
 
     @property
     def rows(self) -> int:

@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use wirelab_schema::{HostOp, OpenSlots, TrialRequest, TrialResult, TrialStatus};
 
 use crate::machine::{eventually, namespaces_work};
-use crate::support::{Host, ONE_WAY, delay};
+use crate::support::{Host, ONE_WAY, cpu_ns, delay};
 
 /// A host whose trials may limit CPU time; `None` if the machine does not allow it, which is printed.
 fn host() -> Option<Host> {
@@ -31,10 +31,6 @@ fn spin(host: &mut Host, name: &str, share: Option<f64>) -> TrialResult {
     let mut trial = host.trial(name, delay(ONE_WAY), vec![host.endpoint("client", &["sh", "-c", words])]);
     trial.cpu_shares.extend(share.map(|share| ("client".to_owned(), share)));
     host.run(trial)
-}
-
-fn cpu_ns(result: &TrialResult) -> u64 {
-    cpu_ns(&result.endpoints[0])
 }
 
 /// Control groups that a host made, wherever they are.
@@ -63,7 +59,8 @@ fn a_host_with_a_tenth_of_a_cpu_computes_less_and_the_trial_says_that_it_was_hel
     let limit = limited.cpu_limits["client"];
     assert_eq!((limit.quota_ns, limit.period_ns), (1_000_000, 10_000_000));
     assert!(limit.throttled_periods > 5 && limit.throttled_ns > 100_000_000, "{limit:?}");
-    assert!(cpu_ns(&limited) * 2 < cpu_ns(&free), "{} of {}", cpu_ns(&limited), cpu_ns(&free));
+    let [limited_ns, free_ns] = [&limited, &free].map(|result| cpu_ns(&result.endpoints[0]));
+    assert!(limited_ns * 2 < free_ns, "{limited_ns} of {free_ns}");
     let [group] = &groups(&host)[..] else { panic!("{:?}", groups(&host)) };
     assert!(!fs::read_dir(group).unwrap().flatten().any(|entry| entry.path().is_dir()), "a trial left its group");
 }

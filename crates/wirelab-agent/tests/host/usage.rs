@@ -3,7 +3,7 @@
 use wirelab_schema::{EndpointProcess, EndpointResult};
 
 use crate::machine::namespaces_work;
-use crate::support::{Host, ONE_WAY, delay};
+use crate::support::{Host, ONE_WAY, cpu_ns, delay};
 
 fn used(endpoints: impl FnOnce(&Host) -> Vec<EndpointProcess>) -> Vec<EndpointResult> {
     let mut host = Host::start();

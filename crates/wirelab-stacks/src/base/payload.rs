@@ -40,6 +40,8 @@ pub enum Draw {
     Arrivals,
     /// Message IDs, tokens and waits of CoAP.
     Coap,
+    /// When a device begins, and the error of its oscillator.
+    Device,
 }
 
 /// The generator for one purpose.

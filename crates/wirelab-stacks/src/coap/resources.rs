@@ -247,6 +247,7 @@ mod tests {
             concurrency: 1,
             timeout_ns: 1_000_000_000,
             connection: ConnectionPolicy::New,
+            device: None,
         };
         let application = Application::new(
             &context(work.into(), NoRecorder).0.parameters,

@@ -1,38 +1,22 @@
-//! The driver of `request-response` and `telemetry`: the arrival process, concurrency, connection policy, time-out and outcome of every exchange of
-//! every client, the same for all stacks. `pubsub` and `stream`, in which clients wait instead of asking, have theirs in [`pubsub`](listen).
-//!
-//! An open-loop exchange keeps its intended start when it starts late, so that a stall is not hidden (coordinated omission). An exchange starts
-//! when it has one of the `concurrency` places; if it must then wait for a persistent connection that carries one exchange at a time, the wait is
-//! part of it, as it is for a user.
-//!
-//! A new connection is closed after its exchange has ended: what is said in closing (TLS close_notify, FIN, GOAWAY, CONNECTION_CLOSE) is handed
-//! to the kernel before the next exchange starts, and its answers are not waited for. These few small packets share the link with the next
-//! exchange's first ones, as they do when a program runs once for each exchange; on a link without a rate limit they delay nothing.
+//! Workloads: which kinds there are, what each asks for, and what a client of a protocol does for its driver.
 
 mod changes;
+mod driver;
 mod pubsub;
 mod schedule;
 
-use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::time::Duration;
 
-use futures_util::future::{join_all, try_join_all};
-use tokio::sync::Mutex;
 use wirelab_schema::{
-    ArrivalSpec, ConnectionPolicy, Exchange, Outcome, PageLoads, PubSub, RequestResponse, SettingDescription,
-    WorkloadSpec,
+    ArrivalSpec, ConnectionPolicy, PageLoads, PubSub, RequestResponse, SettingDescription, WorkloadSpec,
 };
 
+use crate::StackError;
 pub use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::settings;
-use crate::recorder::Recorder;
-use crate::{Clock, Context, StackError, registry};
 pub use changes::{Changes, Messages, Publication, Waiting};
+pub use driver::drive;
 pub use pubsub::{Subscriber, listen};
-use schedule::Schedule;
 
 /// Workload kinds, as descriptors list them.
 pub const REQUEST_RESPONSE: &str = "request-response";
@@ -73,6 +57,7 @@ impl Work {
                 concurrency: work.concurrency,
                 timeout_ns: work.timeout_ns,
                 connection: work.connection,
+                device: work.device,
             }),
             WorkloadSpec::PubSub(work) => Work::Changes(work),
             WorkloadSpec::Stream(work) => Work::Changes(PubSub {
@@ -135,9 +120,6 @@ pub fn after_timeout_setting() -> SettingDescription {
 
 const AFTER_TIMEOUT: &str = "after-timeout";
 const RECONNECT: &str = "reconnect";
-
-/// How often the exchange that gets a session is tried.
-const SESSION_TRIES: u32 = 3;
 
 /// The protocol code of a client: the driver does the rest.
 pub trait Client: Send + Sync + 'static {
@@ -224,239 +206,5 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
     }
 }
 
-/// Performs the workload with a client of `make` for each of its `clients`, counted from 0: says `ready` before the first exchange, and records
-/// every exchange, until done or stopped.
-/// Exchanges under way when it is stopped are not recorded.
-pub async fn drive<C: Client>(
-    context: Context,
-    make: impl Fn(&Context, u32) -> Result<C, StackError>,
-) -> Result<(), StackError> {
-    let workload = Work::exchanges(&context.parameters.workload);
-    let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
-    let is_answered = registry::unanswered(&context.parameters).is_none();
-    let reconnects = context.parameters.settings.get(AFTER_TIMEOUT).is_some_and(|chosen| chosen == RECONNECT);
-    let Context { parameters, clock, recorder, mut stop, ready, .. } = context;
-    let slots = match workload.connection {
-        ConnectionPolicy::New | ConnectionPolicy::Resumed => 0,
-        ConnectionPolicy::Persistent { connections } => connections,
-    };
-    let places = workload.concurrency.min(workload.exchanges);
-    let recorder = Mutex::new(recorder);
-    let of_client = |(client, number)| Driver {
-        number,
-        schedule: Mutex::default(),
-        slots: (0..slots).map(|_| Slot::default()).collect(),
-        next_slot: AtomicUsize::new(0),
-        recorder: &recorder,
-        client,
-        clock: clock.clone(),
-        workload: &workload,
-        is_answered,
-        reconnects,
-    };
-    let drivers: Vec<_> = clients.into_iter().zip(0..).map(of_client).collect();
-    let all_places = || drivers.iter().flat_map(|driver| (0..places).map(move |_| driver));
-    let work = async {
-        if workload.connection == ConnectionPolicy::Resumed {
-            join_all(all_places().map(Driver::get_session)).await;
-        }
-        ready(BTreeMap::new());
-        let origin_ns = clock.now_ns();
-        for driver in &drivers {
-            let schedule =
-                Schedule::new(&workload.arrival, workload.exchanges, parameters.seed, driver.number, origin_ns);
-            *driver.schedule.lock().await = Some(schedule);
-        }
-        try_join_all(all_places().map(Driver::fill_place)).await.map(drop)
-    };
-    let ended = tokio::select! {
-        ended = work => ended,
-        () = stop.stopped() => Ok(()),
-    };
-    join_all(drivers.into_iter().map(Driver::finish)).await;
-    // What could not record every row must not call its file complete.
-    ended?;
-    recorder.into_inner().finish()
-}
-
-/// One client's part.
-struct Driver<'a, C: Client> {
-    client: C,
-    number: u32,
-    workload: &'a RequestResponse,
-    clock: Arc<dyn Clock>,
-    /// There once the work begins.
-    schedule: Mutex<Option<Schedule>>,
-    slots: Vec<Slot<C::Connection>>,
-    next_slot: AtomicUsize,
-    recorder: &'a Mutex<Box<dyn Recorder>>,
-    /// Something answers an exchange: one that nothing answers is only sent.
-    is_answered: bool,
-    /// It closes a connection on which an exchange timed out.
-    reconnects: bool,
-}
-
-/// A persistent connection, or the place for one.
-struct Slot<T> {
-    kept: Mutex<Option<Kept<T>>>,
-    users: AtomicU32,
-}
-
-struct Kept<T> {
-    connection: T,
-    /// An exchange on it timed out.
-    timed_out: Arc<AtomicBool>,
-}
-
-impl<T> Default for Slot<T> {
-    fn default() -> Self {
-        Slot { kept: Mutex::new(None), users: AtomicU32::new(0) }
-    }
-}
-
-impl<C: Client> Driver<'_, C> {
-    /// Carries out one exchange after another until none is left.
-    async fn fill_place(&self) -> Result<(), StackError> {
-        loop {
-            let next = self.schedule.lock().await.as_mut().and_then(Schedule::next);
-            let Some((index, intended_start_ns)) = next else { return Ok(()) };
-            if let Some(instant_ns) = intended_start_ns {
-                self.clock.sleep_until(instant_ns).await;
-            }
-            let mut attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
-            attempt.exchange.client = self.number;
-            let (mut exchange, to_close) = self.carry_out(attempt).await;
-            if exchange.outcome == Outcome::Completed && !self.is_answered {
-                exchange.outcome = Outcome::Sent;
-            }
-            self.recorder.lock().await.record(exchange)?;
-            if let Some(connection) = to_close {
-                self.client.close(connection).await;
-            }
-        }
-    }
-
-    /// One exchange that is not recorded: with its answer comes the session that the first recorded one resumes. If none completes, that one
-    /// shows it in `resumed`.
-    async fn get_session(&self) {
-        for _ in 0..SESSION_TRIES {
-            let (exchange, to_close) = self.carry_out(Attempt::start(self.clock.clone(), 0, None)).await;
-            if let Some(connection) = to_close {
-                self.client.close(connection).await;
-            }
-            if exchange.outcome == Outcome::Completed {
-                return;
-            }
-        }
-    }
-
-    async fn carry_out(&self, mut attempt: Attempt) -> (Exchange, Option<C::Connection>) {
-        let timeout = Duration::from_nanos(self.workload.timeout_ns);
-        let ended = tokio::time::timeout(timeout, async {
-            match self.workload.connection {
-                ConnectionPolicy::New | ConnectionPolicy::Resumed => {
-                    self.on_fresh_connection(&mut attempt).await.map(Some)
-                }
-                ConnectionPolicy::Persistent { .. } => self.on_kept_connection(&mut attempt).await.map(|()| None),
-            }
-        });
-        match ended.await {
-            Ok(Ok(to_close)) => (attempt.finish(Ok(())), to_close),
-            Ok(Err(error)) => (attempt.finish(Err(error)), None),
-            Err(_) => (attempt.finish(Err(ExchangeError::TimedOut)), None),
-        }
-    }
-
-    async fn on_fresh_connection(&self, attempt: &mut Attempt) -> Result<C::Connection, ExchangeError> {
-        let mut connection = self.client.connect(attempt).await?;
-        self.client.exchange(&mut connection, attempt).await?;
-        attempt.stamp_end();
-        Ok(connection)
-    }
-
-    /// A connection that carries one exchange at a time stays out of its slot unless the exchange completed: half a response may be on its way.
-    async fn on_kept_connection(&self, attempt: &mut Attempt) -> Result<(), ExchangeError> {
-        let (slot, _turn) = self.take_turn();
-        let mut place = slot.kept.lock().await;
-        let mut kept = match place.take().filter(|kept| self.is_usable(kept)) {
-            Some(kept) => {
-                attempt.exchange.connection_reused = true;
-                kept
-            }
-            None => Kept { connection: self.client.connect(attempt).await?, timed_out: Arc::default() },
-        };
-        if let Some(mut handle) = self.client.share(&kept.connection) {
-            let unanswered = Unanswered { timed_out: kept.timed_out.clone(), answered: false };
-            *place = Some(kept);
-            drop(place);
-            let exchanged = self.client.exchange(&mut handle, attempt).await;
-            unanswered.end(&exchanged);
-            exchanged?;
-            attempt.stamp_end();
-        } else {
-            self.client.exchange(&mut kept.connection, attempt).await?;
-            attempt.stamp_end();
-            *place = Some(kept);
-        }
-        Ok(())
-    }
-
-    fn is_usable(&self, kept: &Kept<C::Connection>) -> bool {
-        let timed_out = self.reconnects && kept.timed_out.load(Ordering::Relaxed);
-        !timed_out && self.client.is_usable(&kept.connection)
-    }
-
-    /// The slot with the fewest exchanges under way; among equals the one after the last taken.
-    fn take_turn(&self) -> (&Slot<C::Connection>, Turn<'_>) {
-        let first = self.next_slot.load(Ordering::Relaxed);
-        let order = (0..self.slots.len()).map(|offset| (first + offset) % self.slots.len());
-        let index = order.min_by_key(|index| self.slots[*index].users.load(Ordering::Relaxed)).expect("checked: not 0");
-        self.next_slot.store(index + 1, Ordering::Relaxed);
-        let slot = &self.slots[index];
-        slot.users.fetch_add(1, Ordering::Relaxed);
-        (slot, Turn(&slot.users))
-    }
-
-    async fn finish(self) {
-        for slot in self.slots {
-            if let Some(kept) = slot.kept.into_inner() {
-                self.client.close(kept.connection).await;
-            }
-        }
-        self.client.end().await;
-    }
-}
-
-/// An exchange on a connection: one that is given up, by the driver or by its protocol, marks it.
-struct Unanswered {
-    timed_out: Arc<AtomicBool>,
-    answered: bool,
-}
-
-impl Unanswered {
-    fn end<T>(mut self, exchanged: &Result<T, ExchangeError>) {
-        self.answered = !matches!(exchanged, Err(ExchangeError::GaveUp(_) | ExchangeError::TimedOut));
-    }
-}
-
-impl Drop for Unanswered {
-    fn drop(&mut self) {
-        if !self.answered {
-            self.timed_out.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Counts as a user of a slot until dropped.
-struct Turn<'a>(&'a AtomicU32);
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests;
 #[cfg(test)]
 pub(crate) mod virtual_time;

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
-use wirelab_schema::ArrivalSpec;
+use wirelab_schema::{ArrivalSpec, Device};
 
 use crate::base::payload::{Draw, generator_of};
 
@@ -12,6 +12,8 @@ pub struct Schedule {
     exchanges: u32,
     next: u32,
     origin_ns: u64,
+    /// Length of a second of its oscillator, in seconds.
+    second: f64,
     elapsed_ns: f64,
     draws: ChaCha8Rng,
 }
@@ -25,13 +27,28 @@ impl Schedule {
             exchanges,
             next: 0,
             origin_ns,
+            second: 1.0,
             elapsed_ns: 0.0,
             draws: generator_of(seed, Draw::Arrivals, client),
         };
         if let (ArrivalSpec::Fixed { rate_hz }, 1..) = (arrival, client) {
-            schedule.elapsed_ns = (1.0 - schedule.uniform()) * 1e9 / rate_hz;
+            schedule.elapsed_ns = (1.0 - uniform(&mut schedule.draws)) * 1e9 / rate_hz;
         }
         schedule
+    }
+
+    /// The same on a device, which begins later and whose oscillator is not exact.
+    pub fn on(mut self, device: &Device, seed: u64, client: u32) -> Self {
+        let mut draws = generator_of(seed, Draw::Device, client);
+        let phase_ns = uniform(&mut draws) * device.start_phase_ns as f64;
+        self.origin_ns = self.origin_ns.saturating_add(phase_ns as u64);
+        self.second = 1.0 + (2.0 * uniform(&mut draws) - 1.0) * f64::from(device.drift_ppb) / 1e9;
+        self
+    }
+
+    /// When the client begins.
+    pub fn origin_ns(&self) -> u64 {
+        self.origin_ns
     }
 
     /// Index and intended start of the next exchange; in a closed loop it starts when it can.
@@ -56,18 +73,18 @@ impl Schedule {
 
     /// At rates of one in centuries, the end of time.
     fn after_origin(&self, nanoseconds: f64) -> u64 {
-        self.origin_ns.saturating_add(nanoseconds as u64)
+        self.origin_ns.saturating_add((nanoseconds * self.second) as u64)
     }
 
     /// Exponential with mean 1, by inversion.
     fn exponential(&mut self) -> f64 {
-        -self.uniform().ln()
+        -uniform(&mut self.draws).ln()
     }
+}
 
-    /// In (0, 1].
-    fn uniform(&mut self) -> f64 {
-        ((self.draws.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
-    }
+/// In (0, 1].
+fn uniform(draws: &mut ChaCha8Rng) -> f64 {
+    ((draws.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]
@@ -108,6 +125,30 @@ mod tests {
     #[test]
     fn a_start_beyond_the_end_of_time_is_at_its_end() {
         assert_eq!(starts(ArrivalSpec::Fixed { rate_hz: 1e-12 }, 2, 1), [1_000, u64::MAX].map(Some));
+    }
+
+    fn on_device(device: Device, seed: u64) -> Vec<u64> {
+        let fixed = ArrivalSpec::Fixed { rate_hz: 1.0 };
+        let mut schedule = Schedule::new(&fixed, 3, seed, 0, 1_000).on(&device, seed, 0);
+        std::iter::from_fn(|| schedule.next()).map(|(_, start)| start.expect("open loop")).collect()
+    }
+
+    #[test]
+    fn a_device_begins_within_its_phase_and_its_seconds_are_all_as_long() {
+        const SECOND: i64 = 1_000_000_000;
+        let device = Device { start_phase_ns: 60_000_000_000, drift_ppb: 20_000, ..Device::default() };
+        let runs: Vec<_> = (0..200).map(|seed| on_device(device, seed)).collect();
+        let begins: Vec<u64> = runs.iter().map(|starts| starts[0] / 1_000_000_000).collect();
+        assert!(begins.iter().all(|second| *second <= 60));
+        assert!(begins.iter().min() < Some(&5) && begins.iter().max() > Some(&55), "{begins:?}");
+        let errors: Vec<i64> = runs.iter().map(|starts| (starts[1] - starts[0]) as i64 - SECOND).collect();
+        assert!(errors.iter().all(|error| error.abs() <= 20_000), "{errors:?}");
+        assert!(errors.iter().min() < Some(&-15_000) && errors.iter().max() > Some(&15_000), "{errors:?}");
+        for starts in &runs {
+            assert!((starts[2] - starts[1]).abs_diff(starts[1] - starts[0]) <= 1);
+        }
+        assert_eq!(on_device(device, 7), on_device(device, 7));
+        assert_eq!(on_device(Device::default(), 7), [0, 1, 2].map(|second| 1_000 + second * 1_000_000_000));
     }
 
     #[test]

@@ -274,6 +274,7 @@ pub fn workload(upload_bytes: u64, download_bytes: u64, exchanges: u32) -> Reque
         concurrency: 1,
         timeout_ns: 30_000_000_000,
         connection: ConnectionPolicy::New,
+        device: None,
     }
 }
 
@@ -292,7 +293,16 @@ fn as_done_by(stack: &str, workload: WorkloadSpec) -> WorkloadSpec {
 /// The upload of each exchange as a reading.
 pub fn deliver(work: RequestResponse) -> Telemetry {
     let RequestResponse { upload_bytes, exchanges, clients, arrival, concurrency, timeout_ns, connection, .. } = work;
-    Telemetry { message_bytes: upload_bytes, exchanges, clients, arrival, concurrency, timeout_ns, connection }
+    Telemetry {
+        message_bytes: upload_bytes,
+        exchanges,
+        clients,
+        arrival,
+        concurrency,
+        timeout_ns,
+        connection,
+        device: None,
+    }
 }
 
 /// The same on persistent connections.

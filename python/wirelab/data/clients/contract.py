@@ -111,8 +111,14 @@ async def _perform(client: Client, parameters: Parameters) -> list[Row]:
     print(json.dumps({"event": "ready", "ports": {}, "cpu_ns": time.process_time_ns()}), flush=True)
 
     async def one(number: int) -> None:
-        schedule = _schedule(workload, random.Random(f"{parameters.all['seed']} {number}"), now())
-        kept = _Kept(client, workload["connection"])
+        device = workload.get("device", {})
+        draw = random.Random(f"{parameters.all['seed']} {number}")
+        of_device = random.Random(f"{parameters.all['seed']} {number} device")
+        begin_ns = now() + round(of_device.random() * device.get("start_phase_ns", 0))
+        second = 1 + (2 * of_device.random() - 1) * device.get("drift_ppb", 0) / 1e9
+        schedule = _schedule(workload, draw, begin_ns, second)
+        kept = _Kept(client, workload["connection"], device)
+        await asyncio.sleep(max(0, begin_ns - now()) / 1e9)
         places = range(min(workload["concurrency"], workload["exchanges"]))
         await asyncio.gather(*(_place(number, schedule, kept, workload["timeout_ns"], rows) for _ in places))
         await kept.close()
@@ -121,21 +127,24 @@ async def _perform(client: Client, parameters: Parameters) -> list[Row]:
     return rows
 
 
-def _schedule(workload: dict[str, Any], draw: random.Random, start_ns: int) -> Iterator[tuple[int, int | None]]:
-    """Each exchange's index and intended start; none in a closed loop."""
+def _schedule(
+    workload: dict[str, Any], draw: random.Random, start_ns: int, second: float
+) -> Iterator[tuple[int, int | None]]:
+    """Each exchange's index and intended start, none in a closed loop; `second` is one of the client's oscillator."""
     arrival = workload["arrival"]
     at = float(start_ns)
     for index in range(workload["exchanges"]):
         yield index, None if arrival["process"] == "closed" else round(at)
         if arrival["process"] != "closed":
-            at += 1e9 * (1 if arrival["process"] == "fixed" else draw.expovariate(1)) / arrival["rate_hz"]
+            at += 1e9 * second * (1 if arrival["process"] == "fixed" else draw.expovariate(1)) / arrival["rate_hz"]
 
 
 class _Kept:
     """Connections that exchanges take turns on; with the fresh policy each exchange opens its own."""
 
-    def __init__(self, client: Client, policy: dict[str, Any]) -> None:
+    def __init__(self, client: Client, policy: dict[str, Any], device: dict[str, int]) -> None:
         self.client, self.fresh = client, policy["policy"] == "new"
+        self.handshake_s, self.message_s = (device.get(key, 0) / 1e9 for key in ("handshake_ns", "message_ns"))
         self.slots: asyncio.Queue[Any] = asyncio.Queue()
         for _ in range(policy.get("connections", 0)):
             self.slots.put_nowait(None)
@@ -146,7 +155,9 @@ class _Kept:
         try:
             row["connection_reused"] = connection is not None
             if connection is None:
+                await asyncio.sleep(self.handshake_s)
                 connection = await self.client.connect(row)
+            await asyncio.sleep(self.message_s)
             await self.client.exchange(connection, row)
             row["end_ns"] = now()
             broken = False

@@ -57,13 +57,19 @@ def _exchanges_ns(exchange_ns: int, scenario: Asked) -> int:
         return round(workload.messages / workload.rate_hz * 1e9) + exchange_ns
     if isinstance(workload, PageLoads):
         return exchange_ns * workload.loads
+    start_ns = 0
+    if (device := workload.device) is not None:
+        start_ns = device.start_phase_ns
+        exchange_ns += device.message_ns
+        if not isinstance(workload.connection, Persistent):
+            exchange_ns += device.handshake_ns
     places = min(workload.concurrency, workload.exchanges)
     if isinstance(workload.connection, Persistent) and _is_sequential(scenario.protocol):
         places = min(places, workload.connection.connections)
     one_after_another = exchange_ns * workload.exchanges // places
     if isinstance(workload.arrival, Closed):
-        return one_after_another
-    return max(round(workload.exchanges / workload.arrival.rate_hz * 1e9) + exchange_ns, one_after_another)
+        return start_ns + one_after_another
+    return start_ns + max(round(workload.exchanges / workload.arrival.rate_hz * 1e9) + exchange_ns, one_after_another)
 
 
 def _is_sequential(protocol: str) -> bool:

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from wirelab.experiment.file.pages import DEFAULT, Pages, WrittenPage, check_size
-from wirelab.experiment.file.quantities import PositiveDuration, Size, Table, positive, quantity
+from wirelab.experiment.file.quantities import Duration, PositiveDuration, Size, Table, positive, quantity
 from wirelab.schema import (
     Closed,
+    Device,
     Fixed,
     NewConnection,
     PageLoads,
@@ -24,16 +25,18 @@ from wirelab.schema import (
     WorkloadSpec,
 )
 from wirelab.schema.workload import ArrivalSpec, ConnectionPolicy
-from wirelab.units import UnitError, duration_ns, frequency_hz, size_bytes
+from wirelab.units import UnitError, duration_ns, format_share, frequency_hz, share, size_bytes
 
 MAX_CONNECTIONS = 10_000
 MAX_CLIENTS = 1_000
+MAX_DRIFT = 0.01
 TIMEOUT_NS = 10 * 10**9
 LOAD_TIMEOUT_NS = 60 * 10**9
 """Of a whole page."""
 HEAD_BYTES = 12
 """Index and instant of publication, with which every message of `pubsub` and `stream` begins."""
-_ASKING = ("connection", "exchanges", "clients", "concurrency", "arrival", "timeout")
+_DEVICE = ("start-phase", "drift", "message-time", "handshake-time")
+_ASKING = ("connection", "exchanges", "clients", "concurrency", "arrival", "timeout", *_DEVICE)
 KIND = "workload.kind"
 KEYS: Mapping[str, tuple[str, ...]] = {
     "request-response": ("upload", "download", *_ASKING),
@@ -95,6 +98,14 @@ def read_download(value: object) -> int | tuple[int, ...]:
     return sizes if len(sizes) > 1 else sizes[0]
 
 
+def read_drift(value: object) -> int:
+    """`"20 ppm"` as billionths."""
+    drift = share(value)
+    if drift > MAX_DRIFT:
+        raise UnitError(f"is more than {format_share(MAX_DRIFT)}", hint='such as "20 ppm"')
+    return round(drift * 1e9)
+
+
 def read_rate(value: object) -> float:
     """`"10 /s"`, more than 0."""
     rate = frequency_hz(value)
@@ -148,6 +159,7 @@ Download = Annotated[
         }
     ),
 ]
+Drift = Annotated[int, PlainValidator(read_drift), WithJsonSchema({"type": "string", "examples": ["20 ppm"]})]
 Rate = Annotated[float, PlainValidator(read_rate), WithJsonSchema({"type": "string", "examples": ["25 /s"]})]
 
 
@@ -240,6 +252,39 @@ class WorkloadTable(Table):
         json_schema_extra={"default": "10 s"},
     )
 
+    start_phase: Duration = Field(
+        default=0,
+        description="Each client begins up to so much later, at an instant drawn from the trial's seed.",
+        json_schema_extra={"default": "0 s"},
+    )
+    drift: Drift = Field(
+        default=0,
+        description="The largest error of a client's oscillator, drawn from the trial's seed. The gaps between its "
+        "arrivals have it.",
+        examples=["20 ppm"],
+        json_schema_extra={"default": "0 ppm"},
+    )
+    message_time: Duration = Field(
+        default=0,
+        description="How long a client computes for each exchange before it sends it.",
+        json_schema_extra={"default": "0 s"},
+    )
+    handshake_time: Duration = Field(
+        default=0,
+        description="How long a client computes for each connection before it opens it.",
+        json_schema_extra={"default": "0 s"},
+    )
+
+    def device(self) -> Device | None:
+        """None of an ideal machine."""
+        found = Device(
+            start_phase_ns=self.start_phase,
+            drift_ppb=self.drift,
+            message_ns=self.message_time,
+            handshake_ns=self.handshake_time,
+        )
+        return None if found == Device() else found
+
     def spec(self, pages: Pages | None = None) -> WorkloadSpec:
         """What the data plane gets. Raises `WorkloadKeyError` for a value that does not go with the kind, and
         what is wrong with a folder that is to be a page.
@@ -262,6 +307,7 @@ class WorkloadTable(Table):
                     concurrency=self.concurrency,
                     timeout_ns=timeout_ns,
                     connection=self.connection,
+                    device=self.device(),
                 )
             case "telemetry":
                 return Telemetry(
@@ -272,6 +318,7 @@ class WorkloadTable(Table):
                     concurrency=self.concurrency,
                     timeout_ns=timeout_ns,
                     connection=self.connection,
+                    device=self.device(),
                 )
             case "pubsub":
                 if isinstance(self.arrival, Closed):

@@ -32,6 +32,7 @@ fn parameters(message_bytes: u64) -> EndpointParameters {
         concurrency: 1,
         timeout_ns: 1_000_000_000,
         connection: ConnectionPolicy::New,
+        device: None,
     };
     context(workload.into(), NoRecorder).0.parameters
 }

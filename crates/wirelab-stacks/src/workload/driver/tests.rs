@@ -4,9 +4,10 @@ use std::sync::Mutex as StdMutex;
 use std::sync::atomic::AtomicBool;
 
 use tokio::time::sleep;
-use wirelab_schema::{DownloadBytes, Outcome, ResourceTiming, Telemetry};
+use wirelab_schema::{ArrivalSpec, DownloadBytes, PubSub, ResourceTiming, Telemetry, WorkloadSpec};
 
-use super::virtual_time::{MS, Rows, context};
+use super::super::virtual_time::{MS, Rows, context};
+use super::super::{MAX_BODY_BYTES, check};
 use super::*;
 
 /// Has room for a few rows, and says whether it was told that all are there.
@@ -85,6 +86,7 @@ fn workload(exchanges: u32) -> RequestResponse {
         concurrency: 1,
         timeout_ns: 100 * MS,
         connection: ConnectionPolicy::New,
+        device: None,
     }
 }
 
@@ -122,6 +124,25 @@ async fn a_late_open_loop_exchange_keeps_its_intended_start() {
     let intended: Vec<u64> = rows.iter().map(|row| (row.intended_start_ns - rows[0].intended_start_ns) / MS).collect();
     assert_eq!(intended, [0, 20, 40]);
     assert_eq!(spans(&rows), [(0, 50), (51, 66), (67, 82)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_computes_for_each_connection_and_each_message() {
+    let device = Some(Device { message_ns: 3 * MS, handshake_ns: 20 * MS, ..Device::default() });
+    let fresh = rows(RequestResponse { device, ..workload(2) }, Scripted::default()).await;
+    assert_eq!(spans(&fresh), [(0, 38), (39, 77)]);
+    let connection = ConnectionPolicy::Persistent { connections: 1 };
+    let kept = rows(RequestResponse { device, connection, ..workload(2) }, Scripted::default()).await;
+    assert_eq!(spans(&kept), [(0, 38), (38, 51)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_of_a_closed_loop_begin_at_phases_of_their_own() {
+    let device = Some(Device { start_phase_ns: 1_000 * MS, ..Device::default() });
+    let rows = rows(RequestResponse { device, clients: 20, ..workload(1) }, Scripted::default()).await;
+    let begun: Vec<u64> = rows.iter().map(|row| row.start_ns / MS).collect();
+    let (first, last) = (begun.iter().min().expect("rows"), begun.iter().max().expect("rows"));
+    assert!((500..=1_000).contains(&(last - first)), "{begun:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -254,6 +275,7 @@ async fn a_delivery_is_driven_as_a_request_with_an_empty_answer() {
         concurrency: 1,
         timeout_ns: 100 * MS,
         connection: ConnectionPolicy::New,
+        device: None,
     });
     assert!(matches!(Work::of(&deliver), Work::Exchanges(work) if work == workload(2)));
     let rows = Rows::default();
