@@ -102,15 +102,17 @@ def test_a_guest_writes_in_its_folders_alone(machine: Machine, unit: Path, tmp_p
 def test_a_root_that_mounts_the_machines_files_anew_cannot_write_them(
     machine: Machine, unit: Path, tmp_path: Path
 ) -> None:
-    others = tmp_path / "others"
+    mine, others = tmp_path / "mine", tmp_path / "others"
+    mine.mkdir()
     others.mkdir()
     kept = others / "kept"
     kept.write_text("kept")
     places = ("/etc/wirelab-mounted", f"{others}/new")
     tries = [f"! touch /mnt{place}" for place in places]
     tries += [f"! sh -c 'echo lost > /mnt{kept}'", f"! rm /mnt{kept}", f"! mkdir /mnt{others}/folder"]
-    script = " && ".join(["mount -t hostfs -o / none /mnt", f"test -e /mnt{kept}", *tries])
-    assert _run(machine, unit, script) == 0, (unit / "stderr").read_text()
+    script = " && ".join(["mount -t hostfs -o / none /mnt", f"touch /mnt{mine}/file", f"test -e /mnt{kept}", *tries])
+    assert _run(machine, unit, script, mine) == 0, (unit / "stderr").read_text()
+    assert (mine / "file").exists(), "that is how it would write"
     assert not any(Path(place).exists() for place in places)
     assert ([path.name for path in others.iterdir()], kept.read_text()) == (["kept"], "kept")
 

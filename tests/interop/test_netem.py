@@ -26,9 +26,9 @@ from wirelab.stats.link.certificate import Certificate, Line, certify
 if TYPE_CHECKING:
     from conftest import Bench
 
-RESOLUTION = {"loss": 0.05, "bursts": 0.09, "order": 0.04, "jitter": 0.04}
+RESOLUTION = {"loss": 0.06, "bursts": 0.11, "order": 0.04, "jitter": 0.04}
 """The most that half of an interval of lost, doubled or overtaken packets may be: losses in bursts say less."""
-JITTER_RESOLUTION_S = 0.8e-3
+JITTER_RESOLUTION_S = 1e-3
 """The same of a quantile of jittered delays."""
 OURS, NETEM = "ours", "netem"
 CAMPAIGN = """

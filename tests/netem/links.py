@@ -36,7 +36,7 @@ WRONG = f"""{{ delay = "20.1 ms", {ORDER},
 """Variants of `loss`: more of it or without its correlation, and 0.1 ms later."""
 
 DELAY_PROBES, DELAY_EVERY = 100, 10 * MS
-BURSTS, BURST, BURST_EVERY = 300, 20, 15 * MS
+BURSTS, BURST, BURST_EVERY = 200, 20, 15 * MS
 TRAINS, TRAIN, TRAIN_BYTES, TRAIN_EVERY = 20, 8, 1200, 330 * MS
 PAUSE = 300 * MS
 START, END = 1500 * MS, 2000 * MS

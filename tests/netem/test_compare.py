@@ -14,7 +14,7 @@ from tests.asked import facts
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.link.certificate import certify
 
-PACKETS = 6000
+PACKETS = 4000
 SPACING_NS = 750_000
 DELAY_NS = 20_000_000
 JITTER = {"kind": "delay", "delay_ns": DELAY_NS, "jitter": {"distribution": "normal", "sigma_ns": 300_000}}
