@@ -15,7 +15,7 @@ lint:
 	scripts/uv run --locked ruff format --check
 	scripts/uv run --locked mypy
 
-# PART=uml runs one part.
+# PART=faults runs one part.
 nightly:
 	scripts/nightly $(PART)
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.interop import rabbitmq
+from tests.interop import guests, rabbitmq
 
 from wirelab.runner.implementations import find_program
 
@@ -77,10 +77,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         reasons.append(why)
     if item.get_closest_marker("h2spec") and find_h2spec() is None:
         reasons.append("h2spec is not installed")
+    agent = built_agent()
+    if item.get_closest_marker("guest") and (why := guests.missing() if agent else "no wirelab-agent is built"):
+        reasons.append(why)
     if reasons and REQUIRED:
         pytest.fail("; ".join(reasons))
     if reasons:
         pytest.skip("; ".join(reasons))
+    # A machine on which a kernel that is built cannot boot is at nobody's fault.
+    if item.get_closest_marker("guest") and agent and (why := guests.cannot_boot(agent)):
+        pytest.skip(why)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """The links on which netem and Wirelab's own emulator are compared, and the probes that show what each does.
 
-Each direction has an effect of its own; next to jitter stands a constant delay, which tells how much the machine itself
-spreads delays. Probes are sparse for the delay, then many for what befalls packets one by one, or trains for the rate.
+Each direction has an effect of its own. Probes are sparse for the delay, then many for what befalls packets one by one,
+or trains for the rate.
 """
 
 from __future__ import annotations
@@ -31,13 +31,12 @@ LINKS = {
         queue = "100 packets", uplink = {{ rate = "500 kbit/s" }}, downlink = {{ rate = "250 kbit/s" }} }}""",
 }
 """By the name of what they are about."""
-WRONG = f"""{{ delay = "22 ms", {ORDER},
+WRONG = f"""{{ delay = "20.1 ms", {ORDER},
     uplink = {{ loss = "15 %" }}, downlink = {{ loss = "12 %" }} }}"""
-"""Variants of `loss`: more of it or without its correlation, and 2 ms later."""
+"""Variants of `loss`: more of it or without its correlation, and 0.1 ms later."""
 
 DELAY_PROBES, DELAY_EVERY = 100, 10 * MS
-BURSTS, BURST, BURST_EVERY = 300, 20, 15 * MS
-SINGLES, SINGLE_EVERY = 1500, 4 * MS
+BURSTS, BURST, BURST_EVERY = 200, 20, 15 * MS
 TRAINS, TRAIN, TRAIN_BYTES, TRAIN_EVERY = 20, 8, 1200, 330 * MS
 PAUSE = 300 * MS
 START, END = 1500 * MS, 2000 * MS
@@ -53,17 +52,12 @@ def plan(name: str) -> ProbePlan:
     begin = START
     flows = [*_both(ProbeKind.DELAY, begin, DELAY_PROBES, DELAY_EVERY, spread_ns=DELAY_EVERY // 4)]
     begin += DELAY_PROBES * DELAY_EVERY + PAUSE
-    match name:
-        case "rate":
-            flows += _both(ProbeKind.RATE, begin, TRAINS, TRAIN_EVERY, packets=TRAIN, payload_bytes=TRAIN_BYTES)
-            begin += TRAINS * TRAIN_EVERY
-        case "jitter":
-            # One at a time: none waits for another in the machine.
-            flows += _both(ProbeKind.LOSS, begin, SINGLES, SINGLE_EVERY)
-            begin += SINGLES * SINGLE_EVERY
-        case _:
-            flows += _both(ProbeKind.LOSS, begin, BURSTS, BURST_EVERY, packets=BURST)
-            begin += BURSTS * BURST_EVERY
+    if name == "rate":
+        flows += _both(ProbeKind.RATE, begin, TRAINS, TRAIN_EVERY, packets=TRAIN, payload_bytes=TRAIN_BYTES)
+        begin += TRAINS * TRAIN_EVERY
+    else:
+        flows += _both(ProbeKind.LOSS, begin, BURSTS, BURST_EVERY, packets=BURST)
+        begin += BURSTS * BURST_EVERY
     duration = begin + END
     return ProbePlan(start_ns=0, duration_ns=duration, server_port=SERVER_PORT, flows=tuple(flows))
 
