@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from wirelab.report.numbers import COUNT, DASH, MILLISECONDS, Estimate, interval, p_value, plain, with_unit
+from wirelab.schema.estimates import EXACT
 
 
 def estimate(point: float | None, low: float | None = None, high: float | None = None) -> Estimate:
@@ -65,6 +68,13 @@ def test_an_exact_0_is_shown_as_0() -> None:
 
 def test_the_unit_stands_next_to_the_point() -> None:
     assert with_unit(estimate(0.062, 0.061, 0.063), MILLISECONDS) == "62.0 ms [61.0, 63.0]"
+
+
+def test_what_does_not_vary_has_all_its_digits_and_says_for_what_it_holds() -> None:
+    found = replace(estimate(0.0400214, 0.0400214, 0.0400214), method=EXACT)
+    assert interval(found, MILLISECONDS) == "40.021 [exact for this phase]"
+    assert with_unit(found, MILLISECONDS) == "40.021 ms [exact for this phase]"
+    assert interval(replace(found, point=778.0), COUNT) == "778 [exact for this phase]"
 
 
 def test_a_tiny_p_value_is_a_bound() -> None:

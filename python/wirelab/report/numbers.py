@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from wirelab.schema.estimates import EstimateRecord, Outcomes
+from wirelab.schema.estimates import EXACT, EstimateRecord, Outcomes
 
 DASH = "–"
 MOST_DIGITS = 5
@@ -76,12 +76,14 @@ def plain(value: float | None, places: int | None = None) -> str:
 
 def interval(estimate: Estimate | None, unit: Unit) -> str:
     """`62.0 [61.0, 63.0]` in the unit, which the column or the sentence names; `62.0 [61.0, ∞)` where
-    time-outs, or too few trials, leave the upper end open.
+    time-outs, or too few trials, leave the upper end open; `62.034 [exact for this phase]` where nothing varies.
     """
     if estimate is None or estimate.point is None:
         return DASH
     point, low, high = (None if v is None else v * unit.per_base for v in (estimate.point, estimate.low, estimate.high))
     assert point is not None
+    if estimate.method == EXACT:
+        return f"{plain(point, _most_places(point))} [{EXACT}]"
     if low is None:
         return plain(point)
     if high is None:
@@ -91,6 +93,13 @@ def interval(estimate: Estimate | None, unit: Unit) -> str:
         return f"{plain(point, 0)} [{plain(low, 0)}, {plain(high, 0)}]"
     places = decimals(point, low, high)
     return f"{_bound(point, places)} [{_bound(low, places)}, {_bound(high, places)}]"
+
+
+def _most_places(point: float) -> int:
+    """As many decimal places as are shown of the most exact number; of a whole one none."""
+    if point == int(point):
+        return 0
+    return MOST_DIGITS - 1 - math.floor(math.log10(abs(point)))
 
 
 def _bound(value: float, places: int) -> str:

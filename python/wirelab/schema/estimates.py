@@ -25,6 +25,9 @@ Flag = Literal["good", "limited", "unusable", "not measured"]
 End = Literal["client", "server"]
 Way = Literal["uplink", "downlink"]
 
+EXACT = "exact for this phase"
+"""The method of a number that was the same in every trial under the virtual clock."""
+
 document = with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False))
 """Unknown keys are errors, and so are numbers that JSON does not have."""
 

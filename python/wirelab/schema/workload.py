@@ -66,11 +66,6 @@ class Device(Border):
     handshake_ns: Unsigned = 0
     """Computing before each connection."""
 
-    @property
-    def varies(self) -> bool:
-        """Whether something is drawn from the seed."""
-        return self.start_phase_ns > 0 or self.drift_ppb > 0
-
 
 class RequestWorkload(Border):
     """Clients ask, and each answer ends an exchange."""
@@ -88,6 +83,12 @@ class RequestWorkload(Border):
     def rows(self) -> int:
         """Exchanges of a trial."""
         return self.exchanges * self.clients
+
+    @property
+    def phases_vary(self) -> bool:
+        """Whether trials differ by when clients begin, or by the gaps between their arrivals."""
+        device = self.device or Device()
+        return device.start_phase_ns > 0 or (device.drift_ppb > 0 and not isinstance(self.arrival, Closed))
 
     def scaled(self, factor: float) -> Self:
         """The same with a share of the exchanges."""

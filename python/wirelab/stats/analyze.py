@@ -11,6 +11,7 @@ from typing import Literal
 from wirelab.errors import Where, WirelabError
 from wirelab.metrics.dataset import DAMAGED, damage_words
 from wirelab.metrics.tables import write_table
+from wirelab.schema import Clock
 from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.estimates import (
     ESTIMATES,
@@ -32,6 +33,7 @@ from wirelab.schema.estimates import (
 from wirelab.schema.plan import Scenario
 from wirelab.schema.replaced import replace_file, replaced
 from wirelab.statistic import MEDIAN, least_values, quantile_of
+from wirelab.stats import exact
 from wirelab.stats.compare import link_error
 from wirelab.stats.compare import scenarios as compare
 from wirelab.stats.dataset import Dataset, Measured
@@ -133,6 +135,9 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
     if used.radio is not None:
         estimates["energy"] = used.radio
         estimates["notes"].append(modelled(used.radio))
+    if dataset.plan.clock is Clock.VIRTUAL:
+        exact.mark(estimates)
+        estimates["notes"].extend(exact.over_phases(dataset))
     return estimates
 
 
@@ -259,7 +264,8 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
     yield from _ended_without_delay(scenarios)
     yield from _horizons(dataset.plan.experiment.metric, scenarios)
     uncounted = sum(s["endpoints"] is not None and s["endpoints"]["wait_s"] is None for s in scenarios)
-    if uncounted:
+    # Under the virtual clock nothing waits for a CPU.
+    if uncounted and dataset.plan.clock is Clock.LIVE:
         yield f"What endpoints waited for a CPU was not counted in {uncounted} of {_scenarios(scenarios)}."
     protocol = {scenario["key"]: scenario["protocol"] for scenario in scenarios}
     for words, chosen in (

@@ -8,6 +8,7 @@ from wirelab.errors import WirelabError
 from wirelab.experiment.file.workload import KEYS, WorkloadKeyError, WorkloadTable, read_arrival, read_connection
 from wirelab.schema import (
     Closed,
+    Device,
     Fixed,
     NewConnection,
     Persistent,
@@ -80,11 +81,36 @@ def test_an_unknown_connection_policy_is_refused(written: object) -> None:
         {"messages": 0},
         {"rate": "0 /s"},
         {"playout-delay": "0 ms"},
+        {"drift": "2 %"},
+        {"drift": "-20 ppm"},
+        {"start-phase": "-1 s"},
     ],
 )
 def test_impossible_values_are_refused(table: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         WorkloadTable.model_validate(table)
+
+
+def test_a_device_has_a_phase_a_drift_and_times_of_its_own_and_an_ideal_one_is_none() -> None:
+    table = {"start-phase": "1 min", "drift": "20 ppm", "message-time": "2 ms", "handshake-time": "80 ms"}
+    spec = WorkloadTable.model_validate(table).spec()
+    assert isinstance(spec, RequestResponse)
+    assert spec.device == Device(
+        start_phase_ns=60 * 10**9, drift_ppb=20_000, message_ns=2_000_000, handshake_ns=80_000_000
+    )
+    assert spec.phases_vary
+    ideal = WorkloadTable.model_validate({"drift": "0 ppm"}).spec()
+    assert isinstance(ideal, RequestResponse)
+    assert (ideal.device, ideal.phases_vary) == (None, False)
+    assert "device" not in ideal.to_json()
+
+
+def test_the_drift_of_a_closed_loop_changes_no_phase() -> None:
+    closed = WorkloadTable.model_validate({"drift": "20 ppm"}).spec()
+    paced = WorkloadTable.model_validate({"drift": "20 ppm", "arrival": {"fixed": "1 /min"}}).spec()
+    assert isinstance(closed, RequestResponse)
+    assert isinstance(paced, RequestResponse)
+    assert (closed.phases_vary, paced.phases_vary) == (False, True)
 
 
 def test_telemetry_has_readings_of_several_clients() -> None:
