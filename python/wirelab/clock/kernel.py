@@ -30,6 +30,12 @@ _FIXED = {
     "KBUILD_BUILD_VERSION": "1",
 }
 """What the kernel says of its build, which is mixed into its random numbers."""
+_EDITS = (
+    ("arch/um/Kconfig", r"(?m)(^config HZ\n\s+int\n\s+default )100$", rf"\g<1>{HERTZ}"),
+    # Else an idle guest wakes every 4.3 s.
+    ("arch/um/kernel/time.c", r"(max_delta_(?:ns|ticks)\s*=\s*)0xffffffff\b", r"\g<1>0x7fffffffffffffff"),
+)
+"""File, pattern and replacement: what a patch would say in too many versions."""
 _FACTS = "kernel.json"
 _RESERVE_BYTES = 4 << 30
 _ERROR_LINES = 12
@@ -133,7 +139,7 @@ def recipe(origin: str) -> str:
     folder = resources.files("wirelab.data").joinpath("kernel")
     for name in ("config", "seed.patch"):
         digest.update(folder.joinpath(name).read_bytes())
-    digest.update(json.dumps([HERTZ, _FIXED]).encode())
+    digest.update(json.dumps([_EDITS, _FIXED]).encode())
     return digest.hexdigest()[:16]
 
 
@@ -188,11 +194,12 @@ def _patch(tree: Path, log: Path) -> None:
     patch = resources.files("wirelab.data").joinpath("kernel", "seed.patch")
     with resources.as_file(patch) as file:
         _run(["patch", "--strip=1", "--forward", "--input", str(file.resolve())], tree, log)
-    kconfig = tree / "arch" / "um" / "Kconfig"
-    text, found = re.subn(r"(?m)(^config HZ\n\s+int\n\s+default )100$", rf"\g<1>{HERTZ}", kconfig.read_text())
-    if not found:
-        raise RunError(f"{kconfig} sets HZ in another way than was known")
-    kconfig.write_text(text)
+    for name, pattern, replacement in _EDITS:
+        file = tree / name
+        text, found = re.subn(pattern, replacement, file.read_text(encoding="utf-8"))
+        if not found:
+            raise RunError(f"{file} is not as the recipe knows it: it has no {pattern}")
+        file.write_text(text, encoding="utf-8")
 
 
 def _configure(tree: Path, say: Say) -> None:
