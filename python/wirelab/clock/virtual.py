@@ -19,8 +19,8 @@ from wirelab.schema.campaign import TRIALS
 from wirelab.schema.host import Opened, parse_reply
 
 CAMPAIGN = Path("/run/wirelab/campaign")
-"""Where each guest has the campaign's folder: a path's length moves what a program keeps in its memory, and OpenSSL mixes
-addresses into its random numbers.
+"""Where each guest has the campaign's folder: a path's length moves what a program keeps in its memory, and OpenSSL
+mixes addresses into its random numbers.
 """
 _OPEN, _RUN = 1, 2
 """Numbers of a guest's two requests."""
