@@ -14,6 +14,7 @@ from wirelab.launcher import launched
 
 if TYPE_CHECKING:
     from wirelab.runner.again import Difference
+    from wirelab.schema.campaign import JournalEntry
     from wirelab.schema.plan import Plan
 
 _NAMED = 5
@@ -45,13 +46,24 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
     last = {entry.trial: entry for entry in read_journal(folder / JOURNAL)[0]}
     finished = sorted(name for name, entry in last.items() if name in planned and entry.status.final)
     found = campaign_digest(folder, finished)
-    if found != recorded:
-        click.echo(f"{campaign}: the records are not those of its last run: digest {found}, not {recorded}")
-        return 1
-    if not again:
+    if unchanged := found == recorded:
         click.echo(f"{campaign}: {len(finished)} trials, digest {found}")
-        return 0
-    return _again(folder, plan, finished, jobs)
+    else:
+        click.echo(f"{campaign}: the records are not those of its last run: digest {found}, not {recorded}")
+        changed = [line for name in finished if (line := _changed(folder, last[name]))]
+        click.echo("".join(f"{line}\n" for line in changed[:_NAMED]), nl=False)
+    if not again:
+        return 0 if unchanged else 1
+    return max(_again(folder, plan, finished, jobs), 0 if unchanged else 1)
+
+
+def _changed(folder: Path, entry: JournalEntry) -> str | None:
+    """The files of a trial that are not those of which the journal has digests."""
+    from wirelab.runner.digest import trial_digests
+
+    found, recorded = trial_digests(folder, entry.trial), entry.records or {}
+    names = sorted(name for name, digest in recorded.items() if found.get(name) != digest)
+    return f"{entry.trial}: {', '.join(names)}" if names else None
 
 
 def _again(folder: Path, plan: Plan, finished: list[str], jobs: int | None) -> int:
