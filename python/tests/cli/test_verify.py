@@ -12,6 +12,7 @@ import pytest
 from tests.cli.test_main import run
 from tests.documents import whole_record
 from tests.runner.fakes import make_plan
+from wirelab.errors import RunError
 from wirelab.runner.again import Difference
 from wirelab.runner.digest import campaign_digest
 from wirelab.schema import Clock
@@ -100,6 +101,18 @@ def test_the_first_packet_that_differs_is_named_or_the_files(tmp_path: Path, mon
         "  {'sequence': 1, 'size': 41}",
         "t1-0000: result.json",
     ]
+
+
+def test_a_log_that_cannot_be_read_any_more_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path / "mine")
+    rerun(monkeypatch, [Difference(TRIALS[0], ("packets.wlpl",))])
+
+    def dissected(log: Path) -> list[dict[str, int]]:
+        raise RunError(f"{log} is no packet log")
+
+    monkeypatch.setattr("wirelab.metrics.packets.dissected", dissected)
+    code, out, _ = run("verify", str(folder), "--again")
+    assert (code, out.splitlines()[1:]) == (1, ["1 of 2 trials differ", "t0-0000: packets.wlpl"])
 
 
 @pytest.mark.parametrize(

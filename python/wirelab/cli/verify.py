@@ -33,6 +33,7 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
     from wirelab.runner.digest import campaign_digest
     from wirelab.schema.campaign import JOURNAL, read_journal, read_plan
     from wirelab.schema.record import read_record
+    from wirelab.site import count
 
     folder = existing(campaign).resolve()
     plan, record = read_plan(folder), read_record(folder)
@@ -47,7 +48,7 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
     finished = sorted(name for name, entry in last.items() if name in planned and entry.status.final)
     found = campaign_digest(folder, finished)
     if unchanged := found == recorded:
-        click.echo(f"{campaign}: {len(finished)} trials, digest {found}")
+        click.echo(f"{campaign}: {count(len(finished), 'trial')}, digest {found}")
     else:
         click.echo(f"{campaign}: the records are not those of its last run: digest {found}, not {recorded}")
         changed = [line for name in finished if (line := _changed(folder, last[name]))]
@@ -73,17 +74,18 @@ def _again(folder: Path, plan: Plan, finished: list[str], jobs: int | None) -> i
     from wirelab.cli.terminate import terminated_as_interrupted
     from wirelab.runner.again import finished_part, run_again
     from wirelab.runner.start import Options
+    from wirelab.site import count
 
-    part = finished_part(plan, finished)
+    part, options = finished_part(plan, finished), Options(jobs=jobs, beside=Path.cwd())
     with (
         tempfile.TemporaryDirectory(prefix="wirelab-again-") as other,
         terminated_as_interrupted() as check,
         LiveProgress(Console(stderr=True, highlight=False), check) as progress,
     ):
-        different = run_again(folder, part, Path(other), Options(jobs=jobs), progress)
+        different = run_again(folder, part, Path(other), options, progress)
         lines = [_words(folder, Path(other), each) for each in different[:_NAMED]]
     if not different:
-        click.echo(f"the same bytes in every record of {len(finished)} trials")
+        click.echo(f"the same bytes in every record of {count(len(finished), 'trial')}")
         return 0
     click.echo("\n".join([f"{len(different)} of {len(finished)} trials differ", *lines]))
     return 1
@@ -94,9 +96,15 @@ def _words(folder: Path, other: Path, difference: Difference) -> str:
     from wirelab.schema.campaign import PACKET_LOG, TRIALS
 
     trial = difference.trial
-    if PACKET_LOG in difference.names:
+    names = f"{trial}: {', '.join(difference.names)}"
+    if PACKET_LOG not in difference.names:
+        return names
+    try:
         one, again = (dissected(each / TRIALS / trial / PACKET_LOG) for each in (folder, other))
-        for number, (first, second) in enumerate(zip_longest(one, again)):
-            if first != second:
-                return f"{trial}: packet {number} is the first that differs:\n  {first}\n  {second}"
-    return f"{trial}: {', '.join(difference.names)}"
+    except WirelabError:
+        # A log that was changed may be one no more.
+        return names
+    for number, (first, second) in enumerate(zip_longest(one, again)):
+        if first != second:
+            return f"{trial}: packet {number} is the first that differs:\n  {first}\n  {second}"
+    return names
