@@ -100,9 +100,34 @@ def test_each_trial_has_a_guest_whose_script_opens_one_lane_and_runs_it(played: 
     assert over.trial == "t"
     opened, ran = played.calls()
     assert (opened["given"]["seed"], ran["given"]["seed"]) == ("0", "7")
-    assert ran["script"]["folders"] == [{"folder": str(played.campaign), "at": str(played.campaign)}]
+    assert ran["script"]["folders"] == [{"folder": str(played.campaign), "at": "/run/wirelab/campaign"}]
     assert ran["script"]["commands"][0]["command"] == [str(played.agent), "host", "--one-at-a-time"]
     assert not list((played.campaign / "guests").iterdir()), "a guest's folder goes with it"
+
+
+def test_a_guest_and_its_records_name_the_campaign_by_one_path_in_every_folder(played: Played) -> None:
+    folder, agent = played.campaign, played.campaign / "wirelab-agent"
+    agent.hardlink_to(played.agent)
+    beside = folder.with_name("campaign-2")
+    host = VirtualHost(Machine(agent, played.host._machine.kernel, played.folder), folder, (0,))
+    host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
+    record = folder / "trials" / "t" / "client" / "parameters.json"
+    record.parent.mkdir(parents=True)
+    record.write_text(json.dumps([str(record), str(beside), str(folder)]))
+    host.start(request())
+    assert isinstance(host.wait(30.0), TrialResult)
+    at = "/run/wirelab/campaign"
+    assert json.loads(record.read_text()) == [f"{at}/trials/t/client/parameters.json", str(beside), at]
+    assert played.calls()[-1]["script"]["commands"][0]["command"][0] == f"{at}/wirelab-agent"
+
+
+@pytest.mark.parametrize("name", ["a b", 'a"b', "ä", "a+(b"])
+def test_the_campaigns_path_is_known_in_json_too(tmp_path: Path, name: str) -> None:
+    played = Played(tmp_path)
+    folder = tmp_path / name
+    host = VirtualHost(played.host._machine, folder, (0,))
+    for text in (str(folder), json.dumps(str(folder)), json.dumps(str(folder), ensure_ascii=False)):
+        assert host._seen(text).strip('"') == "/run/wirelab/campaign"
 
 
 def test_guests_that_run_side_by_side_have_a_cpu_each(played: Played) -> None:

@@ -10,7 +10,7 @@ def campaign(folder: Path, packets: bytes = b"packets") -> Path:
         place = folder / "trials" / trial / "client"
         place.mkdir(parents=True)
         (place.parent / "packets.wlpl").write_bytes(packets)
-        (place / "parameters.json").write_text(f'{{"output": "{place.resolve()}"}}')
+        (place / "parameters.json").write_text("{}")
     return folder
 
 

@@ -14,6 +14,7 @@ from wirelab.launcher import launched
 
 if TYPE_CHECKING:
     from wirelab.runner.again import Difference
+    from wirelab.schema.campaign import JournalEntry
     from wirelab.schema.plan import Plan
 
 _NAMED = 5
@@ -32,6 +33,7 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
     from wirelab.runner.digest import campaign_digest
     from wirelab.schema.campaign import JOURNAL, read_journal, read_plan
     from wirelab.schema.record import read_record
+    from wirelab.site import count
 
     folder = existing(campaign).resolve()
     plan, record = read_plan(folder), read_record(folder)
@@ -45,13 +47,24 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
     last = {entry.trial: entry for entry in read_journal(folder / JOURNAL)[0]}
     finished = sorted(name for name, entry in last.items() if name in planned and entry.status.final)
     found = campaign_digest(folder, finished)
-    if found != recorded:
+    if unchanged := found == recorded:
+        click.echo(f"{campaign}: {count(len(finished), 'trial')}, digest {found}")
+    else:
         click.echo(f"{campaign}: the records are not those of its last run: digest {found}, not {recorded}")
-        return 1
+        changed = [line for name in finished if (line := _changed(folder, last[name]))]
+        click.echo("".join(f"{line}\n" for line in changed[:_NAMED]), nl=False)
     if not again:
-        click.echo(f"{campaign}: {len(finished)} trials, digest {found}")
-        return 0
-    return _again(folder, plan, finished, jobs)
+        return 0 if unchanged else 1
+    return max(_again(folder, plan, finished, jobs), 0 if unchanged else 1)
+
+
+def _changed(folder: Path, entry: JournalEntry) -> str | None:
+    """The files of a trial that are not those of which the journal has digests."""
+    from wirelab.runner.digest import trial_digests
+
+    found, recorded = trial_digests(folder, entry.trial), entry.records or {}
+    names = sorted(name for name, digest in recorded.items() if found.get(name) != digest)
+    return f"{entry.trial}: {', '.join(names)}" if names else None
 
 
 def _again(folder: Path, plan: Plan, finished: list[str], jobs: int | None) -> int:
@@ -61,17 +74,18 @@ def _again(folder: Path, plan: Plan, finished: list[str], jobs: int | None) -> i
     from wirelab.cli.terminate import terminated_as_interrupted
     from wirelab.runner.again import finished_part, run_again
     from wirelab.runner.start import Options
+    from wirelab.site import count
 
-    part = finished_part(plan, finished)
+    part, options = finished_part(plan, finished), Options(jobs=jobs, beside=Path.cwd())
     with (
         tempfile.TemporaryDirectory(prefix="wirelab-again-") as other,
         terminated_as_interrupted() as check,
         LiveProgress(Console(stderr=True, highlight=False), check) as progress,
     ):
-        different = run_again(folder, part, Path(other), Options(jobs=jobs), progress)
+        different = run_again(folder, part, Path(other), options, progress)
         lines = [_words(folder, Path(other), each) for each in different[:_NAMED]]
     if not different:
-        click.echo(f"the same bytes in every record of {len(finished)} trials")
+        click.echo(f"the same bytes in every record of {count(len(finished), 'trial')}")
         return 0
     click.echo("\n".join([f"{len(different)} of {len(finished)} trials differ", *lines]))
     return 1
@@ -82,9 +96,15 @@ def _words(folder: Path, other: Path, difference: Difference) -> str:
     from wirelab.schema.campaign import PACKET_LOG, TRIALS
 
     trial = difference.trial
-    if PACKET_LOG in difference.names:
+    names = f"{trial}: {', '.join(difference.names)}"
+    if PACKET_LOG not in difference.names:
+        return names
+    try:
         one, again = (dissected(each / TRIALS / trial / PACKET_LOG) for each in (folder, other))
-        for number, (first, second) in enumerate(zip_longest(one, again)):
-            if first != second:
-                return f"{trial}: packet {number} is the first that differs:\n  {first}\n  {second}"
-    return f"{trial}: {', '.join(difference.names)}"
+    except WirelabError:
+        # A log that was changed may be one no more.
+        return names
+    for number, (first, second) in enumerate(zip_longest(one, again)):
+        if first != second:
+            return f"{trial}: packet {number} is the first that differs:\n  {first}\n  {second}"
+    return names

@@ -77,15 +77,17 @@ class Machine:
         self,
         folder: Path,
         commands: Sequence[Command],
-        writable: Sequence[Path],
+        writable: Mapping[Path, Path],
         seed: int,
         *,
         cpu: int | None = None,
         patience_s: int = PATIENCE_S,
     ) -> Guest:
-        """Start a guest whose own folder this is. It ends with this process."""
+        """Start a guest whose own folder this is. It may write in these folders, each of which it has at another place.
+        It ends with this process.
+        """
         script = {
-            "folders": [{"folder": str(path), "at": str(path)} for path in writable],
+            "folders": [{"folder": str(folder), "at": str(at)} for folder, at in writable.items()],
             "commands": [each.as_json() for each in commands],
         }
         (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
@@ -178,7 +180,7 @@ class Ran:
 
 
 def run_command(
-    machine: Machine, command: Command, writable: Sequence[Path], seed: int, files: Mapping[str, bytes]
+    machine: Machine, command: Command, writable: Mapping[Path, Path], seed: int, files: Mapping[str, bytes]
 ) -> Ran:
     """Run a command in a guest to its end; `files` are made in the guest's own folder before."""
     with tempfile.TemporaryDirectory(prefix="wirelab-guest-") as name:

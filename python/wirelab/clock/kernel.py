@@ -16,7 +16,7 @@ from pathlib import Path
 
 from wirelab.clock import sources
 from wirelab.clock.sources import Say, Source
-from wirelab.errors import RunError
+from wirelab.errors import RunError, WirelabError
 from wirelab.launcher import launched
 
 HERTZ = 250
@@ -83,7 +83,7 @@ def require_kernel() -> Kernel:
     """The kernel; an error with the command that builds it."""
     found = find_kernel()
     if found is None:
-        raise RunError(
+        raise WirelabError(
             "the virtual clock needs its kernel, which is not built yet",
             hint=f"{launched('clock build')} downloads 160 MB and takes about 5 minutes on 2 idle CPUs, once",
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import queue
+import re
 import shutil
 import threading
 from collections.abc import Sequence
@@ -16,6 +18,10 @@ from wirelab.schema import HostError, HostFacts, OpenLanes, OpenRequest, RunTria
 from wirelab.schema.campaign import TRIALS
 from wirelab.schema.host import Opened, parse_reply
 
+CAMPAIGN = Path("/run/wirelab/campaign")
+"""Where each guest has the campaign's folder: a path's length moves what a program keeps in its memory, and OpenSSL
+mixes addresses into its random numbers.
+"""
 _OPEN, _RUN = 1, 2
 """Numbers of a guest's two requests."""
 
@@ -27,6 +33,9 @@ class VirtualHost:
         """Guests write in this folder, and have folders of their own in its `guests`, which are gone afterwards."""
         self._machine, self._folder, self._cpus = machine, folder, cpus
         self._guests = folder / "guests"
+        # Not of a folder whose name merely begins like it.
+        spelt = b"|".join(map(re.escape, _spellings(folder)))
+        self._own = re.compile(rb"(?:%b)(?![\w.\x80-\xff-])" % spelt)
         self._lanes: OpenLanes | None = None
         self._running: dict[str, Guest] = {}
         self._pinned: dict[Path, int] = {}
@@ -62,7 +71,8 @@ class VirtualHost:
         """In a guest, whose random numbers and dates are its own."""
         folder = self._guests / "agent"
         folder.mkdir(parents=True)
-        guest = self._machine.start(folder, [Command((str(self._machine.agent), *arguments))], [self._folder], seed)
+        command = Command((self._seen(str(self._machine.agent)), *map(self._seen, arguments)))
+        guest = self._machine.start(folder, [command], {self._folder: CAMPAIGN}, seed)
         try:
             if guest.wait() != [0]:
                 words = (folder / "stderr").read_text(encoding="utf-8", errors="replace").strip()
@@ -75,8 +85,12 @@ class VirtualHost:
         return 0
 
     def start(self, request: TrialRequest) -> None:
-        """Begin a trial in a guest, whose files seem to be as old as its clock."""
+        """Begin a trial in a guest, whose files name the campaign's folder as it has it, and seem to be as old as its
+        clock.
+        """
         for path in (self._folder / TRIALS / request.trial).rglob("*"):
+            if path.is_file() and self._own.search(content := path.read_bytes()):
+                path.write_bytes(self._own.sub(bytes(CAMPAIGN), content))
             os.utime(path, ns=(START_NS, START_NS))
         guest = self._start(request.trial, [request], seed=request.link_seed)
         self._running[request.trial] = guest
@@ -107,12 +121,18 @@ class VirtualHost:
         requests = [OpenRequest(id=_OPEN, **self._lanes.model_dump())]
         lines = [each.model_dump_json(exclude_none=True) for each in requests]
         lines += [RunTrial(id=_RUN, **each.model_dump()).model_dump_json(exclude_none=True) for each in trials]
-        (folder / "requests").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        host = Command((str(self._machine.agent), "host", "--one-at-a-time"), stdin="requests", stdout="replies")
+        (folder / "requests").write_text("".join(f"{self._seen(line)}\n" for line in lines), encoding="utf-8")
+        host = Command(
+            (self._seen(str(self._machine.agent)), "host", "--one-at-a-time"), stdin="requests", stdout="replies"
+        )
         # Pinned, a guest hands over to its processes without waking another CPU: it takes half as long.
         cpu = min(self._cpus, key=list(self._pinned.values()).count)
         self._pinned[folder] = cpu
-        return self._machine.start(folder, [host], [self._folder], seed, cpu=cpu)
+        return self._machine.start(folder, [host], {self._folder: CAMPAIGN}, seed, cpu=cpu)
+
+    def _seen(self, text: str) -> str:
+        """The same with the campaign's folder as a guest has it."""
+        return os.fsdecode(self._own.sub(bytes(CAMPAIGN), os.fsencode(text)))
 
     def _watch(self, trial: str, guest: Guest) -> None:
         try:
@@ -144,3 +164,9 @@ class VirtualHost:
     def _remove(self, guest: Guest) -> None:
         self._pinned.pop(guest.folder, None)
         shutil.rmtree(guest.folder, ignore_errors=True)
+
+
+def _spellings(folder: Path) -> set[bytes]:
+    """A path as it stands in a text, and in JSON with and without characters beyond ASCII."""
+    path = str(folder)
+    return {os.fsencode(each) for each in (path, json.dumps(path)[1:-1], json.dumps(path, ensure_ascii=False)[1:-1])}

@@ -8,12 +8,9 @@ from pathlib import Path
 
 from wirelab.schema.campaign import TRIALS
 
-_CAMPAIGN = b"/campaign"
-"""What stands in a record for the campaign's folder, wherever that is."""
-
 
 def campaign_digest(campaign: Path, trials: Iterable[str]) -> str:
-    """SHA-256 over every file of these trials, by name; the campaign's own path counts as the same everywhere."""
+    """SHA-256 over every file of these trials, by name."""
     digest = hashlib.sha256()
     for trial in sorted(trials):
         for name, each in trial_digests(campaign, trial).items():
@@ -24,9 +21,5 @@ def campaign_digest(campaign: Path, trials: Iterable[str]) -> str:
 def trial_digests(campaign: Path, trial: str) -> dict[str, str]:
     """SHA-256 of each file of a trial, by its path in the trial's folder."""
     folder = campaign / TRIALS / trial
-    own = str(campaign.resolve()).encode()
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes().replace(own, _CAMPAIGN)).hexdigest()
-        for path in files
-    }
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

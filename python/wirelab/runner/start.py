@@ -69,6 +69,8 @@ def run_plan(
     found = agents.find_agent()
     digest = agents.digest(found)
     folder = folder.resolve()
+    live = plan.clock is Clock.LIVE
+    kernel = None if live else require_kernel()
     implementations = needed_programs(plan, options.beside)
     changed = [] if options.fresh else changed_programs(folder, plan)
     opening = open_campaign(folder, plan, digest, fresh=options.fresh, retry_failed=options.retry_failed)
@@ -81,9 +83,7 @@ def run_plan(
         kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.protocol)}
         pages = make_pages(folder, plan, options.pages)
         jobs = options.jobs or planned_jobs(plan).number
-        live = plan.clock is Clock.LIVE
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9 if live else 0.0
-        kernel = None if live else require_kernel()
         host = _host(kernel, agent, folder)
         try:
             certificates = make_certificates(folder, kinds, host, plan.seed)

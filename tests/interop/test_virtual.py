@@ -1,0 +1,180 @@
+"""Campaigns under the virtual clock: the same bytes again, after a kill, and as a user who may do nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.interop.test_faults import finished, until, words_of
+
+from wirelab.clock.guest import memory_folder
+from wirelab.clock.kernel import VARIABLE
+from wirelab.schema.campaign import EntryStatus, read_journal
+from wirelab.schema.record import read_record
+
+from .conftest import namespaces_missing
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+pytestmark = pytest.mark.virtual_clock
+
+EXPERIMENT = """
+title = "virtual"
+clock = "virtual"
+[factors]
+protocol = ["raw-tcp", "https1"]
+[link]
+rtt = "20 ms"
+loss = "5 %"
+[workload]
+kind = "request-response"
+upload = "300 B"
+connection = "new"
+exchanges = 3
+timeout = "20 s"
+[stop]
+replicates = {replicates}
+"""
+WITHOUT_RIGHTS = (
+    "unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
+    'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"', "sh",
+)  # fmt: skip
+"""Begins a command without a capability, even if it is root's, which may make no user namespace."""
+
+
+def digest(folder: Path) -> str:
+    """Of the campaign's last run."""
+    record = read_record(folder)
+    assert record is not None
+    last = record.runs[-1].digest
+    assert last is not None
+    return last
+
+
+def flip(path: Path, place: int) -> None:
+    """Change one byte of a file."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+def kernels(folder: Path) -> dict[str, int]:
+    """The guests of a campaign whose kernels run: by the name of each, the first of its processes."""
+    found: dict[str, int] = {}
+    for process in sorted(
+        (each for each in Path("/proc").iterdir() if each.name.isdecimal()), key=lambda p: int(p.name)
+    ):
+        try:
+            unit = (process / "cwd").readlink()
+            command = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if unit.parent == folder / "guests" and b"guest-init" in command:
+            found.setdefault(unit.name, int(process.name))
+    return found
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(shared_bench: Bench) -> Bench:
+    """A campaign that nothing disturbed, and that nobody changes."""
+    shared_bench.measure_experiment(EXPERIMENT.format(replicates=3))
+    return shared_bench
+
+
+@pytest.mark.xdist_group("virtual")
+def test_a_campaign_has_its_digest_wherever_it_is_and_a_second_run_has_the_same(
+    uninterrupted: Bench, tmp_path: Path
+) -> None:
+    moved = tmp_path / "moved"
+    shutil.copytree(uninterrupted.campaign, moved)
+    status, out, words = uninterrupted.run("verify", str(moved))
+    assert (status, out) == (0, f"{moved}: 6 trials, digest {digest(moved)}\n"), words
+    status, out, words = uninterrupted.run("verify", str(moved), "--again")
+    assert status == 0, words
+    assert out.splitlines()[1:] == ["the same bytes in every record of 6 trials"]
+
+
+@pytest.mark.xdist_group("virtual")
+def test_a_changed_byte_is_found_with_its_trial_and_packet(uninterrupted: Bench, tmp_path: Path) -> None:
+    changed = tmp_path / "changed"
+    shutil.copytree(uninterrupted.campaign, changed)
+    [trial] = (changed / "trials").glob("raw-tcp-*-0001")
+    flip(trial / "packets.wlpl", -1)
+    status, out, words = uninterrupted.run("verify", str(changed))
+    assert status == 1, words
+    assert out.splitlines()[1:] == [f"{trial.name}: packets.wlpl"]
+    status, out, words = uninterrupted.run("verify", str(changed), "--again")
+    assert status == 1, words
+    assert "1 of 6 trials differ" in out
+    assert f"{trial.name}: packet" in out
+
+
+@pytest.mark.xdist_group("virtual")
+def test_a_killed_run_leaves_no_guest_and_resumes_to_the_same_digest(uninterrupted: Bench, bench: Bench) -> None:
+    memory = set(memory_folder().iterdir())
+    experiment = bench.experiment(EXPERIMENT.format(replicates=3))
+    process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--no-probes", "--jobs", "2")
+    until(lambda: (finished(bench) >= 2 and kernels(bench.campaign)) or process.poll() is not None, "two trials")
+    process.kill()
+    words = words_of(process)
+    assert process.returncode == -signal.SIGKILL, words
+    until(lambda: not kernels(bench.campaign) and not bench.processes(), "the end of every guest")
+    assert set(memory_folder().iterdir()) - memory == set()
+    done = [name for name, status in bench.statuses().items() if status == "done"]
+    assert 2 <= len(done) < 6
+    bench.measure_experiment(experiment.read_text())
+    assert digest(bench.campaign) == digest(uninterrupted.campaign)
+    assert not (bench.campaign / "guests").exists()
+
+
+def test_a_guest_that_is_killed_fails_its_trial_alone(bench: Bench) -> None:
+    experiment = bench.experiment(EXPERIMENT.format(replicates=2))
+    process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--no-probes", "--jobs", "1")
+    running: dict[str, int] = {}
+
+    def trial_runs() -> bool:
+        running.clear()
+        running.update({name: pid for name, pid in kernels(bench.campaign).items() if name.startswith("raw-tcp-")})
+        return bool(running) or process.poll() is not None
+
+    until(trial_runs, "a guest with a trial")
+    [(trial, kernel)] = running.items()
+    os.kill(kernel, signal.SIGKILL)
+    words = words_of(process)
+    assert process.returncode == 0, words
+    last = {entry.trial: entry for entry in read_journal(bench.campaign / "journal.jsonl")[0]}
+    assert last[trial].status is EntryStatus.FAILED
+    assert (last[trial].error or "").startswith("the guest ended before its script"), last[trial].error
+    assert [entry.status for name, entry in last.items() if name != trial] == [EntryStatus.DONE] * 3
+    assert "raw-tcp: failed: the guest ended before its script" in words
+    assert not (bench.campaign / "guests").exists()
+
+
+@pytest.mark.xdist_group("virtual")
+def test_a_user_without_rights_and_namespaces_gets_the_same_digest(uninterrupted: Bench, bench: Bench) -> None:
+    # Its marker would move this test away from those with which it shares a campaign.
+    if why := namespaces_missing():
+        pytest.skip(why)
+    status, _, words = bench.run("--version", within=(*WITHOUT_RIGHTS, "unshare", "--user"))
+    assert (status, "unshare failed: No space left on device" in words) == (1, True), words
+    experiment = bench.experiment(EXPERIMENT.format(replicates=3))
+    status, out, words = bench.run(
+        str(experiment), "--out", str(bench.campaign), module="tests.interop.straight_line", within=WITHOUT_RIGHTS
+    )
+    assert status == 0, out + words
+    assert digest(bench.campaign) == digest(uninterrupted.campaign)
+
+
+def test_without_the_kernel_one_command_is_named_and_how_long_it_takes(bench: Bench, tmp_path: Path) -> None:
+    experiment = bench.experiment(EXPERIMENT.format(replicates=1))
+    within = ("env", f"--unset={VARIABLE}", f"XDG_CACHE_HOME={tmp_path / 'empty'}")
+    status, out, words = bench.run("run", str(experiment), "--out", str(bench.campaign), within=within)
+    assert (status, out) == (2, ""), words
+    assert "the virtual clock needs its kernel, which is not built yet" in words
+    assert "clock build downloads 160 MB and takes about 5 minutes on 2 idle CPUs, once" in words
+    assert not bench.campaign.exists()
