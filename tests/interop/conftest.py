@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 from tests.interop import guests, rabbitmq
 
-from wirelab.clock.kernel import find_kernel
 from wirelab.runner.implementations import find_program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,13 +48,6 @@ def namespaces_missing() -> str | None:
     return "; ".join(failed)
 
 
-def kernel_missing() -> str | None:
-    """Why campaigns under the virtual clock cannot run here; none if they can."""
-    if built_agent() is None:
-        return "no wirelab-agent is built"
-    return None if find_kernel() else "the kernel of the virtual clock is not built: wirelab clock build"
-
-
 def find_h2spec() -> Path | None:
     """Where it is, also where `go install` puts it."""
     found = find_program("h2spec")
@@ -72,8 +64,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip with the reason, or fail with it where everything is required."""
     reasons = []
     if item.get_closest_marker("namespaces") and (why := namespaces_missing()):
-        reasons.append(why)
-    if item.get_closest_marker("virtual_clock") and (why := kernel_missing()):
         reasons.append(why)
     programs = {name: name for name in ("curl", "mosquitto", "nginx", "tcpdump", "tshark", "valgrind")} | {
         "libcoap": "coap-client-openssl"

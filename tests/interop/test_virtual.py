@@ -21,7 +21,7 @@ from .conftest import namespaces_missing
 if TYPE_CHECKING:
     from conftest import Bench
 
-pytestmark = pytest.mark.virtual_clock
+pytestmark = pytest.mark.guest
 
 EXPERIMENT = """
 title = "virtual"

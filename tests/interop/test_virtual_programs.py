@@ -19,7 +19,7 @@ from .conftest import REQUIRED
 if TYPE_CHECKING:
     from conftest import Bench
 
-pytestmark = [pytest.mark.virtual_clock, pytest.mark.xdist_group("virtual programs")]
+pytestmark = [pytest.mark.guest, pytest.mark.xdist_group("virtual programs")]
 
 EXPERIMENT = """
 title = "programs"

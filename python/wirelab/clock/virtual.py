@@ -14,7 +14,17 @@ from pathlib import Path
 from wirelab.clock.guest import START_NS, Command, Guest, GuestError, Machine
 from wirelab.clock.host import RefusedError
 from wirelab.errors import RunError
-from wirelab.schema import HostError, HostFacts, OpenLanes, OpenRequest, RunTrial, TrialDone, TrialRequest, TrialResult
+from wirelab.schema import (
+    Clock,
+    HostError,
+    HostFacts,
+    OpenLanes,
+    OpenRequest,
+    RunTrial,
+    TrialDone,
+    TrialRequest,
+    TrialResult,
+)
 from wirelab.schema.campaign import TRIALS
 from wirelab.schema.host import Opened, parse_reply
 
@@ -44,7 +54,7 @@ class VirtualHost:
 
     def open(self, lanes: OpenLanes) -> HostFacts:
         """Ask a first guest for what the lanes are."""
-        self._lanes = lanes.model_copy(update={"lanes": 1})
+        self._lanes = lanes.model_copy(update={"lanes": 1, "clock": Clock.VIRTUAL})
         guest = self._start("open", [], seed=0)
         try:
             match self._replies(guest):

@@ -97,7 +97,6 @@ def run_plan(
                     offloads=offloads,
                     netem=netem,
                     cpu_quota=limited,
-                    clock=plan.clock,
                     links=lane_links(plan),
                 )
             )
