@@ -220,7 +220,7 @@ def _in_guest(agent: Path, arguments: list[str], link: bytes, seed: int) -> NoRe
         raise WirelabError("a shell needs a terminal, and nobody talks to a guest", hint="write a COMMAND after --")
     machine, here = Machine(agent, require_kernel(), memory_folder()), Path.cwd()
     words = (str(agent), "link-command", "--link-file", str(HERE / "link.json"), *arguments)
-    ran = run_command(machine, Command(words, directory=here), {here: here}, seed, {"link.json": link})
+    ran = run_command(machine, Command(words, directory=here), [here], seed, {"link.json": link})
     sys.stdout.buffer.write(ran.stdout)
     sys.stdout.flush()
     sys.stderr.buffer.write(ran.stderr)

@@ -77,17 +77,18 @@ class Machine:
         self,
         folder: Path,
         commands: Sequence[Command],
-        writable: Mapping[Path, Path],
+        writable: Sequence[Path],
         seed: int,
         *,
+        at: Path | None = None,
         cpu: int | None = None,
         patience_s: int = PATIENCE_S,
     ) -> Guest:
-        """Start a guest whose own folder this is. It may write in these folders, each of which it has at another place.
-        It ends with this process.
+        """Start a guest whose own folder this is. It may write in these folders, which it has where they are, or the
+        only one at another place. It ends with this process.
         """
         script = {
-            "folders": [{"folder": str(folder), "at": str(at)} for folder, at in writable.items()],
+            "folders": [{"folder": str(path), "at": str(at or path)} for path in writable],
             "commands": [each.as_json() for each in commands],
         }
         (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
@@ -180,7 +181,7 @@ class Ran:
 
 
 def run_command(
-    machine: Machine, command: Command, writable: Mapping[Path, Path], seed: int, files: Mapping[str, bytes]
+    machine: Machine, command: Command, writable: Sequence[Path], seed: int, files: Mapping[str, bytes]
 ) -> Ran:
     """Run a command in a guest to its end; `files` are made in the guest's own folder before."""
     with tempfile.TemporaryDirectory(prefix="wirelab-guest-") as name:

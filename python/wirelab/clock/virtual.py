@@ -82,7 +82,7 @@ class VirtualHost:
         folder = self._guests / "agent"
         folder.mkdir(parents=True)
         command = Command((self._seen(str(self._machine.agent)), *map(self._seen, arguments)))
-        guest = self._machine.start(folder, [command], {self._folder: CAMPAIGN}, seed)
+        guest = self._machine.start(folder, [command], [self._folder], seed, at=CAMPAIGN)
         try:
             if guest.wait() != [0]:
                 words = (folder / "stderr").read_text(encoding="utf-8", errors="replace").strip()
@@ -138,7 +138,7 @@ class VirtualHost:
         # Pinned, a guest hands over to its processes without waking another CPU: it takes half as long.
         cpu = min(self._cpus, key=list(self._pinned.values()).count)
         self._pinned[folder] = cpu
-        return self._machine.start(folder, [host], {self._folder: CAMPAIGN}, seed, cpu=cpu)
+        return self._machine.start(folder, [host], [self._folder], seed, at=CAMPAIGN, cpu=cpu)
 
     def _seen(self, text: str) -> str:
         """The same with the campaign's folder as a guest has it."""
