@@ -20,7 +20,7 @@ def missing() -> str | None:
 def cannot_boot(agent: Path) -> str | None:
     """Why a guest of the built kernel does not come up on this machine, in one line; none if it does."""
     try:
-        ran = run_command(made_machine(agent), Command(("true",)), {}, 0, {})
+        ran = run_command(made_machine(agent), Command(("true",)), [], 0, {})
     except RunError as error:
         return f"a guest cannot boot here: {' '.join(error.what.split())}"
     return None if ran.exit_code == 0 else f"`true` ends with {ran.exit_code} in a guest"

@@ -31,7 +31,7 @@ from tests.interop.test_guest import SPIN
 from wirelab.clock.guest import Machine
 agent, memory, unit = map(Path, sys.argv[1:])
 machine = Machine(agent, made_machine(agent).kernel, memory)
-machine.start(unit, [SPIN], {}, 1).wait()
+machine.start(unit, [SPIN], [], 1).wait()
 """
 
 pytestmark = pytest.mark.guest
@@ -132,13 +132,13 @@ def test_commands_run_one_after_the_other_with_their_exit_codes_and_signals(mach
         Command(("sh", "-c", "cat first >&2; exit 3"), stderr="second"),
         Command(("sh", "-c", "kill -9 $$")),
     ]
-    guest = machine.start(unit, commands, {}, 1, patience_s=PATIENCE_S)
+    guest = machine.start(unit, commands, [], 1, patience_s=PATIENCE_S)
     assert guest.wait() == [0, 3, -9]
     assert (unit / "second").read_text() == "said\n"
 
 
 def test_a_guest_that_does_not_end_is_ended_and_names_what_spins(machine: Machine, unit: Path) -> None:
-    guest = machine.start(unit, [SPIN], {}, 1, patience_s=5)
+    guest = machine.start(unit, [SPIN], [], 1, patience_s=5)
     with pytest.raises(GuestError, match="not over after 5 s and was ended; sh does not let its clock go on"):
         guest.wait()
 
@@ -186,7 +186,7 @@ def test_a_kernel_that_cannot_boot_is_reported_in_one_line(
 
 
 def test_a_command_that_cannot_be_started_is_named(machine: Machine, unit: Path) -> None:
-    guest = machine.start(unit, [Command(("no-such-program", "1"))], {}, 1, patience_s=PATIENCE_S)
+    guest = machine.start(unit, [Command(("no-such-program", "1"))], [], 1, patience_s=PATIENCE_S)
     with pytest.raises(GuestError, match="no-such-program 1: starting it"):
         guest.wait()
 
