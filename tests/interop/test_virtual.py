@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ from tests.interop.test_faults import finished, until, words_of
 
 from wirelab.clock.guest import memory_folder
 from wirelab.clock.kernel import VARIABLE
+from wirelab.schema import registered
 from wirelab.schema.campaign import EntryStatus, read_journal
 from wirelab.schema.record import read_record
 
@@ -39,6 +41,26 @@ exchanges = 3
 timeout = "20 s"
 [stop]
 replicates = {replicates}
+"""
+EVERY_PROTOCOL = """
+title = "every protocol"
+clock = "virtual"
+[factors]
+protocol = [{protocols}]
+[link]
+rtt = "40 ms"
+loss = "10 %"
+[workload]
+kind = "request-response"
+upload = "400 B"
+exchanges = 10
+timeout = "20 s"
+[stop]
+replicates = 1
+"""
+KNOWN = Path(__file__).parents[1] / "golden" / "virtual.json"
+"""The digest of `EVERY_PROTOCOL` by the kernel's recipe. It changes with whatever an endpoint, the link or a record does:
+`WIRELAB_UPDATE_GOLDEN=1` writes it again.
 """
 WITHOUT_RIGHTS = (
     "unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
@@ -84,6 +106,32 @@ def uninterrupted(shared_bench: Bench) -> Bench:
     """A campaign that nothing disturbed, and that nobody changes."""
     shared_bench.measure_experiment(EXPERIMENT.format(replicates=3))
     return shared_bench
+
+
+def test_every_protocol_has_the_same_bytes_in_two_folders_at_any_number_of_jobs_and_on_any_day(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    protocols = ", ".join(f'"{each.name}"' for each in registered().protocols)
+    experiment = bench.experiment(EVERY_PROTOCOL.format(protocols=protocols))
+    found = {}
+    for name, jobs in (("one", 1), ("another-whose-name-is-longer", 2)):
+        folder = bench.folder / name
+        status, _, words = bench.run("run", str(experiment), "--out", str(folder), "--no-probes", "--jobs", str(jobs))
+        assert status == 0, words
+        found[name] = digest(folder)
+    [first, second] = found.values()
+    assert first == second
+    record = read_record(bench.folder / "one")
+    assert record is not None
+    assert record.kernel is not None
+    known = json.loads(KNOWN.read_text(encoding="utf-8"))
+    if os.environ.get("WIRELAB_UPDATE_GOLDEN") == "1":
+        known = {record.kernel.recipe: first}
+        KNOWN.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    if record.kernel.recipe not in known:
+        with capsys.disabled():
+            print(f"\nno digest is known of kernel recipe {record.kernel.recipe}: only the two runs were compared")
+    assert known.get(record.kernel.recipe, first) == first, "WIRELAB_UPDATE_GOLDEN=1 if that is meant"
 
 
 @pytest.mark.xdist_group("virtual")
