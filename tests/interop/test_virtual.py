@@ -59,7 +59,7 @@ timeout = "20 s"
 replicates = 1
 """
 KNOWN = Path(__file__).parents[1] / "golden" / "virtual.json"
-"""The digest of `EVERY_PROTOCOL` by the kernel's recipe. It changes with whatever an endpoint, the link or a record does:
+"""The digest of `EVERY_PROTOCOL` by the kernel's recipe. A change to an endpoint, the link or a record changes it, and
 `WIRELAB_UPDATE_GOLDEN=1` writes it again.
 """
 WITHOUT_RIGHTS = (
