@@ -51,9 +51,9 @@ protocol = [{protocols}]
 rtt = "40 ms"
 loss = "10 %"
 [workload]
-kind = "request-response"
-upload = "400 B"
-exchanges = 10
+kind = "telemetry"
+message = "400 B"
+exchanges = 5
 timeout = "20 s"
 [stop]
 replicates = 1
