@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 
-@click.group("clock", short_help="Build the kernel of the virtual clock.")
+@click.group("clock", short_help="Build the kernel of the virtual clock, which jumps over idle time.")
 def command() -> None:
     """The kernel of the virtual clock.
 

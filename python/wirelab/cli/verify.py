@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-@click.command("verify", short_help="Check that the records of a run are unchanged, or run it again and compare.")
+@click.command("verify", short_help="Check the records of a run under the virtual clock, or run it again.")
 @click.argument("campaign", type=click.Path(path_type=Path))
 @click.option("--again", is_flag=True, help="Run all its trials again, and name the first packet that differs.")
 @click.option("--jobs", "-j", type=click.IntRange(1, 256), metavar="N", help="Trials at a time.  [one for each CPU]")

@@ -68,7 +68,7 @@ def test_a_damaged_file_of_a_trial_is_one_error_with_its_key(tmp_path: Path) -> 
     with pytest.raises(WirelabError, match=r"energy\.json was written by another build, or damaged: radio\.validated"):
         energy_words(folder, "t", [row("radio_energy", 1.0, 1.0, 1.0)])
     with pytest.raises(WirelabError, match=r"result\.json was .*: endpoints\.0\.cpu_user_ns: "):
-        reported(tmp_path, cpu_user_ns=None)
+        reported(tmp_path, cpu_user_ns=-1)
 
 
 def reported(folder: Path, **given: int | None) -> list[str]:
