@@ -19,7 +19,7 @@ from tests.interop.guests import made_machine
 from wirelab.clock.guest import Command, Guest, GuestError, Machine
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
+TIMEOUT_S = 60
 HOUR = "3600"
 SPIN = Command(("sh", "-c", "while :; do :; done"))
 """Never waits, so that the guest's clock stands still and it never ends."""
@@ -78,7 +78,7 @@ def _processes(memory: Path) -> list[int]:
 
 def _run(machine: Machine, unit: Path, script: str, *writable: Path) -> int:
     guest = machine.start(
-        unit, [Command(("sh", "-c", script))], {each: each for each in writable}, 1, patience_s=PATIENCE_S
+        unit, [Command(("sh", "-c", script))], {each: each for each in writable}, 1, timeout_s=TIMEOUT_S
     )
     try:
         [code] = guest.wait()
@@ -123,7 +123,7 @@ def test_an_hour_of_its_clock_is_over_at_once(machine: Machine, unit: Path) -> N
     began = time.monotonic()
     assert _run(machine, unit, f"date -u +%FT%H > begun; sleep {HOUR}; date -u +%FT%H > ended") == 0
     assert ((unit / "begun").read_text(), (unit / "ended").read_text()) == ("2026-01-01T00\n", "2026-01-01T01\n")
-    assert time.monotonic() - began < PATIENCE_S
+    assert time.monotonic() - began < TIMEOUT_S
 
 
 def test_commands_run_one_after_the_other_with_their_exit_codes_and_signals(machine: Machine, unit: Path) -> None:
@@ -132,13 +132,13 @@ def test_commands_run_one_after_the_other_with_their_exit_codes_and_signals(mach
         Command(("sh", "-c", "cat first >&2; exit 3"), stderr="second"),
         Command(("sh", "-c", "kill -9 $$")),
     ]
-    guest = machine.start(unit, commands, [], 1, patience_s=PATIENCE_S)
+    guest = machine.start(unit, commands, [], 1, timeout_s=TIMEOUT_S)
     assert guest.wait() == [0, 3, -9]
     assert (unit / "second").read_text() == "said\n"
 
 
 def test_a_guest_that_does_not_end_is_ended_and_names_what_spins(machine: Machine, unit: Path) -> None:
-    guest = machine.start(unit, [SPIN], [], 1, patience_s=5)
+    guest = machine.start(unit, [SPIN], [], 1, timeout_s=5)
     with pytest.raises(GuestError, match="not over after 5 s and was ended; sh does not let its clock go on"):
         guest.wait()
 
@@ -186,7 +186,7 @@ def test_a_kernel_that_cannot_boot_is_reported_in_one_line(
 
 
 def test_a_command_that_cannot_be_started_is_named(machine: Machine, unit: Path) -> None:
-    guest = machine.start(unit, [Command(("no-such-program", "1"))], [], 1, patience_s=PATIENCE_S)
+    guest = machine.start(unit, [Command(("no-such-program", "1"))], [], 1, timeout_s=TIMEOUT_S)
     with pytest.raises(GuestError, match="no-such-program 1: starting it"):
         guest.wait()
 
@@ -194,13 +194,13 @@ def test_a_command_that_cannot_be_started_is_named(machine: Machine, unit: Path)
 def _running(machine: Machine, unit: Path) -> Guest:
     """A guest whose command has begun, and would not end."""
     command = replace(SPIN, command=("sh", "-c", f"touch begun; {SPIN.command[-1]}"))
-    guest = machine.start(unit, [command], [], 1, patience_s=PATIENCE_S)
+    guest = machine.start(unit, [command], [], 1, timeout_s=TIMEOUT_S)
     _wait((unit / "begun").exists)
     return guest
 
 
 def _wait(for_it: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not for_it():
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -4,8 +4,9 @@
 
 pub mod init;
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use crossbeam_channel::bounded;
-use landlock::{ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus};
+use landlock::{ABI, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr};
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill, killpg};
@@ -60,7 +61,7 @@ pub struct Arguments {
     cpu: Option<usize>,
     /// End a guest that is not over after so many seconds of this machine's time.
     #[arg(long, value_name = "SECONDS")]
-    patience_s: u64,
+    timeout_s: u64,
 }
 
 pub fn run(arguments: Arguments) -> ExitCode {
@@ -83,34 +84,71 @@ fn guest(arguments: &Arguments) -> anyhow::Result<()> {
     let console = File::create(unit.join(CONSOLE)).context("making the console")?;
     // Processes that its kernel leaves behind are ours.
     prctl::set_child_subreaper(true).context("becoming the parent of what the guest leaves behind")?;
-    confine(&script, &unit, &arguments.memory)?;
-    if let Some(cpu) = arguments.cpu {
-        ensure!(scheduling::keep_to([cpu]), "CPU {cpu} is not this process's to use");
-    }
-    let kernel = boot(arguments, &unit, console)?;
-    wait(kernel, Duration::from_secs(arguments.patience_s), &unit)
+    let memory = Memory::new(&arguments.memory)?;
+    // Of a thread of its own, so that this one can remove the folder; its end would be the guest's.
+    let confined = || {
+        confine(&script, &unit, &memory.folder)?;
+        if let Some(cpu) = arguments.cpu {
+            ensure!(scheduling::keep_to([cpu]), "CPU {cpu} is not this process's to use");
+        }
+        let kernel = boot(arguments, &memory.folder, &unit, console)?;
+        wait(kernel, Duration::from_secs(arguments.timeout_s), &unit)
+    };
+    thread::scope(|scope| scope.spawn(confined).join()).expect("it does not panic")
 }
 
-/// Let this process and the guest write in these folders only. A guest's root can mount any folder of the machine with the user's rights:
-/// Landlock holds for every process that the guest consists of.
+/// A folder for the guest's memory, which is a file without a name in it; removed with this.
+struct Memory {
+    folder: PathBuf,
+}
+
+impl Memory {
+    const NAME: &str = "wirelab-guest-";
+
+    fn new(within: &Path) -> anyhow::Result<Self> {
+        Self::remove_left(within);
+        let folder = within.join(format!("{}{}", Self::NAME, std::process::id()));
+        DirBuilder::new().mode(0o700).create(&folder).with_context(|| folder.display().to_string())?;
+        Ok(Self { folder })
+    }
+
+    /// Those of processes that were killed. They are empty.
+    fn remove_left(within: &Path) {
+        for entry in fs::read_dir(within).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let owner = name.to_str().and_then(|name| name.strip_prefix(Self::NAME));
+            if owner.is_some_and(|owner| !Path::new("/proc").join(owner).exists()) {
+                let _ = fs::remove_dir(entry.path());
+            }
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+/// Let this thread and the guest write in these folders only. A guest's root can mount any folder of the machine with the user's rights:
+/// Landlock holds for every process that the guest consists of. It knows no change of modes and times (`docs/limitations.md`).
 fn confine(script: &Script, unit: &Path, memory: &Path) -> anyhow::Result<()> {
     let written = AccessFs::from_write(ABI::V3);
     let folders = script.folders.iter().map(|shared| shared.folder.as_path());
-    // Newer kernels know more kinds of access; the oldest kind already covers every write to a file.
-    let mut rules = Ruleset::default().handle_access(written)?.create().context("beginning a Landlock ruleset")?;
+    let none = "this kernel has no Landlock that covers truncation (Linux 6.2), without which a guest could write elsewhere on this machine";
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let mut rules = ruleset.handle_access(written).and_then(Ruleset::create).context(none)?;
     for folder in folders.chain([unit, memory]) {
         let opened = PathFd::new(folder).with_context(|| folder.display().to_string())?;
         rules = rules.add_rule(PathBeneath::new(opened, written))?;
     }
     let null = PathFd::new("/dev/null")?;
     rules = rules.add_rule(PathBeneath::new(null, AccessFs::WriteFile))?;
-    let status = rules.restrict_self()?;
-    let none = "this kernel has no Landlock, without which a guest could write elsewhere on this machine";
-    ensure!(status.ruleset != RulesetStatus::NotEnforced, none);
+    rules.restrict_self().context(none)?;
     Ok(())
 }
 
-fn boot(arguments: &Arguments, unit: &Path, console: File) -> anyhow::Result<Child> {
+fn boot(arguments: &Arguments, memory: &Path, unit: &Path, console: File) -> anyhow::Result<Child> {
     let mut command = Command::new(&arguments.kernel);
     // The kernel seeds its generator from these words: no path of a campaign is among them.
     command.args([
@@ -134,7 +172,7 @@ fn boot(arguments: &Arguments, unit: &Path, console: File) -> anyhow::Result<Chi
         "--",
         "guest-init",
     ]);
-    command.env_clear().env("TMPDIR", &arguments.memory).env("HOME", unit).env("PATH", "/usr/bin:/bin");
+    command.env_clear().env("TMPDIR", memory).env("HOME", unit).env("PATH", "/usr/bin:/bin");
     command.current_dir(unit).process_group(0);
     command.stdin(Stdio::null()).stderr(console.try_clone()?).stdout(console);
     process::spawn(&mut command, &process::Confinement::default())
@@ -147,8 +185,8 @@ enum Event {
     CallerEnded,
 }
 
-/// Until the kernel ends, the caller does, or patience; then nothing of the guest is left.
-fn wait(kernel: Child, patience: Duration, unit: &Path) -> anyhow::Result<()> {
+/// Until the kernel ends, the caller does, or the time-out; then nothing of the guest is left.
+fn wait(kernel: Child, timeout: Duration, unit: &Path) -> anyhow::Result<()> {
     let (events, heard) = bounded(2);
     let caller = events.clone();
     thread::spawn(move || {
@@ -161,32 +199,45 @@ fn wait(kernel: Child, patience: Duration, unit: &Path) -> anyhow::Result<()> {
         let _ = waitid(Id::Pid(id), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
         let _ = events.send(Event::KernelEnded);
     });
-    let event = heard.recv_timeout(patience);
-    let busy = if event.is_err() { busy_program(unit) } else { None };
+    let event = heard.recv_timeout(timeout);
+    let state = if event.is_err() { state(unit) } else { String::new() };
     end_all(id)?;
     match event {
         Ok(Event::KernelEnded) if unit.join(init::RESULT).exists() => Ok(()),
         Ok(Event::KernelEnded) => bail!("the guest ended before its script{}", last_words(unit)),
         Ok(Event::CallerEnded) => bail!("ended, for its caller has"),
         Err(_) => {
-            let spins = busy.map_or_else(String::new, |name| format!("; {name} does not let its clock go on"));
-            bail!("the guest was not over after {} s and was ended{spins}", patience.as_secs())
+            bail!("the guest was not over after {} s and was ended{state}", timeout.as_secs())
         }
     }
 }
 
-/// The program that runs in the guest: one that never waits keeps a virtual clock from going on. The guest's kernel is asked for its tasks,
+/// What the guest was doing: its clock went on, or a program that never waits kept it from that. The guest's kernel is asked for its tasks twice,
 /// which it prints on the console (`sysrq t` of its management console, Documentation/virt/uml in Linux).
-fn busy_program(unit: &Path) -> Option<String> {
+fn state(unit: &Path) -> String {
     let console = || String::from_utf8_lossy(&fs::read(unit.join(CONSOLE)).unwrap_or_default()).into_owned();
-    let before = console().len();
-    let socket = UnixDatagram::unbound().ok()?;
+    let Ok(socket) = UnixDatagram::unbound() else { return String::new() };
+    let mut places = Vec::new();
     // First everything that it says shall come to the console.
-    for words in ["sysrq 8", "sysrq t"] {
-        socket.send_to(&request(words), unit.join(MANAGEMENT)).ok()?;
+    for words in ["sysrq 8", "sysrq t", "sysrq t"] {
+        places.push(console().len());
+        if socket.send_to(&request(words), unit.join(MANAGEMENT)).is_err() {
+            return String::new();
+        }
         thread::sleep(ANSWER);
     }
-    running_task(console().get(before..)?)
+    let text = console();
+    let said = |from: usize| text.get(from..).unwrap_or_default();
+    match (stamp(said(places[1])), stamp(said(places[2]))) {
+        (Some(first), Some(second)) if first != second => format!("; its clock was at {second} s, and went on"),
+        _ => running_task(said(places[1]))
+            .map_or_else(String::new, |name| format!("; {name} does not let its clock go on")),
+    }
+}
+
+/// The first time that stands on a console, in seconds since the boot: `[    1.234567] …`.
+fn stamp(console: &str) -> Option<&str> {
+    console.lines().find_map(|line| Some(line.strip_prefix('[')?.split_once(']')?.0.trim()))
 }
 
 /// `struct mconsole_request` of arch/um/drivers/mconsole.h in Linux.
@@ -207,7 +258,7 @@ fn running_task(console: &str) -> Option<String> {
     let running = console.lines().filter(|line| line.contains("state:R"));
     // The parent of the kernel's threads is 2, and that of the first process 0.
     let ours = running.filter(|line| !matches!(field(line, "ppid:").as_deref(), Some("0" | "2")));
-    ours.filter_map(|line| field(line, "task:")).last()
+    ours.filter_map(|line| field(line, "task:")).next_back()
 }
 
 /// End the kernel and the processes in which the guest's run.
@@ -229,10 +280,12 @@ fn end_all(kernel: Pid) -> anyhow::Result<()> {
     }
 }
 
-/// Processes whose parent this one is.
+/// Processes whose parent this one is, by its threads.
 fn children() -> Vec<Pid> {
-    let text = fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
-    text.split_whitespace().filter_map(|id| id.parse().ok()).map(Pid::from_raw).collect()
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let of_thread = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+    let text: Vec<_> = threads.map(of_thread).collect();
+    text.iter().flat_map(|ids| ids.split_whitespace()).filter_map(|id| id.parse().ok()).map(Pid::from_raw).collect()
 }
 
 /// The end of the console.
@@ -256,6 +309,12 @@ mod tests {
             [    1.0] task:ksoftirqd/0     state:R  running task     pid:10    ppid:2\n";
         assert_eq!(running_task(console).as_deref(), Some("spinner"));
         assert_eq!(running_task("task:init state:S"), None);
+    }
+
+    #[test]
+    fn the_first_time_on_a_console_is_read() {
+        assert_eq!(stamp("no time\n[    1.234567] sysrq: Show State\n[    1.3] task"), Some("1.234567"));
+        assert_eq!(stamp("nothing"), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Source | Path, int]]:
     def build(source: Source | Path, tell: Tell, jobs: int) -> Kernel:
         tell(0.5, "compiling, 7 files", 1.0)
         asked.append((source, jobs))
-        return Kernel(Path("/kernels/abc/linux"), "6.12.9", "abc", 250, "gcc", "0" * 64)
+        return Kernel(Path("/kernels/abc/linux"), "6.12.9", "abc", 250, "gcc", "0" * 64, "digest")
 
     monkeypatch.setattr(kernel, "build", build)
     return asked

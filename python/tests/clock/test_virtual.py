@@ -60,7 +60,7 @@ class Played:
         self.agent.chmod(0o755)
         done = json.loads(result("t").model_dump_json()) | {"result": "trial"}
         self.behave(replies={"open": OPENED, "run-trial": done})
-        kernel = Kernel(folder / "linux", "7.2.12", "abc", 250, "gcc", "0" * 64)
+        kernel = Kernel(folder / "linux", "7.2.12", "abc", 250, "gcc", "0" * 64, "digest")
         self.campaign = folder / "campaign"
         self.campaign.mkdir()
         self.host = VirtualHost(Machine(self.agent, kernel, folder), self.campaign, (0, 1))

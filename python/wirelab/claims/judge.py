@@ -18,7 +18,6 @@ from wirelab.claims.model import Claim
 from wirelab.claims.source import Measured, Published, Samples, same_level
 from wirelab.errors import RunError
 from wirelab.launcher import launched
-from wirelab.schema import Clock
 from wirelab.schema.estimates import Estimates
 from wirelab.schema.plan import Level
 from wirelab.schema.replaced import replace_file
@@ -31,7 +30,6 @@ from wirelab.schema.verdicts import (
     VerdictQuality,
     Verdicts,
 )
-from wirelab.stats import exact
 from wirelab.stats.dataset import Dataset
 
 RESAMPLES = 20_000
@@ -54,8 +52,6 @@ def judge_campaign(campaign: Path, estimates: Estimates, progress: Progress = la
     if not file.is_file():
         raise RunError(f"no claims at {file}, which the plan names", hint=f"{launched('run')} puts them there")
     verdicts = verdicts_on(load(file), dataset, estimates, progress)
-    if dataset.plan.clock is Clock.VIRTUAL:
-        exact.mark(verdicts)
     text = json.dumps(verdicts, indent=1, ensure_ascii=False, allow_nan=False)
     replace_file(campaign / VERDICTS, text + "\n")
     return verdicts

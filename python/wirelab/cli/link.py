@@ -202,7 +202,8 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     arguments += [f"--pcap={end}={file}" for end, file in pcaps.items()]
     arguments += [*(["--quiet"] if quiet else []), "--", *words]
     if clock == "virtual":
-        _in_guest(find_agent(), arguments, described, seed)
+        written = [Path(file).absolute().parent for file in (server_log, log, *pcaps.values()) if file is not None]
+        _in_guest(find_agent(), arguments, described, seed, written)
     # An unnamed file, so that nothing has to be removed.
     descriptor = os.memfd_create("wirelab-link")
     os.write(descriptor, described)
@@ -211,16 +212,20 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     _become(find_agent(), ["link-command", "--link-fd", str(descriptor), *arguments])
 
 
-def _in_guest(agent: Path, arguments: list[str], link: bytes, seed: int) -> NoReturn:
-    """Run the command under the virtual clock, print what it printed, and exit as it did."""
-    from wirelab.clock.guest import HERE, Command, Machine, memory_folder, run_command
+def _in_guest(agent: Path, arguments: list[str], link: bytes, seed: int, written: list[Path]) -> NoReturn:
+    """Run the command under the virtual clock, print what it printed, and exit as it did. It may write in this folder
+    and in those of the files that were asked for.
+    """
+    from wirelab.clock.guest import ENVIRONMENT, HERE, Command, Machine, memory_folder, run_command
     from wirelab.clock.kernel import require_kernel
 
     if arguments[-1] == "--":
         raise WirelabError("a shell needs a terminal, and nobody talks to a guest", hint="write a COMMAND after --")
     machine, here = Machine(agent, require_kernel(), memory_folder()), Path.cwd()
     words = (str(agent), "link-command", "--link-file", str(HERE / "link.json"), *arguments)
-    ran = run_command(machine, Command(words, directory=here), [here], seed, {"link.json": link})
+    path = {"PATH": os.environ.get("PATH", ENVIRONMENT["PATH"])}
+    command, folders = Command(words, directory=here, environment=path), list(dict.fromkeys([here, *written]))
+    ran = run_command(machine, command, folders, seed, {"link.json": link})
     sys.stdout.buffer.write(ran.stdout)
     sys.stdout.flush()
     sys.stderr.buffer.write(ran.stderr)

@@ -146,13 +146,16 @@ def _plan(
 
     from wirelab.plan import make_plan
     from wirelab.runner.start import planned_jobs
+    from wirelab.schema import Clock
 
     loaded = load(experiment, sets)
     if seed is not None:
         loaded = replace(loaded, seed=seed)
     plan = make_plan(loaded)
     if budget is not None:
-        plan = within_budget(plan, loaded, budget, jobs or planned_jobs(plan).number)
+        # The virtual clock counts what each trial takes of it, however many run at a time.
+        at_once = 1 if plan.clock is Clock.VIRTUAL else jobs or planned_jobs(plan).number
+        plan = within_budget(plan, loaded, budget, at_once)
     return loaded, plan
 
 
@@ -160,14 +163,16 @@ def _announce(plan: Plan, jobs: int, console: Console, *, probes: bool) -> None:
     """Print the size and duration of the run; unsupported scenarios are left out."""
     from wirelab.runner.minutes import run_ns
     from wirelab.runner.progress import jobs_words
+    from wirelab.schema import Clock
     from wirelab.site import count
     from wirelab.units import format_duration
 
     least, most = plan.experiment.stop.replicates
-    took = run_ns(plan, jobs, probes=probes)
+    took, virtual = run_ns(plan, jobs, probes=probes), plan.clock is Clock.VIRTUAL
+    time = f"{format_duration(took)}{' of virtual time' * virtual}"
     console.print(
         f"{count(len(plan.scenarios), 'scenario')}, {'up to ' * (least != most)}{count(plan.trials, 'trial')}, "
-        f"about {format_duration(took)} with {jobs_words(jobs)}{'; unprivileged' * (os.geteuid() != 0)}"
+        f"about {time} with {jobs_words(jobs)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
 
 

@@ -37,7 +37,7 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
 
     folder = existing(campaign).resolve()
     plan, record = read_plan(folder), read_record(folder)
-    recorded = next((run.digest for run in reversed(record.runs) if run.digest), None) if record is not None else None
+    recorded = record.runs[-1].digest if record is not None and record.runs else None
     if recorded is None:
         raise WirelabError(
             f"{campaign} has no digest: only a run under the virtual clock that came to its end has one",

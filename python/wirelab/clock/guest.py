@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from wirelab.clock.kernel import Kernel
-from wirelab.errors import RunError
+from wirelab.errors import RunError, WirelabError
 
 MIB = 2**20
 START_NS = 1_767_225_600 * 10**9
@@ -33,7 +33,9 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-PATIENCE_S = 600
+TIMEOUT_S = 600
+"""Of this machine's time, by default."""
+TIMEOUT_VARIABLE = "WIRELAB_GUEST_TIMEOUT"
 _CLOSE_TIMEOUT_S = 10.0
 MEMORY_VARIABLE = "WIRELAB_GUEST_MEMORY"
 
@@ -82,7 +84,7 @@ class Machine:
         *,
         at: Path | None = None,
         cpu: int | None = None,
-        patience_s: int = PATIENCE_S,
+        timeout_s: int | None = None,
     ) -> Guest:
         """Start a guest whose own folder this is. It may write in these folders, which it has where they are, or the
         only one at another place. It ends with this process.
@@ -92,12 +94,13 @@ class Machine:
             "commands": [each.as_json() for each in commands],
         }
         (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
+        timeout_s = _timeout_s() if timeout_s is None else timeout_s
         pinned = [] if cpu is None else [f"--cpu={cpu}"]
         process = subprocess.Popen(
             [
                 self.agent, "guest", f"--kernel={self.kernel.path}", f"--unit={folder}", f"--memory={self.memory}",
                 f"--memory-mib={MEMORY_MIB}", f"--seed={seed}", f"--start-ns={START_NS}",
-                f"--patience-s={patience_s}", *pinned,
+                f"--timeout-s={timeout_s}", *pinned,
             ],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, process_group=0,
         )  # fmt: skip
@@ -136,6 +139,14 @@ class Guest:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def _timeout_s() -> int:
+    """The seconds after which a guest is ended. Raises `WirelabError` if they were set to no number."""
+    text = os.environ.get(TIMEOUT_VARIABLE, str(TIMEOUT_S))
+    if not text.isdecimal() or int(text) == 0:
+        raise WirelabError(f"{TIMEOUT_VARIABLE} is '{text}', not a number of seconds", hint="such as 3600")
+    return int(text)
 
 
 @cache

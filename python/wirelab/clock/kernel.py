@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
@@ -18,6 +21,7 @@ from wirelab.clock import sources
 from wirelab.clock.sources import Say, Source
 from wirelab.errors import RunError, WirelabError
 from wirelab.launcher import launched
+from wirelab.schema.replaced import replace_file
 
 HERTZ = 250
 """Ticks of its timers in a second, as in Debian's own kernels: retransmission timers are rounded to them."""
@@ -59,7 +63,7 @@ class Kernel:
     compiler: str
     sha256: str
     """Of the program, which another compiler makes differently."""
-    origin: str = ""
+    origin: str
     """Digest of the source's package, or the folder of its tree."""
 
 
@@ -100,6 +104,8 @@ def build(source: Source | Path, tell: Tell, jobs: int) -> Kernel:
     def say(text: str, share: float = 0.0) -> None:
         tell(share, text, time.monotonic() - began)
 
+    if (processor := platform.machine()) != "x86_64":
+        raise RunError(f"the virtual clock's kernel runs on x86-64 only, and this is {processor}")
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing:
         raise RunError(
@@ -114,9 +120,10 @@ def build(source: Source | Path, tell: Tell, jobs: int) -> Kernel:
     work = place.with_name(f"{place.name}.build")
     work.mkdir(parents=True, exist_ok=True)
     _require_room(work)
-    tree = _prepared(source, work, say)
-    _configure(tree, say)
-    _make(tree, work / "build.log", jobs, say)
+    with _alone(work):
+        tree = _prepared(source, work, say)
+        _configure(tree, say)
+        _make(tree, work / "build.log", jobs, say)
     place.mkdir(exist_ok=True)
     program = place / "linux"
     _run(["strip", "-o", str(program), str(tree / "linux")], tree, work / "build.log")
@@ -126,7 +133,7 @@ def build(source: Source | Path, tell: Tell, jobs: int) -> Kernel:
     made = identity if isinstance(source, Source) else recipe(f"program {digest}")
     built = Kernel(program, version, made, HERTZ, _compiler(), digest, origin)
     facts = {key: value for key, value in asdict(built).items() if key != "path"}
-    (place / _FACTS).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    replace_file(place / _FACTS, json.dumps(facts, indent=1) + "\n")
     shutil.rmtree(work)
     if isinstance(source, Source):
         (kernels_folder() / source.file).unlink(missing_ok=True)
@@ -154,11 +161,24 @@ def _place(identity: str) -> Path:
 
 
 def _read(place: Path) -> Kernel | None:
-    """The kernel in this folder, if a build there came to its end."""
+    """The kernel in this folder, if a build there came to its end and this version made it."""
+    program = place / "linux"
     try:
-        return Kernel(path=place / "linux", **json.loads((place / _FACTS).read_text(encoding="utf-8")))
-    except (FileNotFoundError, NotADirectoryError):
+        found = Kernel(path=program, **json.loads((place / _FACTS).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
         return None
+    return found if program.is_file() else None
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Raises `RunError` if another process builds there."""
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunError(f"another process builds in {folder}", hint="wait until it is over") from None
+        yield
 
 
 def _require_room(folder: Path) -> None:
@@ -203,7 +223,8 @@ def _patch(tree: Path, log: Path) -> None:
 
 
 def _configure(tree: Path, say: Say) -> None:
-    if (tree / ".config").exists():
+    done = tree.parent / "configured"
+    if done.exists():
         return
     say("configuring")
     log = tree.parent / "build.log"
@@ -216,8 +237,8 @@ def _configure(tree: Path, say: Say) -> None:
     _run(["make", "ARCH=um", "olddefconfig"], tree, log)
     wanted = set(re.findall(r"(?m)^(CONFIG_\w+=(?!n$).*)$", config))
     if absent := sorted(wanted - set((tree / ".config").read_text(encoding="utf-8").splitlines())):
-        (tree / ".config").unlink()
         raise RunError(f"this source does not take {', '.join(absent)}")
+    done.touch()
 
 
 def _make(tree: Path, log: Path, jobs: int, say: Callable[[str, float], None]) -> None:

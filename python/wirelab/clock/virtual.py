@@ -25,7 +25,7 @@ from wirelab.schema import (
     TrialRequest,
     TrialResult,
 )
-from wirelab.schema.campaign import TRIALS
+from wirelab.schema.campaign import PAGES, TRIALS
 from wirelab.schema.host import Opened, parse_reply
 
 CAMPAIGN = Path("/run/wirelab/campaign")
@@ -43,11 +43,11 @@ class VirtualHost:
         """Guests write in this folder, and have folders of their own in its `guests`, which are gone afterwards."""
         self._machine, self._folder, self._cpus = machine, folder, cpus
         self._guests = folder / "guests"
-        # Not of a folder whose name merely begins like it.
+        # Not of a folder whose path merely begins or ends like it.
         spelt = b"|".join(map(re.escape, _spellings(folder)))
-        self._own = re.compile(rb"(?:%b)(?![\w.\x80-\xff-])" % spelt)
+        self._own = re.compile(rb"(?<![\w.\x80-\xff-])(?:%b)(?![\w.\x80-\xff-])" % spelt)
         self._lanes: OpenLanes | None = None
-        self._running: dict[str, Guest] = {}
+        self._running: dict[str, tuple[Guest, threading.Thread]] = {}
         self._pinned: dict[Path, int] = {}
         self._over: queue.SimpleQueue[TrialResult | RefusedError] = queue.SimpleQueue()
         shutil.rmtree(self._guests, ignore_errors=True)
@@ -55,6 +55,9 @@ class VirtualHost:
     def open(self, lanes: OpenLanes) -> HostFacts:
         """Ask a first guest for what the lanes are."""
         self._lanes = lanes.model_copy(update={"lanes": 1, "clock": Clock.VIRTUAL})
+        # Servers say how old a page's file is.
+        for path in (self._folder / PAGES).rglob("*"):
+            os.utime(path, ns=(START_NS, START_NS))
         guest = self._start("open", [], seed=0)
         try:
             match self._replies(guest):
@@ -70,8 +73,11 @@ class VirtualHost:
     def replace(self) -> None:
         """End the guests that run; the next trial has a guest of its own anyway."""
         running, self._running = self._running, {}
-        for guest in running.values():
+        for guest, _ in running.values():
             guest.end()
+        for _, watcher in running.values():
+            watcher.join()
+        self._over = queue.SimpleQueue()
 
     def lane(self, number: int) -> int:  # noqa: ARG002 (a request must not depend on it)
         """A guest has one."""
@@ -103,13 +109,14 @@ class VirtualHost:
                 path.write_bytes(self._own.sub(bytes(CAMPAIGN), content))
             os.utime(path, ns=(START_NS, START_NS))
         guest = self._start(request.trial, [request], seed=request.link_seed)
-        self._running[request.trial] = guest
-        threading.Thread(target=self._watch, args=(request.trial, guest), name="guest", daemon=True).start()
+        watcher = threading.Thread(target=self._watch, args=(request.trial, guest), name="guest", daemon=True)
+        self._running[request.trial] = guest, watcher
+        watcher.start()
 
     def cancel(self, trial: str) -> None:
         """End its guest."""
-        if (guest := self._running.get(trial)) is not None:
-            guest.end()
+        if (running := self._running.get(trial)) is not None:
+            running[0].end()
 
     def wait(self, timeout_s: float) -> TrialResult | RefusedError | None:
         """The next trial that is over."""
@@ -149,8 +156,8 @@ class VirtualHost:
             over = self._outcome(trial, guest)
         except RunError as error:
             over = RefusedError(trial, error.what)
-        except (OSError, ValueError) as error:
-            over = RefusedError(trial, str(error))
+        except Exception as error:  # its files may hold anything, and somebody waits for an outcome
+            over = RefusedError(trial, f"what its guest left cannot be read: {error!r}")
         self._remove(guest)
         self._over.put(over)
 
@@ -159,7 +166,8 @@ class VirtualHost:
             case [Opened(), TrialDone() as done]:
                 return TrialResult.model_validate(done.model_dump())
             case [*_, HostError(message=message)]:
-                return RefusedError(trial, message)
+                # A link process that ends in a guest is that trial's alone.
+                return RefusedError(trial, f"in its guest {message}")
             case other:
                 return RefusedError(trial, f"its guest answered {other}")
 

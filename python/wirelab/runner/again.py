@@ -56,7 +56,7 @@ def run_again(campaign: Path, plan: Plan, folder: Path, options: Options, observ
 def _differences(campaign: Path, again: Path, trials: Iterable[str]) -> Iterator[Difference]:
     for trial in trials:
         one, other = trial_digests(campaign, trial), trial_digests(again, trial)
-        if not other:
+        if one and not other:
             raise RunError(f"trial {trial} has no records in the second run")
         if names := tuple(sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))):
             yield Difference(trial, names)

@@ -16,24 +16,22 @@ _APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
 
 @contextmanager
-def own_agent(campaign: Path, agent: Path) -> Iterator[Path]:
+def own_agent(campaign: Path, agent: Path, *, virtual: bool = False) -> Iterator[Path]:
     """A hard link to the agent in the campaign's folder, or a copy; removed at the end, and at the start of the run
     that follows a killed one.
 
     The agent itself where that cannot be: on a file system that executes nothing or has little room, and where AppArmor
-    allows a user namespace to a program by its path.
+    allows a user namespace to a program by its path. A guest of the virtual clock needs no such namespace.
     """
     own = campaign / NAME
     own.unlink(missing_ok=True)
     try:
-        yield own if _make(own, agent) else agent
+        yield own if (virtual or not _is_bound_to_its_path()) and _make(own, agent) else agent
     finally:
         own.unlink(missing_ok=True)
 
 
 def _make(own: Path, agent: Path) -> bool:
-    if os.geteuid() != 0 and _is_bound_to_its_path():
-        return False
     try:
         own.hardlink_to(agent)
     except OSError:
@@ -45,6 +43,8 @@ def _make(own: Path, agent: Path) -> bool:
 
 
 def _is_bound_to_its_path() -> bool:
+    if os.geteuid() == 0:
+        return False
     try:
         return _APPARMOR.read_text().strip() == "1"
     except OSError:

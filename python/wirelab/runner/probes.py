@@ -121,6 +121,8 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
         tell(started, host.clock_ns() - started.start_ns)
         if time.monotonic() > deadline:
             late_s = (patience_ns + GRACE_NS - started.duration_ns) / 1e9
+            host.cancel(folder.name)
+            host.wait(GRACE_NS / 1e9)
             raise RunError(f"the probes were not over {late_s:.0f} s after their time", hint=launched("doctor"))
     if isinstance(over, RefusedError):
         raise RunError(over.message)

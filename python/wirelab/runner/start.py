@@ -74,7 +74,7 @@ def run_plan(
     implementations = needed_programs(plan, options.beside)
     changed = [] if options.fresh else changed_programs(folder, plan)
     opening = open_campaign(folder, plan, digest, fresh=options.fresh, retry_failed=options.retry_failed)
-    with opening as campaign, own_agent(folder, found) as agent:
+    with opening as campaign, own_agent(folder, found, virtual=not live) as agent:
         if agents.digest(agent) != digest:
             raise RunError(f"{found} was replaced while the campaign was opened", hint="run the same command again")
         this_run = RunRecord(began=facts.now(), ended=None, claims_sha256=_keep_claims(folder, options.claims))

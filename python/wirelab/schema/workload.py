@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from wirelab.schema.base import Border, Unsigned
+from wirelab.schema.base import Border, Unsigned, is_default
 
 
 class Closed(Border):
@@ -76,8 +76,8 @@ class RequestWorkload(Border):
     concurrency: Unsigned
     timeout_ns: Unsigned
     connection: ConnectionPolicy
-    device: Device | None = None
-    """None is an ideal machine, which begins at once and computes in no time."""
+    device: Device | None = Field(default=None, exclude_if=is_default)
+    """Absent of an ideal device, which begins at once and computes in no time."""
 
     @property
     def rows(self) -> int:

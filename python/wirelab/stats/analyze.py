@@ -97,11 +97,16 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
     scenarios: list[AnalysedScenario] = []
     sides: dict[tuple[str, str], compare.Side] = {}
     used = _Used.of(dataset)
+    repeated: set[tuple[str, str]] = set()
     for scenario in dataset.scenarios:
         progress(scenario.name)
         measured = list(dataset.measured(scenario.key))
-        scenarios.append(_scenario(dataset, scenario, measured, used))
+        record = _scenario(dataset, scenario, measured, used)
+        scenarios.append(record)
         for one in measured:
+            if exact.repeats(dataset, scenario, one):
+                exact.mark(record["metrics"][one.metric.name])
+                repeated.add((one.metric.name, scenario.key))
             if one.metric.name in compared:
                 sides[one.metric.name, scenario.key] = _side(dataset, scenario.key, one)
     certificates = link_certificates(dataset)
@@ -132,11 +137,13 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
         "certificates": certificates,
         "notes": list(_notes(dataset, scenarios, rows)),
     }
+    for each in estimates["comparisons"]:
+        if {(each["metric"], each["a"]), (each["metric"], each["b"])} <= repeated:
+            exact.mark(each)
     if used.radio is not None:
         estimates["energy"] = used.radio
         estimates["notes"].append(modelled(used.radio))
     if dataset.plan.clock is Clock.VIRTUAL:
-        exact.mark(estimates)
         estimates["notes"].extend(exact.over_phases(dataset))
     return estimates
 

@@ -8,26 +8,35 @@ import numpy as np
 
 from wirelab.schema import Clock, RequestWorkload
 from wirelab.schema.estimates import EXACT
+from wirelab.schema.plan import Scenario
+from wirelab.site import count
 from wirelab.stats.dataset import Dataset, Measured
 
 RESOLUTION = 2e-5
-"""Of a number, the width of its interval that no digit shows. Each look at the clock takes 128 ns of it, and trials
+"""Of a number, the difference that no digit shows. Each look at the clock takes 128 ns of it, and trials that repeat
 differ by some of these.
 """
 
 
-def mark(found: object) -> None:
-    """In estimates or verdicts as JSON, call each number exact whose interval has no width to see, wherever it stands.
+def repeats(dataset: Dataset, scenario: Scenario, one: Measured) -> bool:
+    """Whether a metric has the same values in each trial, two of them or more, and all at one phase."""
+    workload, sample = scenario.workload, one.sample
+    if dataset.plan.clock is not Clock.VIRTUAL or len(sample.trials) < 2:
+        return False
+    if isinstance(workload, RequestWorkload) and workload.phases_vary:
+        return False
+    first, *others = (np.sort(trial) for trial in sample.trials)
+    return len(set(sample.censored)) == 1 and all(
+        len(first) == len(other) and np.allclose(first, other, rtol=RESOLUTION, atol=0) for other in others
+    )
 
-    Trials that agree to the last digit are one trial, however many there are of them.
-    """
+
+def mark(found: object) -> None:
+    """In a record of what repeats, call each number exact whose interval has no width to see."""
     if isinstance(found, dict):
         if _is_exact(found):
             found["method"] = EXACT
         for each in found.values():
-            mark(each)
-    elif isinstance(found, list):
-        for each in found:
             mark(each)
 
 
@@ -51,7 +60,8 @@ def over_phases(dataset: Dataset) -> Iterator[str]:
             if one.metric.name == metric and one.unit == "s" and (medians := _medians(one)):
                 low, high = (f"{end * 1e3:.3f} ms" for end in (min(medians), max(medians)))
                 went = f"went from {low} to {high}" if low != high else f"stayed at {low}"
-                yield f"Over {len(medians)} phases of {scenario.name}, the median of {metric} in a trial {went}."
+                phases = f"{count(len(medians), 'phase')} of {scenario.name}"
+                yield f"Over {phases}, the median of {metric} in a trial {went}."
 
 
 def _medians(one: Measured) -> list[float]:

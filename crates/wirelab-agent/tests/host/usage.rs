@@ -23,9 +23,9 @@ fn what_outlives_its_parent_counts_to_the_endpoint_that_it_descends_from() {
         idle.ends_trial = false;
         vec![idle, host.endpoint("client", &["sh", "-c", words])]
     });
-    let cpu_ns: Vec<_> = found.iter().map(|endpoint| cpu_ns(endpoint)).collect();
-    assert!(cpu_ns[1] > 50_000_000, "{found:?}");
-    assert!(cpu_ns[0] * 4 < cpu_ns[1], "{found:?}");
+    let used_ns: Vec<_> = found.iter().map(cpu_ns).collect();
+    assert!(used_ns[1] > 50_000_000, "{found:?}");
+    assert!(used_ns[0] * 4 < used_ns[1], "{found:?}");
 }
 
 #[test]

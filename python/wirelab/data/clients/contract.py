@@ -111,14 +111,14 @@ async def _perform(client: Client, parameters: Parameters) -> list[Row]:
     print(json.dumps({"event": "ready", "ports": {}, "cpu_ns": time.process_time_ns()}), flush=True)
 
     async def one(number: int) -> None:
-        device = workload.get("device", {})
+        device = workload.get("device") or {}
         draw = random.Random(f"{parameters.all['seed']} {number}")
         of_device = random.Random(f"{parameters.all['seed']} {number} device")
         begin_ns = now() + round(of_device.random() * device.get("start_phase_ns", 0))
         second = 1 + (2 * of_device.random() - 1) * device.get("drift_ppb", 0) / 1e9
         schedule = _schedule(workload, draw, begin_ns, second)
         kept = _Kept(client, workload["connection"], device)
-        await asyncio.sleep(max(0, begin_ns - now()) / 1e9)
+        await _pass(max(0, begin_ns - now()) / 1e9)
         places = range(min(workload["concurrency"], workload["exchanges"]))
         await asyncio.gather(*(_place(number, schedule, kept, workload["timeout_ns"], rows) for _ in places))
         await kept.close()
@@ -139,6 +139,12 @@ def _schedule(
             at += 1e9 * second * (1 if arrival["process"] == "fixed" else draw.expovariate(1)) / arrival["rate_hz"]
 
 
+async def _pass(seconds: float) -> None:
+    """Let time pass; without any, other tasks have no turn either."""
+    if seconds > 0:
+        await asyncio.sleep(seconds)
+
+
 class _Kept:
     """Connections that exchanges take turns on; with the fresh policy each exchange opens its own."""
 
@@ -155,9 +161,9 @@ class _Kept:
         try:
             row["connection_reused"] = connection is not None
             if connection is None:
-                await asyncio.sleep(self.handshake_s)
+                await _pass(self.handshake_s)
                 connection = await self.client.connect(row)
-            await asyncio.sleep(self.message_s)
+            await _pass(self.message_s)
             await self.client.exchange(connection, row)
             row["end_ns"] = now()
             broken = False
