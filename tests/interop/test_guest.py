@@ -109,7 +109,7 @@ def test_a_root_that_mounts_the_machines_files_anew_cannot_write_them(
     others.mkdir()
     kept = others / "kept"
     kept.write_text("kept")
-    places = ("/etc/wirelab-mounted", f"{others}/new")
+    places = ("/etc/wirelab-mounted", f"{others}/new", f"{machine.memory}/beside-its-own")
     tries = [f"! touch /mnt{place}" for place in places]
     tries += [f"! sh -c 'echo lost > /mnt{kept}'", f"! rm /mnt{kept}", f"! mkdir /mnt{others}/folder"]
     script = " && ".join(["mount -t hostfs -o / none /mnt", f"touch /mnt{mine}/file", f"test -e /mnt{kept}", *tries])
@@ -158,6 +158,10 @@ def test_a_guest_ends_with_the_agent_that_started_it(machine: Machine, unit: Pat
     with pytest.raises(GuestError):
         guest.wait()
     _wait(lambda: not _processes(machine.memory))
+    # Nobody was left to remove its empty folder: the next guest does.
+    after = unit.with_name("after")
+    after.mkdir()
+    assert _run(machine, after, "true") == 0
 
 
 def test_a_guest_ends_with_a_starter_that_is_killed(machine: Machine, unit: Path) -> None:

@@ -113,6 +113,8 @@ def test_both_ends_get_the_same_parameters_except_role_and_folder(endpoints: End
     shared = [each.model_dump(exclude={"role", "output"}) for each in reported]
     assert shared[0] == shared[1]
     assert reported[0].certificates is not None
+    # Clients of an older build know no such key.
+    assert "device" not in json.loads(Path(made.endpoints[0].command[-1]).read_text())["workload"]
 
 
 def test_a_protocol_without_tls_gets_no_certificates(endpoints: Endpoints, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 from wirelab.schema import Clock, RequestWorkload
 from wirelab.schema.estimates import EXACT
 from wirelab.schema.plan import Scenario
-from wirelab.site import count
 from wirelab.stats.dataset import Dataset, Measured
 
 RESOLUTION = 2e-5
@@ -60,7 +59,7 @@ def over_phases(dataset: Dataset) -> Iterator[str]:
             if one.metric.name == metric and one.unit == "s" and (medians := _medians(one)):
                 low, high = (f"{end * 1e3:.3f} ms" for end in (min(medians), max(medians)))
                 went = f"went from {low} to {high}" if low != high else f"stayed at {low}"
-                phases = f"{count(len(medians), 'phase')} of {scenario.name}"
+                phases = f"{len(medians)} phase{'s' * (len(medians) > 1)} of {scenario.name}"
                 yield f"Over {phases}, the median of {metric} in a trial {went}."
 
 
