@@ -244,11 +244,14 @@ def _configure(tree: Path, say: Say) -> None:
 def _make(tree: Path, log: Path, jobs: int, say: Callable[[str, float], None]) -> None:
     """Compile. What make says goes into the log; its lines are counted."""
     files = 0
-    with log.open("a", encoding="utf-8") as file:
-        process = subprocess.Popen(
-            ["make", "ARCH=um", f"-j{jobs}", "linux"], cwd=tree, env=_environment(), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-        )  # fmt: skip
+    command = ["make", "ARCH=um", f"-j{jobs}", "linux"]
+    with (
+        log.open("a", encoding="utf-8") as file,
+        subprocess.Popen(
+            command, cwd=tree, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace",
+        ) as process,
+    ):  # fmt: skip
         assert process.stdout is not None
         try:
             for line in process.stdout:
@@ -258,7 +261,6 @@ def _make(tree: Path, log: Path, jobs: int, say: Callable[[str, float], None]) -
         finally:
             if process.poll() is None:
                 process.terminate()
-            process.wait()
     if process.returncode:
         raise _failed("make", log)
 

@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPException
 from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -66,7 +67,7 @@ def fetch(source: Source, folder: Path, say: Say) -> Path:
     for url in (source.url, SNAPSHOT.format(sha1=source.sha1)):
         try:
             _download(url, part, say)
-        except OSError as error:
+        except (OSError, HTTPException) as error:
             refused.append(f"{url}: {error}")
             continue
         with part.open("rb") as file:
