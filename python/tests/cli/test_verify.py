@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from wirelab.errors import RunError
 from wirelab.runner.again import Difference
 from wirelab.runner.digest import campaign_digest
 from wirelab.schema import Clock
-from wirelab.schema.campaign import EntryStatus, JournalEntry
+from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
 from wirelab.schema.plan import Plan
 from wirelab.schema.record import CampaignRecord
 
@@ -46,12 +47,15 @@ def made(folder: Path, clock: Clock = Clock.VIRTUAL, digest: str | None = "") ->
     return folder
 
 
-def rerun(monkeypatch: pytest.MonkeyPatch, differences: Sequence[Difference]) -> list[Plan]:
-    """Have a second run with these differences; the plans that were run."""
+def rerun(monkeypatch: pytest.MonkeyPatch, differences: Sequence[Difference], agent: str = "a") -> list[Plan]:
+    """Have a second run with these differences, by this agent; the plans that were run."""
     plans: list[Plan] = []
 
-    def run_again(campaign: Path, plan: Plan, *_: Any) -> list[Difference]:
+    def run_again(campaign: Path, plan: Plan, folder: Path, *_: Any) -> list[Difference]:
         assert campaign.is_absolute()
+        shutil.copytree(campaign, folder, dirs_exist_ok=True)
+        entries = [each.model_copy(update={"agent": agent}) for each in read_journal(folder / "journal.jsonl")[0]]
+        (folder / "journal.jsonl").write_bytes(b"".join(each.line() for each in entries))
         plans.append(plan)
         return list(differences)
 
@@ -101,6 +105,14 @@ def test_the_first_packet_that_differs_is_named_or_the_files(tmp_path: Path, mon
         "  {'sequence': 1, 'size': 41}",
         "t1-0000: result.json",
     ]
+
+
+def test_another_build_of_the_agent_is_named_as_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path / "mine")
+    rerun(monkeypatch, [Difference(TRIALS[0], ("result.json",))], agent="b")
+    code, out, _ = run("verify", str(folder), "--again")
+    assert code == 1
+    assert out.splitlines()[-1] == "The second run had another build of the agent, which may give other bytes."
 
 
 def test_a_log_that_cannot_be_read_any_more_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,8 @@ from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wirelab.runner.again import Difference
     from wirelab.schema.campaign import JournalEntry
     from wirelab.schema.plan import Plan
@@ -84,11 +86,30 @@ def _again(folder: Path, plan: Plan, finished: list[str], jobs: int | None) -> i
     ):
         different = run_again(folder, part, Path(other), options, progress)
         lines = [_words(folder, Path(other), each) for each in different[:_NAMED]]
+        lines += _unlike(folder, Path(other))
     if not different:
         click.echo(f"the same bytes in every record of {count(len(finished), 'trial')}")
         return 0
     click.echo("\n".join([f"{len(different)} of {len(finished)} trials differ", *lines]))
     return 1
+
+
+def _unlike(folder: Path, other: Path) -> Iterator[str]:
+    """What else than chance may be the reason of a difference."""
+    from wirelab.schema.campaign import JOURNAL, read_journal
+    from wirelab.schema.record import read_record
+
+    builds = [{entry.agent for entry in read_journal(each / JOURNAL)[0]} for each in (folder, other)]
+    if builds[0] != builds[1]:
+        yield "The second run had another build of the agent, which may give other bytes."
+    first, second = read_record(folder), read_record(other)
+    if first is None or second is None:
+        return
+    if first.kernel is not None and second.kernel is not None and first.kernel.recipe != second.kernel.recipe:
+        yield f"The second run had another kernel: recipe {second.kernel.recipe}, not {first.kernel.recipe}."
+    for name, version in second.implementations.items():
+        if first.implementations.get(name) != version:
+            yield f"The second run had another version of {name}."
 
 
 def _words(folder: Path, other: Path, difference: Difference) -> str:
