@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.runner.fakes import result
-from wirelab.clock.guest import Machine
+from wirelab.clock.guest import START_NS, Machine
 from wirelab.clock.host import RefusedError
 from wirelab.clock.kernel import Kernel
 from wirelab.clock.virtual import VirtualHost
@@ -194,3 +194,49 @@ def test_folders_of_guests_that_were_killed_are_removed(played: Played) -> None:
     left.mkdir(parents=True)
     VirtualHost(Machine(played.agent, played.host._machine.kernel, played.folder), played.campaign, (os.getpid() % 2,))
     assert not left.exists()
+
+
+def test_after_a_replacement_the_same_trial_has_only_the_outcome_of_its_new_guest(played: Played) -> None:
+    played.host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
+    played.behave(sleep=True)
+    played.host.start(request())
+    played.host.replace()
+    played.behave(
+        replies={"open": OPENED, "run-trial": json.loads(result("t").model_dump_json()) | {"result": "trial"}}
+    )
+    played.host.start(request())
+    assert isinstance(played.over(), TrialResult)
+    assert played.host.wait(0.0) is None
+
+
+def test_a_link_process_that_ends_in_a_guest_fails_that_trial_alone(played: Played) -> None:
+    played.host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
+    ended = {"result": "error", "message": "the link process ended: out of memory"}
+    played.behave(replies={"open": OPENED, "run-trial": ended})
+    played.host.start(request())
+    over = played.over()
+    assert isinstance(over, RefusedError)
+    assert (over.message, over.link_ended) == ("in its guest the link process ended: out of memory", False)
+
+
+def test_what_a_guest_left_may_be_anything(played: Played) -> None:
+    played.host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
+    played.behave(replies={"open": OPENED, "run-trial": {"result": "trial", "trial": ["t"]}})
+    played.host.start(request())
+    over = played.over()
+    assert isinstance(over, RefusedError)
+    assert over.message.startswith("what its guest left cannot be read: ")
+
+
+def test_pages_are_as_old_as_the_guests_clock(played: Played) -> None:
+    page = played.campaign / "pages" / "abc" / "files" / "0"
+    page.parent.mkdir(parents=True)
+    page.write_bytes(b"<html>")
+    played.host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
+    assert page.stat().st_mtime_ns == START_NS
+
+
+def test_a_path_that_ends_like_the_campaigns_is_another(played: Played) -> None:
+    path = str(played.campaign)
+    assert played.host._seen(f"/var{path}/bin") == f"/var{path}/bin"
+    assert played.host._seen(f"--out={path}/bin") == "--out=/run/wirelab/campaign/bin"
