@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -58,10 +57,6 @@ timeout = "20 s"
 [stop]
 replicates = 1
 """
-KNOWN = Path(__file__).parents[1] / "golden" / "virtual.json"
-"""The digest of `EVERY_PROTOCOL` by the kernel's recipe. A change to an endpoint, the link or a record changes it, and
-`WIRELAB_UPDATE_GOLDEN=1` writes it again.
-"""
 WITHOUT_RIGHTS = (
     "unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
     'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"', "sh",
@@ -108,9 +103,7 @@ def uninterrupted(shared_bench: Bench) -> Bench:
     return shared_bench
 
 
-def test_every_protocol_has_the_same_bytes_in_two_folders_at_any_number_of_jobs_and_on_any_day(
-    bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_protocol_has_the_same_bytes_in_two_folders_at_any_number_of_jobs(bench: Bench) -> None:
     protocols = ", ".join(f'"{each.name}"' for each in registered().protocols)
     experiment = bench.experiment(EVERY_PROTOCOL.format(protocols=protocols))
     found = {}
@@ -121,17 +114,6 @@ def test_every_protocol_has_the_same_bytes_in_two_folders_at_any_number_of_jobs_
         found[name] = digest(folder)
     [first, second] = found.values()
     assert first == second
-    record = read_record(bench.folder / "one")
-    assert record is not None
-    assert record.kernel is not None
-    known = json.loads(KNOWN.read_text(encoding="utf-8"))
-    if os.environ.get("WIRELAB_UPDATE_GOLDEN") == "1":
-        known = {record.kernel.recipe: first}
-        KNOWN.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-    if record.kernel.recipe not in known:
-        with capsys.disabled():
-            print(f"\nno digest is known of kernel recipe {record.kernel.recipe}: only the two runs were compared")
-    assert known.get(record.kernel.recipe, first) == first, "WIRELAB_UPDATE_GOLDEN=1 if that is meant"
 
 
 @pytest.mark.xdist_group("virtual")
@@ -164,7 +146,6 @@ def test_a_changed_byte_is_found_with_its_trial_and_packet(uninterrupted: Bench,
 
 @pytest.mark.xdist_group("virtual")
 def test_a_killed_run_leaves_no_guest_and_resumes_to_the_same_digest(uninterrupted: Bench, bench: Bench) -> None:
-    memory = set(memory_folder().iterdir())
     experiment = bench.experiment(EXPERIMENT.format(replicates=3))
     process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--no-probes", "--jobs", "2")
     until(lambda: (finished(bench) >= 2 and kernels(bench.campaign)) or process.poll() is not None, "two trials")
@@ -172,7 +153,9 @@ def test_a_killed_run_leaves_no_guest_and_resumes_to_the_same_digest(uninterrupt
     words = words_of(process)
     assert process.returncode == -signal.SIGKILL, words
     until(lambda: not kernels(bench.campaign) and not bench.processes(), "the end of every guest")
-    assert set(memory_folder().iterdir()) - memory == set()
+    # Those of other tests' guests have an owner.
+    folders = [each for each in memory_folder().iterdir() if each.name.startswith("wirelab-guest-")]
+    assert [each for each in folders if not Path("/proc", each.name.rpartition("-")[2]).exists()] == []
     done = [name for name, status in bench.statuses().items() if status == "done"]
     assert 2 <= len(done) < 6
     bench.measure_experiment(experiment.read_text())

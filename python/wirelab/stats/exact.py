@@ -12,7 +12,7 @@ from wirelab.schema.plan import Scenario
 from wirelab.stats.dataset import Dataset, Measured
 
 RESOLUTION = 2e-5
-"""Of a number, the difference that no digit shows. Each look at the clock takes 128 ns of it, and trials that repeat
+"""Of a number, the difference that no digit shows. Each look at the clock takes 256 ns of it, and trials that repeat
 differ by some of these.
 """
 
