@@ -1,4 +1,4 @@
-"""Guests of the virtual clock's kernel for tests, and what is said where none can be had."""
+"""Guests of the virtual clock's kernel for tests, and the reason where none can be started."""
 
 from __future__ import annotations
 

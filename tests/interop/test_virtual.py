@@ -207,5 +207,5 @@ def test_without_the_kernel_one_command_is_named_and_how_long_it_takes(bench: Be
     status, out, words = bench.run("run", str(experiment), "--out", str(bench.campaign), within=within)
     assert (status, out) == (2, ""), words
     assert "the virtual clock needs its kernel, which is not built yet" in words
-    assert "clock build downloads 160 MB and takes about 5 minutes on 2 idle CPUs, once" in words
+    assert "clock build downloads 160 MB and takes about 8 minutes on 2 idle CPUs, once" in words
     assert not bench.campaign.exists()

@@ -26,7 +26,7 @@ def command() -> None:
 def build(source: Path | None, version: str | None, jobs: int | None) -> int:
     """Build the kernel, without root, into the user's cache.
 
-    It takes about 5 minutes on 2 idle CPUs. The same command continues a build that was interrupted.
+    It takes about 8 minutes on 2 idle CPUs. The same command continues a build that was interrupted.
     """
     from rich.console import Console
 

@@ -72,7 +72,7 @@ def find_kernel() -> Kernel | None:
     if named := os.environ.get(VARIABLE):
         found = _read(Path(named))
         if found is None:
-            raise RunError(f"{VARIABLE} is '{named}', which is no kernel that `clock build` made")
+            raise RunError(f"{VARIABLE} is '{named}', a folder without a kernel of `clock build`")
         return found
     for source in sources.accepted():
         if (found := _read(_place(recipe(source.sha256)))) is not None:
@@ -89,7 +89,7 @@ def require_kernel() -> Kernel:
     if found is None:
         raise WirelabError(
             "the virtual clock needs its kernel, which is not built yet",
-            hint=f"{launched('clock build')} downloads 160 MB and takes about 5 minutes on 2 idle CPUs, once",
+            hint=f"{launched('clock build')} downloads 160 MB and takes about 8 minutes on 2 idle CPUs, once",
         )
     return found
 
