@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import os
 import select
 import socket
 import subprocess
@@ -18,6 +20,8 @@ import polars as pl
 from wirelab.schema import registered
 
 TIMEOUT_S = 60
+WORKERS, FIRST_PORT, PORTS_PER_WORKER = 12, 20_000, 1_000
+_given = itertools.count()
 SECURE = {protocol.name for protocol in registered().protocols if protocol.secure}
 
 
@@ -119,14 +123,16 @@ class Endpoints:
 
 
 def free_port() -> int:
-    """A port of loopback that nobody has for TCP or UDP, nor the one after it."""
-    while True:
-        with contextlib.ExitStack() as stack:
-            first = stack.enter_context(socket.socket())
-            first.bind(("127.0.0.1", 0))
-            port = int(first.getsockname()[1])
-            with contextlib.suppress(OSError, OverflowError):
-                kinds = [(1, socket.SOCK_STREAM), (0, socket.SOCK_DGRAM), (1, socket.SOCK_DGRAM)]
-                for after, kind in kinds:
-                    stack.enter_context(socket.socket(socket.AF_INET, kind)).bind(("127.0.0.1", port + after))
-                return port
+    """A port of loopback that nobody has for TCP or UDP, nor the one after it.
+
+    It is below the ports that the kernel gives to clients, and each test worker has its own range:
+    a server that takes seconds to start finds its port still free.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    for _ in range(PORTS_PER_WORKER):
+        port = FIRST_PORT + worker % WORKERS * PORTS_PER_WORKER + next(_given) % PORTS_PER_WORKER
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+            for after, kind in itertools.product((0, 1), (socket.SOCK_STREAM, socket.SOCK_DGRAM)):
+                stack.enter_context(socket.socket(socket.AF_INET, kind)).bind(("127.0.0.1", port + after))
+            return port
+    raise AssertionError(f"no port of this worker's {PORTS_PER_WORKER} is free")
