@@ -17,9 +17,58 @@ from wirelab.clock.kernel import PROGRAMS, VARIABLE, Kernel, build, find_kernel,
 from wirelab.errors import RunError, WirelabError
 
 KCONFIG = "config HZ\n\tint\n\tdefault 100\n"
-TIME = (
-    "static struct clock_event_device timer = {\n\t.max_delta_ns = 0xffffffff,\n\t.max_delta_ticks = 0xffffffff,\n};\n"
-)
+TREE = {
+    "Makefile": "VERSION = 7\nPATCHLEVEL = 2\nSUBLEVEL = 12\n",
+    "scripts/kconfig/merge_config.sh": "#!/bin/sh\n",
+    "arch/um/Kconfig": KCONFIG,
+    "arch/um/include/asm/delay.h": "",
+    "arch/um/kernel/Makefile": "obj-y += load_file.o\n",
+    "arch/um/kernel/time.c": """
+#include <linux/time-internal.h>
+{
+	time_travel_time = ns;
+}
+	.max_delta_ns = 0xffffffff,
+	.max_delta_ticks = 0xffffffff,
+		if (!irqs_disabled() && !time_travel_ext_waiting)
+			time_travel_update_time_rel(TIMER_MULTIPLIER);
+		return time_travel_time / TIMER_MULTIPLIER;
+""",
+    "arch/um/kernel/skas/syscall.c": """
+#include <asm/unistd.h>
+
+	syscall = UPT_SYSCALL_NR(r);
+
+		PT_REGS_SET_SYSCALL_RETURN(regs, ret);
+			um_udelay(1);
+""",
+    "drivers/char/random.c": """
+void add_device_randomness(const void *buf, size_t len)
+{
+
+void add_interrupt_randomness(int irq)
+{
+""",
+    "arch/x86/um/vdso/vma.c": """
+#include <asm/page.h>
+
+	mmap_write_unlock(mm);
+
+	return IS_ERR(vma) ? PTR_ERR(vma) : 0;
+""",
+    "arch/x86/um/vdso/um_vdso.c": """
+#include <asm/unistd.h>
+
+int __vdso_clock_gettime(clockid_t clock, struct __kernel_timespec *ts)
+{
+	long ret;
+
+int __vdso_gettimeofday(struct __kernel_old_timeval *tv, struct timezone *tz)
+{
+	long ret;
+""",
+}
+"""A source tree as far as the recipe looks at it."""
 MAKE = """#!/bin/sh
 [ ! -e "$PLAYED/broken" ] || { echo "a.c:1: error: no such thing"; exit 2; }
 echo "$2" >>"$PLAYED/made"
@@ -52,13 +101,9 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A source tree as far as the recipe looks at it."""
+    """The tree, in a folder."""
     folder = tmp_path / "linux"
-    files = {
-        "arch/um/Kconfig": KCONFIG, "arch/um/kernel/time.c": TIME, "scripts/kconfig/merge_config.sh": "#!/bin/sh\n",
-        "Makefile": "VERSION = 7\nPATCHLEVEL = 2\nSUBLEVEL = 12\n",
-    }  # fmt: skip
-    for name, text in files.items():
+    for name, text in TREE.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     script = folder / "scripts" / "kconfig" / "merge_config.sh"
@@ -99,7 +144,13 @@ def test_a_build_that_was_interrupted_while_it_configured_configures_again(
             _built(tree)
     [work] = kernels_folder().glob("*.build")
     assert "default 250" in (work / "source/arch/um/Kconfig").read_text()
-    assert (work / "source/arch/um/kernel/time.c").read_text().count("0x7fffffffffffffff") == 2
+    source = work / "source/arch"
+    assert (source / "um/kernel/time.c").read_text().count("0x7fffffffffffffff") == 2
+    assert "irqs_disabled" not in (source / "um/kernel/time.c").read_text()
+    assert "\n\tum_looks_pass(syscall);\n" in (source / "um/kernel/skas/syscall.c").read_text()
+    assert "um_looks_map" in (source / "x86/um/vdso/vma.c").read_text()
+    assert (source / "x86/um/vdso/um_vdso.c").read_text().count("um_look(") == 2
+    assert all((source / "um" / name).is_file() for name in ("kernel/looks.c", "include/asm/looks.h"))
     (work / "configured").unlink()
     _built(tree)
     assert (played / "made").read_text().split() == ["allnoconfig", "olddefconfig"] * 2 + ["-j1"]

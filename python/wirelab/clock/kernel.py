@@ -11,10 +11,12 @@ import re
 import shutil
 import subprocess
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from wirelab.clock import sources
@@ -34,12 +36,9 @@ _FIXED = {
     "KBUILD_BUILD_VERSION": "1",
 }
 """What the kernel says of its build, which is mixed into its random numbers."""
-_EDITS = (
-    ("arch/um/Kconfig", r"(?m)(^config HZ\n\s+int\n\s+default )100$", rf"\g<1>{HERTZ}"),
-    # Else an idle guest wakes every 4.3 s.
-    ("arch/um/kernel/time.c", r"(max_delta_(?:ns|ticks)\s*=\s*)0xffffffff\b", r"\g<1>0x7fffffffffffffff"),
-)
-"""File, pattern and replacement: what a patch would say in too many versions."""
+_ADDED = {"looks.c": "arch/um/kernel", "looks.h": "arch/um/include/asm"}
+"""Files of the recipe, and where they are in the source tree."""
+_RECIPE = ("config", "edits.toml", "seed.patch", *_ADDED)
 _FACTS = "kernel.json"
 _RESERVE_BYTES = 4 << 30
 _ERROR_LINES = 12
@@ -143,10 +142,9 @@ def build(source: Source | Path, tell: Tell, jobs: int) -> Kernel:
 def recipe(origin: str) -> str:
     """Digest of a source and of everything that is done to it."""
     digest = hashlib.sha256(origin.encode())
-    folder = resources.files("wirelab.data").joinpath("kernel")
-    for name in ("config", "seed.patch"):
-        digest.update(folder.joinpath(name).read_bytes())
-    digest.update(json.dumps([_EDITS, _FIXED]).encode())
+    for name in _RECIPE:
+        digest.update(_folder().joinpath(name).read_bytes())
+    digest.update(json.dumps([HERTZ, _FIXED]).encode())
     return digest.hexdigest()[:16]
 
 
@@ -210,15 +208,21 @@ def _prepared(source: Source | Path, work: Path, say: Say) -> Path:
     return tree
 
 
+def _folder() -> Traversable:
+    """Of the recipe's files."""
+    return resources.files("wirelab.data").joinpath("kernel")
+
+
 def _patch(tree: Path, log: Path) -> None:
-    patch = resources.files("wirelab.data").joinpath("kernel", "seed.patch")
-    with resources.as_file(patch) as file:
+    with resources.as_file(_folder().joinpath("seed.patch")) as file:
         _run(["patch", "--strip=1", "--forward", "--input", str(file.resolve())], tree, log)
-    for name, pattern, replacement in _EDITS:
-        file = tree / name
-        text, found = re.subn(pattern, replacement, file.read_text(encoding="utf-8"))
+    for name, place in _ADDED.items():
+        (tree / place / name).write_bytes(_folder().joinpath(name).read_bytes())
+    for edit in tomllib.loads(_folder().joinpath("edits.toml").read_text(encoding="utf-8"))["edit"]:
+        file = tree / edit["file"]
+        text, found = re.subn(edit["find"], edit["replace"], file.read_text(encoding="utf-8"))
         if not found:
-            raise RunError(f"{file} is not as the recipe knows it: it has no {pattern}")
+            raise RunError(f"{file} is not as the recipe knows it: it has no {edit['find']}")
         file.write_text(text, encoding="utf-8")
 
 
@@ -228,7 +232,7 @@ def _configure(tree: Path, say: Say) -> None:
         return
     say("configuring")
     log = tree.parent / "build.log"
-    config = resources.files("wirelab.data").joinpath("kernel", "config").read_text(encoding="utf-8")
+    config = _folder().joinpath("config").read_text(encoding="utf-8")
     fragment = tree.parent / "config"
     fragment.write_text(config, encoding="utf-8")
     # Nothing else: what is not compiled costs no minutes, and differs between no versions.
