@@ -168,6 +168,8 @@ fn boot(arguments: &Arguments, memory: &Path, unit: &Path, console: File) -> any
         "time-travel=inf-cpu",
         &format!("time-travel-start={}", arguments.start_ns),
         &format!("rngseed={}", arguments.seed),
+        // Random addresses use up random numbers, more of them for some builds of a program than for others.
+        "norandmaps",
         &format!("init=/proc/self/cwd/{INIT}"),
         "--",
         "guest-init",

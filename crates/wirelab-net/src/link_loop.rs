@@ -153,28 +153,37 @@ impl Thread {
     /// Wait until something is due, has arrived or was ordered.
     fn wait(&mut self) {
         let due = self.deadlines.iter().flatten().min().copied();
-        while !self.poller.look() {
+        loop {
             let now = clock::now();
-            match due.map(|due| due.saturating_since(now)) {
-                Some(Duration::ZERO) => return,
+            let found = match due.map(|due| due.saturating_since(now)) {
+                Some(Duration::ZERO) => {
+                    self.poller.look();
+                    return;
+                }
                 Some(left) if self.spin_policy.may_spin(left) => self.spin(now + left, now),
                 Some(left) => self.sleep(Some(self.spin_policy.sleep_before(left)), now),
                 None => self.sleep(None, now),
+            };
+            if found {
+                return;
             }
         }
     }
 
-    fn spin(&mut self, due: Instant, from: Instant) {
-        let mut now = from;
-        while now < due && !self.poller.look() {
+    fn spin(&mut self, due: Instant, from: Instant) -> bool {
+        let (mut now, mut found) = (from, false);
+        while now < due && !found {
+            found = self.poller.look();
             now = clock::now();
         }
         self.spin_policy.spun(now.saturating_since(from));
+        found
     }
 
-    fn sleep(&mut self, time: Option<Duration>, from: Instant) {
-        self.poller.sleep(time);
+    fn sleep(&mut self, time: Option<Duration>, from: Instant) -> bool {
+        let found = self.poller.wait(time);
         self.spin_policy.slept(clock::now().saturating_since(from), time);
+        found
     }
 
     /// Carry out commands; false once no caller is left.

@@ -6,7 +6,7 @@ use std::ptr;
 use std::time::Duration;
 
 use nix::libc;
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 /// Sockets that one poll reports; the others follow at the next poll.
@@ -46,14 +46,36 @@ impl Poller {
         Ok(Waker { event: self.event.as_fd().try_clone_to_owned()? })
     }
 
-    /// Poll for sockets that have a frame; false if none has.
-    pub(super) fn look(&mut self) -> bool {
-        let found = self.epoll.wait(&mut self.events, EpollTimeout::ZERO).unwrap_or(0);
+    /// Wait until a socket has a frame or somebody calls, for at most `limit`, to the nanosecond; false if neither happened.
+    pub(super) fn wait(&mut self, limit: Option<Duration>) -> bool {
+        let limit = limit.map(|limit| libc::timespec {
+            tv_sec: limit.as_secs() as libc::time_t,
+            tv_nsec: limit.subsec_nanos().into(),
+        });
+        let limit = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
+        // SAFETY: the limit is a live value or null, which means none; there are EVENTS events, each laid out as the kernel's; there is no signal mask.
+        let found = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.epoll.0.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                EVENTS,
+                limit,
+                ptr::null::<libc::sigset_t>(),
+                0_usize,
+            )
+        };
+        let found = usize::try_from(found).unwrap_or(0);
         let slots = self.events[..found].iter().map(EpollEvent::data);
         self.ready.clear();
         self.ready.extend(slots.clone().filter(|slot| *slot != CALL).map(|slot| slot as usize));
         self.woken = self.ready.len() < found;
         found > 0
+    }
+
+    /// As [`wait`](Self::wait), without waiting.
+    pub(super) fn look(&mut self) -> bool {
+        self.wait(Some(Duration::ZERO))
     }
 
     /// Slots that had a frame at the last look, once for each socket.
@@ -68,16 +90,6 @@ impl Poller {
             let _ = self.event.read();
         }
         woken
-    }
-
-    /// Sleep for at most `time`, to the nanosecond.
-    pub(super) fn sleep(&self, time: Option<Duration>) {
-        let time = time
-            .map(|time| libc::timespec { tv_sec: time.as_secs() as libc::time_t, tv_nsec: time.subsec_nanos().into() });
-        let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
-        let mut poll = libc::pollfd { fd: self.epoll.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: the pointers are to live values, or null, which means no time limit and no signal mask.
-        unsafe { libc::ppoll(&mut poll, 1, time, ptr::null()) };
     }
 }
 
@@ -135,8 +147,7 @@ mod tests {
     fn a_call_ends_a_sleep_and_is_reported_once() {
         let (mut poller, _pipes) = poller(1);
         poller.waker().unwrap().wake();
-        poller.sleep(None);
-        assert!(poller.look());
+        assert!(poller.wait(None));
         assert!(poller.ready().is_empty());
         assert!(poller.take_wake());
         assert!(!poller.look());
@@ -147,7 +158,6 @@ mod tests {
     fn a_waker_that_is_dropped_calls() {
         let (mut poller, _pipes) = poller(0);
         drop(poller.waker().unwrap());
-        poller.sleep(None);
-        assert!(poller.look() && poller.take_wake());
+        assert!(poller.wait(None) && poller.take_wake());
     }
 }
