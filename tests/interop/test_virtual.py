@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -57,6 +58,10 @@ timeout = "20 s"
 [stop]
 replicates = 1
 """
+KNOWN = Path(__file__).parents[1] / "golden" / "virtual.json"
+"""The digest of `EVERY_PROTOCOL` by the kernel's recipe. A change to an endpoint, the link or a record changes it, and
+`WIRELAB_UPDATE_GOLDEN=1` writes it again.
+"""
 WITHOUT_RIGHTS = (
     "unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
     'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"', "sh",
@@ -103,7 +108,9 @@ def uninterrupted(shared_bench: Bench) -> Bench:
     return shared_bench
 
 
-def test_every_protocol_has_the_same_bytes_in_two_folders_at_any_number_of_jobs(bench: Bench) -> None:
+def test_every_protocol_has_the_same_bytes_in_two_folders_at_any_number_of_jobs_and_in_any_build(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
     protocols = ", ".join(f'"{each.name}"' for each in registered().protocols)
     experiment = bench.experiment(EVERY_PROTOCOL.format(protocols=protocols))
     found = {}
@@ -114,6 +121,17 @@ def test_every_protocol_has_the_same_bytes_in_two_folders_at_any_number_of_jobs(
         found[name] = digest(folder)
     [first, second] = found.values()
     assert first == second
+    record = read_record(bench.folder / "one")
+    assert record is not None
+    assert record.kernel is not None
+    known = json.loads(KNOWN.read_text(encoding="utf-8"))
+    if os.environ.get("WIRELAB_UPDATE_GOLDEN") == "1":
+        known = {record.kernel.recipe: first}
+        KNOWN.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    if record.kernel.recipe not in known:
+        with capsys.disabled():
+            print(f"\nno digest is known of kernel recipe {record.kernel.recipe}: only the two runs were compared")
+    assert known.get(record.kernel.recipe, first) == first, "WIRELAB_UPDATE_GOLDEN=1 if that is meant"
 
 
 @pytest.mark.xdist_group("virtual")
