@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from wirelab import agent as agents
-from wirelab.clock.guest import Machine, memory_folder
+from wirelab.clock.guest import Hypervisor, memory_folder
 from wirelab.clock.host import AgentHost, Host
-from wirelab.clock.kernel import Kernel, require_kernel
+from wirelab.clock.kernel import require_kernel
 from wirelab.clock.virtual import VirtualHost
 from wirelab.errors import RunError, WirelabError
 from wirelab.experiment.duration.trial import runs_alone
@@ -70,7 +70,8 @@ def run_plan(
     digest = agents.digest(found)
     folder = folder.resolve()
     live = plan.clock is Clock.LIVE
-    kernel = None if live else require_kernel()
+    jobs = options.jobs or planned_jobs(plan).number
+    guests = None if live else (require_kernel(), memory_folder(jobs))
     implementations = needed_programs(plan, options.beside)
     changed = [] if options.fresh else changed_programs(folder, plan)
     opening = open_campaign(folder, plan, digest, fresh=options.fresh, retry_failed=options.retry_failed)
@@ -82,9 +83,13 @@ def run_plan(
             replace_file(folder / name, path.read_text(encoding="utf-8"))
         kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.protocol)}
         pages = make_pages(folder, plan, options.pages)
-        jobs = options.jobs or planned_jobs(plan).number
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9 if live else 0.0
-        host = _host(kernel, agent, folder)
+        host: Host
+        if guests is None:
+            kernel, host = None, AgentHost(agent, folder / HOST_LOG)
+        else:
+            kernel, memory = guests
+            host = VirtualHost(Hypervisor(agent, kernel, memory), folder, cpus.mine(), folder / HOST_LOG)
         try:
             certificates = make_certificates(folder, kinds, host, plan.seed)
             netem = any(is_netem(link) for scenario in plan.scenarios for link in scenario.links)
@@ -150,13 +155,6 @@ def run_campaign(
     alone = frozenset(scenario.key for scenario in plan.scenarios if live and runs_alone(scenario))
     blocks = [block.trials for block in plan.blocks]
     return runner.run(Schedule(blocks, jobs, stopping, runner.finished, alone), gap_s)
-
-
-def _host(kernel: Kernel | None, agent: Path, folder: Path) -> Host:
-    """Where the trials run: on this machine, or in guests of the kernel."""
-    if kernel is None:
-        return AgentHost(agent, folder / HOST_LOG)
-    return VirtualHost(Machine(agent, kernel, memory_folder()), folder, cpus.mine())
 
 
 def _check_kernel(folder: Path, campaign: Campaign, recorded: CampaignRecord | None, written: CampaignRecord) -> None:
