@@ -13,6 +13,7 @@ import pytest
 from tests.cli.test_main import run
 from tests.documents import whole_record
 from tests.runner.fakes import make_plan
+from wirelab.clock.kernel import VARIABLE
 from wirelab.errors import RunError
 from wirelab.runner.again import Difference
 from wirelab.runner.digest import campaign_digest
@@ -60,6 +61,7 @@ def rerun(monkeypatch: pytest.MonkeyPatch, differences: Sequence[Difference], ag
         return list(differences)
 
     monkeypatch.setattr("wirelab.runner.again.run_again", run_again)
+    monkeypatch.setattr("wirelab.runner.start.require_clock", lambda _clock: None)
     return plans
 
 
@@ -85,6 +87,16 @@ def test_a_second_run_repeats_the_finished_trials(tmp_path: Path, monkeypatch: p
     assert (code, out.splitlines()[1:]) == (0, ["the same bytes in every record of 2 trials"])
     [plan] = plans
     assert [trial.trial for block in plan.blocks for trial in block.trials] == [*TRIALS]
+
+
+def test_a_missing_kernel_is_reported_before_records_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path / "mine")
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    code, out, words = run("verify", str(folder), "--again")
+    assert (code, out) == (2, "")
+    assert words.startswith("error: the virtual clock needs its kernel, which is not built yet\nhint: ")
+    assert run("verify", str(folder))[0] == 0
 
 
 def test_the_first_packet_that_differs_is_named_or_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

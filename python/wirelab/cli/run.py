@@ -145,10 +145,11 @@ def _plan(
     from dataclasses import replace
 
     from wirelab.plan import make_plan
-    from wirelab.runner.start import planned_jobs
+    from wirelab.runner.start import planned_jobs, require_clock
     from wirelab.schema import Clock
 
     loaded = load(experiment, sets)
+    require_clock(loaded.clock)
     if seed is not None:
         loaded = replace(loaded, seed=seed)
     plan = make_plan(loaded)

@@ -33,6 +33,7 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
     """
     from wirelab.cli.campaigns import existing
     from wirelab.runner.digest import campaign_digest
+    from wirelab.runner.start import require_clock
     from wirelab.schema.campaign import JOURNAL, read_journal, read_plan
     from wirelab.schema.record import read_record
     from wirelab.site import count
@@ -45,6 +46,8 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
             f"{campaign} has no digest: only a run under the virtual clock that came to its end has one",
             hint=f"{launched('run FILE --clock virtual')} makes one",
         )
+    if again:
+        require_clock(plan.clock)
     planned = {trial.trial for block in plan.blocks for trial in block.trials}
     last = {entry.trial: entry for entry in read_journal(folder / JOURNAL)[0]}
     finished = sorted(name for name, entry in last.items() if name in planned and entry.status.final)

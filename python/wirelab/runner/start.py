@@ -10,7 +10,7 @@ from pathlib import Path
 from wirelab import agent as agents
 from wirelab.clock.guest import Hypervisor, memory_folder
 from wirelab.clock.host import AgentHost, Host
-from wirelab.clock.kernel import require_kernel
+from wirelab.clock.kernel import Kernel, require_kernel
 from wirelab.clock.virtual import VirtualHost
 from wirelab.errors import RunError, WirelabError
 from wirelab.experiment.duration.trial import runs_alone
@@ -78,6 +78,9 @@ def run_plan(
     with opening as campaign, own_agent(folder, found, virtual=not live) as agent:
         if agents.digest(agent) != digest:
             raise RunError(f"{found} was replaced while the campaign was opened", hint="run the same command again")
+        recorded = read_record(folder)
+        if guests is not None:
+            _check_kernel(folder, campaign, recorded, guests[0])
         this_run = RunRecord(began=facts.now(), ended=None, claims_sha256=_keep_claims(folder, options.claims))
         for name, path in options.own.items():
             replace_file(folder / name, path.read_text(encoding="utf-8"))
@@ -115,9 +118,7 @@ def run_plan(
                 pages,
             )
             written = facts.collect(agent, opened, implementations, options.command, kernel)
-            recorded = read_record(folder)
             earlier = () if recorded is None else recorded.runs
-            _check_kernel(folder, campaign, recorded, written)
             _report_changed_claims(earlier, this_run, observer)
             for words in (*campaign.lost, *changed, *changed_versions(recorded, written)):
                 observer.say(words)
@@ -157,16 +158,22 @@ def run_campaign(
     return runner.run(Schedule(blocks, jobs, stopping, runner.finished, alone), gap_s)
 
 
-def _check_kernel(folder: Path, campaign: Campaign, recorded: CampaignRecord | None, written: CampaignRecord) -> None:
+def _check_kernel(folder: Path, campaign: Campaign, recorded: CampaignRecord | None, kernel: Kernel) -> None:
     """Refuse to add trials of another kernel to those that there are."""
-    if recorded is None or recorded.kernel is None or written.kernel is None or not campaign.finished():
+    if recorded is None or recorded.kernel is None or not campaign.finished():
         return
-    if recorded.kernel.recipe != written.kernel.recipe:
+    if recorded.kernel.recipe != kernel.recipe:
         raise WirelabError(
             f"{folder} was measured with another kernel of the virtual clock: recipe {recorded.kernel.recipe}, Linux "
             f"{recorded.kernel.version}",
-            hint="name another folder with --out, or set the old one aside with --fresh",
+            hint="name another folder with --out, or archive the old one with --fresh",
         )
+
+
+def require_clock(clock: Clock) -> None:
+    """Refuse a clock that this machine lacks, before anything that takes time. Raises `WirelabError` with the cure."""
+    if clock is Clock.VIRTUAL:
+        require_kernel()
 
 
 def planned_jobs(plan: Plan) -> Jobs:
