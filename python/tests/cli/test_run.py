@@ -375,6 +375,21 @@ def test_a_run_without_any_finished_trial_fails(labs: list[Lab], monkeypatch: py
     assert "raw-tcp: failed: because" in done.stderr
 
 
+def test_some_failed_trials_are_counted_and_do_not_fail_the_run(
+    labs: list[Lab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = Lab._play
+
+    def fail_the_first(self: Lab, request: TrialRequest, number: int) -> TrialResult:
+        done = play(self, request, number)
+        return result(request.trial, TrialStatus.FAILED) if request.trial.endswith("-0000") else done
+
+    monkeypatch.setattr(Lab, "_play", fail_the_first)
+    done = run("fake.toml", "--set", "protocol=raw-tcp")
+    assert done.exit_code == 0, done.stderr
+    assert " trials failed; the same command with --retry-failed repeats them" in done.stderr
+
+
 def test_a_missing_kernel_is_reported_before_anything_is_planned(
     labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,7 +87,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     FILE is a path, or the name of a shipped experiment. A trial runs one protocol over one link once. The same command
     again continues where it stopped, and runs only what has changed. Exits with 1 if no trial of a protocol succeeded,
-    if a program did not become ready, or if a client calls an exchange completed that the link did not carry.
+    if a program did not become ready, or if a client calls an exchange completed that the link did not carry. Other
+    failed trials are data: they are counted, and --retry-failed repeats them.
     """
     from rich.console import Console
 
