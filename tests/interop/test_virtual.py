@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -155,7 +156,7 @@ def test_a_changed_byte_is_found_with_its_trial_and_packet(uninterrupted: Bench,
     status, out, words = uninterrupted.run("verify", str(changed), "--again")
     assert status == 1, words
     assert "1 of 6 trials differ" in out
-    assert f"{trial.name}: packet" in out
+    assert re.search(rf"(?m)^{trial.name}: packet \d+ is the first that differs, in byte \d+ of its record:$", out), out
 
 
 @pytest.mark.xdist_group("virtual")
