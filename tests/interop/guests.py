@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from wirelab.clock.guest import Command, Machine, memory_folder, run_command
+from wirelab.clock.guest import Command, Hypervisor, memory_folder, run_command
 from wirelab.clock.kernel import find_kernel, require_kernel
-from wirelab.errors import RunError
+from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 
 
@@ -20,12 +20,12 @@ def missing() -> str | None:
 def cannot_boot(agent: Path) -> str | None:
     """Why a guest of the built kernel does not come up on this machine, in one line; none if it does."""
     try:
-        ran = run_command(made_machine(agent), Command(("true",)), [], 0, {})
-    except RunError as error:
+        ran = run_command(made_hypervisor(agent), Command(("true",)), [], 0, {})
+    except WirelabError as error:
         return f"a guest cannot boot here: {' '.join(error.what.split())}"
     return None if ran.exit_code == 0 else f"`true` ends with {ran.exit_code} in a guest"
 
 
-def made_machine(agent: Path) -> Machine:
-    """What starts guests with this agent. Raises `RunError` with what is lacking."""
-    return Machine(agent, require_kernel(), memory_folder())
+def made_hypervisor(agent: Path) -> Hypervisor:
+    """What starts guests with this agent. Raises `WirelabError` with what is missing."""
+    return Hypervisor(agent, require_kernel(), memory_folder())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from tests.interop.guests import made_machine
+from tests.interop.guests import made_hypervisor
 from tests.netem.compare import Difference, compare, read_flows
 from tests.netem.links import LINKS, WRONG, plan, spec
 from tests.netem.play import Probing, play
@@ -67,7 +67,7 @@ def test_our_link_agrees_with_netem_and_a_wrong_link_does_not(
         *_probings(bench.folder / NETEM, LINKS, "netem", first_seed=101),
     ]
     began = time.monotonic()
-    play(made_machine(bench.agent), bench.folder, probings)
+    play(made_hypervisor(bench.agent), bench.folder, probings)
     took_s = time.monotonic() - began
     assert bench.processes() == {}
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.interop.test_faults import finished, until, words_of
 
-from wirelab.clock.guest import memory_folder
+from wirelab.clock.guest import HERE, memory_folder
 from wirelab.clock.kernel import VARIABLE
 from wirelab.schema import registered
 from wirelab.schema.campaign import EntryStatus, read_journal
@@ -61,6 +63,18 @@ replicates = 1
 KNOWN = Path(__file__).parents[1] / "golden" / "virtual.json"
 """The digest of `EVERY_PROTOCOL` by the kernel's recipe. A change to an endpoint, the link or a record changes it, and
 `WIRELAB_UPDATE_GOLDEN=1` writes it again.
+"""
+CLIENT = """
+[{name}]
+title = "One"
+homepage = "https://example.org"
+install = "it is here"
+version_command = ["true"]
+[{name}.roles.client]
+protocols = ["raw-tcp"]
+workloads = ["telemetry"]
+connections = ["new"]
+command = {command}
 """
 WITHOUT_RIGHTS = (
     "unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
@@ -159,7 +173,7 @@ def test_a_changed_byte_is_found_with_its_trial_and_packet(uninterrupted: Bench,
     status, out, words = uninterrupted.run("verify", str(changed), "--again")
     assert status == 1, words
     assert "1 of 6 trials differ" in out
-    assert f"{trial.name}: packet" in out
+    assert re.search(rf"(?m)^{trial.name}: packet \d+ is the first that differs, in byte \d+ of its record:$", out), out
 
 
 @pytest.mark.xdist_group("virtual")
@@ -217,6 +231,20 @@ def test_a_user_without_rights_and_namespaces_gets_the_same_digest(uninterrupted
     )
     assert status == 0, out + words
     assert digest(bench.campaign) == digest(uninterrupted.campaign)
+
+
+def test_check_implementation_tries_refusals_in_guests_too(bench: Bench) -> None:
+    inside = f"import os, time; time.sleep({{sleep}}); raise SystemExit(3 if os.path.isdir('{HERE}') else 4)"
+    for name, sleep in (("quick", 0), ("slow", 3600)):
+        command = json.dumps([sys.executable, "-c", inside.format(sleep=sleep)])
+        (bench.folder / "implementations.toml").write_text(CLIENT.format(name=name, command=command))
+        status, out, words = bench.run("check-implementation", name, "--clock", "virtual")
+        assert status == 1, words
+        refusals = [line for line in out.splitlines() if "refuses" in line]
+        expected = "ok  refuses an unsupported {} with exit code 3"
+        if sleep:
+            expected = "no  refuses an unsupported {} with exit code 3: it does not end"
+        assert refusals == [expected.format(what) for what in ("protocol", "workload")]
 
 
 def test_without_the_kernel_one_command_is_named_and_how_long_it_takes(bench: Bench, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ QUICK = [
 CADDY = Ends("http1", "curl", "caddy")
 NODE = Ends("h2", "builtin", "node")
 CHROMIUM = Ends("h2", "chromium", "builtin")
-RABBITMQ = Ends("mqtt", "builtin", "rabbitmq")
+RABBITMQ = [Ends(protocol, "builtin", "rabbitmq") for protocol in ("mqtt", "amqp")]
 
 
 def run_twice(bench: Bench, ends: list[Ends], workload: str) -> dict[str, tuple[Mapping[str, str], ...]]:
@@ -139,5 +139,6 @@ def test_a_page_has_the_same_bytes_in_each_folder(bench: Bench, ends: Ends) -> N
 
 @pytest.mark.nightly
 @pytest.mark.rabbitmq
-def test_rabbitmq_gives_the_same_bytes_in_each_folder(bench: Bench) -> None:
-    assert_same(run_twice(bench, [RABBITMQ], MESSAGES)["mqtt"])
+@pytest.mark.parametrize("ends", RABBITMQ, ids=str)
+def test_rabbitmq_gives_the_same_bytes_in_each_folder(bench: Bench, ends: Ends) -> None:
+    assert_same(run_twice(bench, [ends], MESSAGES)[ends.protocol])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wirelab.clock.guest import Machine
+from wirelab.clock.guest import Hypervisor
 from wirelab.clock.host import RefusedError
 from wirelab.clock.virtual import VirtualHost
 from wirelab.runner import cpus
@@ -16,7 +16,7 @@ from wirelab.schema.campaign import RESULT
 from wirelab.schema.probe import ProbePlan
 
 ENDS = ("client", "server")
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 
 @dataclass(frozen=True)
@@ -29,20 +29,20 @@ class Probing:
     plan: ProbePlan
 
 
-def play(machine: Machine, folder: Path, probings: Sequence[Probing]) -> None:
+def play(hypervisor: Hypervisor, folder: Path, probings: Sequence[Probing]) -> None:
     """Guests write in `folder`, in which the folders of the probings are. Fails at the first that does not end well."""
     mine = cpus.mine()
-    host = VirtualHost(machine, folder, mine)
+    host = VirtualHost(hypervisor, folder, mine, folder / "host.log")
     try:
         host.open(OpenLanes(lanes=1, netem=True, clock=Clock.VIRTUAL))
         for first in range(0, len(probings), len(mine)):
             together = {probing.folder.name: probing for probing in probings[first : first + len(mine)]}
             for probing in together.values():
                 probing.folder.mkdir(parents=True)
-                start_probes(host, machine.agent, probing.folder, probing.link, probing.seed, probing.plan)
+                start_probes(host, hypervisor.agent, probing.folder, probing.link, probing.seed, probing.plan)
             for _ in together:
-                result = host.wait(PATIENCE_S)
-                assert result is not None, f"still probing after {PATIENCE_S} s"
+                result = host.wait(TIMEOUT_S)
+                assert result is not None, f"still probing after {TIMEOUT_S} s"
                 assert not isinstance(result, RefusedError), f"{result.trial}: {result.message}"
                 assert result.status is TrialStatus.DONE, f"{result.trial}: {result.status.value}, {result.error}"
                 place = together[result.trial].folder

@@ -207,7 +207,7 @@ fn wait(kernel: Child, timeout: Duration, unit: &Path) -> anyhow::Result<()> {
     match event {
         Ok(Event::KernelEnded) if unit.join(init::RESULT).exists() => Ok(()),
         Ok(Event::KernelEnded) => bail!("the guest ended before its script{}", last_words(unit)),
-        Ok(Event::CallerEnded) => bail!("ended, for its caller has"),
+        Ok(Event::CallerEnded) => bail!("the process that started the guest ended, and so the guest did"),
         Err(_) => {
             bail!("the guest was not over after {} s and was ended{state}", timeout.as_secs())
         }

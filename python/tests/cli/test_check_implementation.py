@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from wirelab.cli import main
+from wirelab.cli import check_implementation, main
 from wirelab.metrics.pairs import FAILED, SUCCEEDED, UNSUPPORTED, Cell
 
 OWN = """
@@ -145,6 +145,14 @@ def test_a_client_that_accepts_unknown_work_fails_its_check(tmp_path: Path, monk
     assert done.exit_code == 1
     assert "no  refuses an unsupported protocol with exit code 3: exit code 0" in done.stdout
     assert "no  refuses an unsupported workload with exit code 3: exit code 0" in done.stdout
+
+
+def test_a_client_that_does_not_end_fails_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_implementation, "REFUSAL_TIMEOUT_S", 0.1)
+    waiting = CLIENT.replace("raise SystemExit({code})", "import time; time.sleep(60)")
+    done, _ = check(tmp_path, monkeypatch, program("one", waiting, SERVER), "one")
+    assert done.exit_code == 1
+    assert "no  refuses an unsupported protocol with exit code 3: it does not end" in done.stdout
 
 
 def test_an_unknown_program_and_one_that_is_not_installed_are_named(

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_main import run
 from wirelab.cli.interop import _matrices, _reasons
+from wirelab.clock.kernel import VARIABLE
 from wirelab.metrics.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell
 
 
@@ -29,3 +35,17 @@ def test_each_reason_is_reported_once_and_a_failure_with_its_pair() -> None:
         "h2, curl to nginx, new: failed: status 500",
         "not installed: caddy is not installed",
     ]
+
+
+def test_a_missing_kernel_is_reported_before_earlier_results_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("wirelab.plan.make_plan", None)
+    code, out, words = run(
+        "interop", "--protocol", "coap", "--client", "builtin", "--server", "builtin", "--clock", "virtual"
+    )
+    assert (code, out) == (2, "")
+    assert words.startswith("error: the virtual clock needs its kernel, which is not built yet\nhint: ")

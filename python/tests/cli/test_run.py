@@ -16,6 +16,7 @@ from tests.metrics.records import exchange
 from tests.runner.fakes import FakeHost, addresses, result
 from wirelab.agent import find_agent
 from wirelab.cli import main
+from wirelab.clock.kernel import VARIABLE
 from wirelab.errors import RunError
 from wirelab.experiment.library import templates
 from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult, TrialStatus
@@ -372,6 +373,35 @@ def test_a_run_without_any_finished_trial_fails(labs: list[Lab], monkeypatch: py
     done = run("fake.toml", "--set", "protocol=raw-tcp")
     assert done.exit_code == 1
     assert "raw-tcp: failed: because" in done.stderr
+
+
+def test_some_failed_trials_are_counted_and_do_not_fail_the_run(
+    labs: list[Lab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = Lab._play
+
+    def fail_the_first(self: Lab, request: TrialRequest, number: int) -> TrialResult:
+        done = play(self, request, number)
+        return result(request.trial, TrialStatus.FAILED) if request.trial.endswith("-0000") else done
+
+    monkeypatch.setattr(Lab, "_play", fail_the_first)
+    done = run("fake.toml", "--set", "protocol=raw-tcp")
+    assert done.exit_code == 0, done.stderr
+    assert " trials failed; the same command with --retry-failed repeats them" in done.stderr
+
+
+def test_a_missing_kernel_is_reported_before_anything_is_planned(
+    labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    monkeypatch.setattr("wirelab.plan.make_plan", None)
+    done = run("fake.toml", "--clock", "virtual")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: the virtual clock needs its kernel, which is not built yet\nhint: ")
+    assert "clock build" in done.stderr
+    assert labs == []
+    assert not (tmp_path / "results").exists()
 
 
 def test_nothing_starts_for_a_wrong_file(labs: list[Lab], tmp_path: Path) -> None:

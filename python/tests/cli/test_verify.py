@@ -13,6 +13,7 @@ import pytest
 from tests.cli.test_main import run
 from tests.documents import whole_record
 from tests.runner.fakes import make_plan
+from wirelab.clock.kernel import VARIABLE
 from wirelab.errors import RunError
 from wirelab.runner.again import Difference
 from wirelab.runner.digest import campaign_digest
@@ -60,6 +61,7 @@ def rerun(monkeypatch: pytest.MonkeyPatch, differences: Sequence[Difference], ag
         return list(differences)
 
     monkeypatch.setattr("wirelab.runner.again.run_again", run_again)
+    monkeypatch.setattr("wirelab.runner.start.require_clock", lambda _clock: None)
     return plans
 
 
@@ -87,6 +89,16 @@ def test_a_second_run_repeats_the_finished_trials(tmp_path: Path, monkeypatch: p
     assert [trial.trial for block in plan.blocks for trial in block.trials] == [*TRIALS]
 
 
+def test_a_missing_kernel_is_reported_before_records_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path / "mine")
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    code, out, words = run("verify", str(folder), "--again")
+    assert (code, out) == (2, "")
+    assert words.startswith("error: the virtual clock needs its kernel, which is not built yet\nhint: ")
+    assert run("verify", str(folder))[0] == 0
+
+
 def test_the_first_packet_that_differs_is_named_or_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = made(tmp_path / "mine")
     different = [Difference(TRIALS[0], ("packets.wlpl",)), Difference(TRIALS[1], ("result.json",))]
@@ -96,6 +108,9 @@ def test_the_first_packet_that_differs_is_named_or_the_files(tmp_path: Path, mon
         return [{"sequence": 0, "size": 40}, {"sequence": 1, "size": 40 if log.is_relative_to(folder) else 41}]
 
     monkeypatch.setattr("wirelab.metrics.packets.dissected", dissected)
+    monkeypatch.setattr(
+        "wirelab.metrics.packets.records_of", lambda log: (b"", [b"0", b"1%d" % dissected(log)[1]["size"]])
+    )
     code, out, _ = run("verify", str(folder), "--again")
     assert code == 1
     assert out.splitlines()[1:] == [
@@ -104,6 +119,29 @@ def test_the_first_packet_that_differs_is_named_or_the_files(tmp_path: Path, mon
         "  {'sequence': 1, 'size': 40}",
         "  {'sequence': 1, 'size': 41}",
         "t1-0000: result.json",
+    ]
+
+
+def test_packets_that_differ_in_their_bytes_alone_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path / "mine")
+    rerun(monkeypatch, [Difference(TRIALS[0], ("packets.wlpl",)), Difference(TRIALS[1], ("packets.wlpl",))])
+
+    def records_of(log: Path) -> tuple[bytes, list[bytes]]:
+        mine = log.is_relative_to(folder)
+        if log.parent.name == TRIALS[1]:
+            return b"first" if mine else b"second", []
+        return b"", [b"same", b"payload" if mine else b"pagloat", b"more" if mine else b"else"]
+
+    monkeypatch.setattr("wirelab.metrics.packets.dissected", lambda _: [{"sequence": number} for number in range(3)])
+    monkeypatch.setattr("wirelab.metrics.packets.records_of", records_of)
+    code, out, _ = run("verify", str(folder), "--again")
+    assert code == 1
+    assert out.splitlines()[2:] == [
+        "t0-0000: packet 1 is the first that differs, in byte 2 of its record:",
+        "  {'sequence': 1}",
+        "  {'sequence': 1}",
+        "t1-0000: packets.wlpl",
+        "  The headers of packets.wlpl differ.",
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.runner.fakes import result
-from wirelab.clock.guest import START_NS, Machine
+from wirelab.clock.guest import START_NS, Hypervisor
 from wirelab.clock.host import RefusedError
 from wirelab.clock.kernel import Kernel
 from wirelab.clock.virtual import VirtualHost
@@ -35,6 +35,8 @@ behaviour = json.loads(Path({behaviour!r}).read_text())
 if "sleep" in behaviour:
     sys.stdin.read()
     sys.exit(1)
+if "stderr" in behaviour:
+    (unit / "stderr").write_text(behaviour["stderr"])
 if "dies" in behaviour:
     sys.exit(behaviour["dies"])
 [step] = script["commands"]
@@ -42,7 +44,6 @@ if step["stdin"] is not None:
     requests = [json.loads(line) for line in (unit / "requests").read_text().splitlines()]
     replies = [behaviour["replies"][request["op"]] | {{"id": request["id"]}} for request in requests]
     (unit / "replies").write_text("".join(json.dumps(reply) + "\\n" for reply in replies))
-(unit / "stderr").write_text(behaviour.get("stderr", ""))
 (unit / "result.json").write_text(json.dumps(
     {{"commands": [{{"exit_code": behaviour.get("code", 0), "signal": None}}], "error": None, "uptime_ns": 7}}
 ))
@@ -63,9 +64,11 @@ class Played:
         kernel = Kernel(folder / "linux", "7.2.12", "abc", 250, "gcc", "0" * 64, "digest")
         self.campaign = folder / "campaign"
         self.campaign.mkdir()
-        self.host = VirtualHost(Machine(self.agent, kernel, folder), self.campaign, (0, 1))
+        self.log = folder / "host.log"
+        self.host = VirtualHost(Hypervisor(self.agent, kernel, folder), self.campaign, (0, 1), self.log)
 
     def behave(self, **behaviour: Any) -> None:
+        self.behaviour = behaviour
         self._behaviour.write_text(json.dumps(behaviour))
 
     def calls(self) -> list[Any]:
@@ -109,7 +112,7 @@ def test_a_guest_and_its_records_name_the_campaign_by_one_path_in_every_folder(p
     folder, agent = played.campaign, played.campaign / "wirelab-agent"
     agent.hardlink_to(played.agent)
     beside = folder.with_name("campaign-2")
-    host = VirtualHost(Machine(agent, played.host._machine.kernel, played.folder), folder, (0,))
+    host = VirtualHost(Hypervisor(agent, played.host._hypervisor.kernel, played.folder), folder, (0,), played.log)
     host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
     record = folder / "trials" / "t" / "client" / "parameters.json"
     record.parent.mkdir(parents=True)
@@ -125,7 +128,7 @@ def test_a_guest_and_its_records_name_the_campaign_by_one_path_in_every_folder(p
 def test_the_campaigns_path_is_known_in_json_too(tmp_path: Path, name: str) -> None:
     played = Played(tmp_path)
     folder = tmp_path / name
-    host = VirtualHost(played.host._machine, folder, (0,))
+    host = VirtualHost(played.host._hypervisor, folder, (0,), played.log)
     for text in (str(folder), json.dumps(str(folder)), json.dumps(str(folder), ensure_ascii=False)):
         assert host._seen(text).strip('"') == "/run/wirelab/campaign"
 
@@ -155,16 +158,31 @@ def test_a_trial_that_is_cancelled_is_over(played: Played) -> None:
 
 def test_a_guest_that_dies_or_whose_host_fails_is_refused_with_its_words(played: Played) -> None:
     played.host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
-    played.behave(dies="the guest ended before its script; its console: Kernel panic")
+    console = "the guest ended before its script; its console: Kernel panic"
+    played.behave(dies=console)
     played.host.start(request())
     over = played.over()
     assert isinstance(over, RefusedError)
-    assert over.message == "the guest ended before its script; its console: Kernel panic"
+    assert over.message == console
+    played.behave(dies=console, stderr="one\nthe link process is out of memory")
+    played.host.start(request())
+    over = played.over()
+    assert isinstance(over, RefusedError)
+    assert over.message == f"{console}; its agent printed: one | the link process is out of memory"
     played.behave(code=101, stderr="one\nthe link process panicked", replies={"open": OPENED, "run-trial": OPENED})
     played.host.start(request())
     over = played.over()
     assert isinstance(over, RefusedError)
-    assert over.message.endswith("ended with [101] in its guest: one | the link process panicked")
+    assert over.message.endswith("in its guest; its agent printed: one | the link process panicked")
+
+
+def test_what_agents_in_guests_print_is_in_the_log_of_the_host_with_their_trials(played: Played) -> None:
+    played.behave(**played.behaviour, stderr="no memory locked\nno real time\n")
+    played.host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
+    played.host.start(request())
+    assert isinstance(played.over(), TrialResult)
+    lines = [f"{guest}: {words}" for guest in ("open", "t") for words in ("no memory locked", "no real time")]
+    assert played.log.read_text().splitlines() == lines
 
 
 def test_lanes_that_cannot_be_made_end_the_run(played: Played) -> None:
@@ -192,7 +210,12 @@ def test_a_request_does_not_depend_on_what_runs_beside_it(played: Played) -> Non
 def test_folders_of_guests_that_were_killed_are_removed(played: Played) -> None:
     left = played.campaign / "guests" / "old"
     left.mkdir(parents=True)
-    VirtualHost(Machine(played.agent, played.host._machine.kernel, played.folder), played.campaign, (os.getpid() % 2,))
+    VirtualHost(
+        Hypervisor(played.agent, played.host._hypervisor.kernel, played.folder),
+        played.campaign,
+        (os.getpid() % 2,),
+        played.log,
+    )
     assert not left.exists()
 
 

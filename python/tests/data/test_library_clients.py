@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 CLIENTS = Path(str(resources.files("wirelab.data").joinpath("clients")))
-PATIENCE_S = 60
+TIMEOUT_S = 60
 # From one exchange to the next, of which the time-out is a small part.
 APART_S = 12
 
@@ -23,7 +23,7 @@ def test_a_connection_to_a_server_that_says_nothing_is_closed_at_the_time_out(
     script: str, protocol: str, tmp_path: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(PATIENCE_S)
+        server.settimeout(TIMEOUT_S)
         workload = {
             "kind": "telemetry", "message_bytes": 3, "exchanges": 2, "concurrency": 1, "timeout_ns": 2 * 10**9,
             "arrival": {"process": "fixed", "rate_hz": 1 / APART_S}, "connection": {"policy": "new"},
@@ -40,16 +40,16 @@ def test_a_connection_to_a_server_that_says_nothing_is_closed_at_the_time_out(
             try:
                 first, _ = server.accept()
                 with first:
-                    first.settimeout(PATIENCE_S)
+                    first.settimeout(TIMEOUT_S)
                     while first.recv(4096):
                         pass
                 # The next has not begun, so it was not the process's end that closed it.
                 server.setblocking(False)
                 with pytest.raises(BlockingIOError):
                     server.accept()
-                server.settimeout(PATIENCE_S)
+                server.settimeout(TIMEOUT_S)
                 server.accept()[0].close()
-                _, words = client.communicate(timeout=PATIENCE_S)
+                _, words = client.communicate(timeout=TIMEOUT_S)
             finally:
                 client.kill()
     assert client.returncode == 0, words

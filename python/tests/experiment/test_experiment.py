@@ -90,7 +90,7 @@ def test_the_choices_start_from_the_case_of_milosevic2021() -> None:
     plain, choices = load_experiment("milosevic2021"), load_experiment("milosevic2021-choices")
     for mine, theirs in zip(plain.scenarios, choices.scenarios[:18], strict=True):
         assert (mine.link, mine.protocol) == (theirs.link, theirs.protocol)
-        # Fewer uploads need less patience.
+        # Fewer uploads need a shorter time-out.
         differing = {name for name, value in mine.settings.items() if theirs.settings[name] != value}
         assert differing <= {"quic-idle-timeout"}
     assert any(isinstance(scenario.workload.connection, Persistent) for scenario in choices.scenarios)

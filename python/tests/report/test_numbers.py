@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from wirelab.report.numbers import COUNT, DASH, MILLISECONDS, Estimate, interval, p_value, plain, with_unit
-from wirelab.schema.estimates import EXACT
+from wirelab.schema.estimates import EXACT, EXACT_IN_PHASES
 
 
 def estimate(point: float | None, low: float | None = None, high: float | None = None) -> Estimate:
@@ -75,6 +75,7 @@ def test_what_does_not_vary_has_all_its_digits_and_says_for_what_it_holds() -> N
     assert interval(found, MILLISECONDS) == "40.021 [exact for this phase]"
     assert with_unit(found, MILLISECONDS) == "40.021 ms [exact for this phase]"
     assert interval(replace(found, point=778.0), COUNT) == "778 [exact for this phase]"
+    assert interval(replace(found, method=EXACT_IN_PHASES), MILLISECONDS) == "40.021 [exact in every phase tried]"
 
 
 def test_a_tiny_p_value_is_a_bound() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.synthetic import write_campaign
 from wirelab.metrics.tables import write_table
-from wirelab.schema.estimates import EXACT
+from wirelab.schema.estimates import EXACT, EXACT_IN_PHASES
 from wirelab.stats.analyze import analyze
 from wirelab.stats.exact import mark
 
@@ -25,19 +25,21 @@ def _record(low: float, high: float) -> dict[str, Any]:
 @pytest.mark.parametrize(("high", "exact"), [(0.04, True), (0.0400007, True), (0.0401, False)])
 def test_an_interval_without_a_width_that_a_digit_shows_is_called_exact(high: float, exact: bool) -> None:
     found = {"mean": {"median": _record(0.04, high)}}
-    mark(found)
+    mark(found, EXACT)
     assert (found["mean"]["median"]["method"] == EXACT) is exact
 
 
 def test_what_has_no_interval_keeps_its_reason() -> None:
     found = _record(0.04, 0.04) | {"low": None, "high": None, "method": "2 trials are too few"}
-    mark(found)
+    mark(found, EXACT)
     assert found["method"] == "2 trials are too few"
 
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of http1 on the lossless link each trial is the same, and h2's clients there begin at other phases."""
+    """Of http1 on the lossless link each trial is the same. Clients of h2 begin at other phases: its trials differ on
+    the lossless link, and not on the random one.
+    """
     folder = write_campaign(tmp_path_factory.mktemp("c"), uploads=("30 B",), trials=4, exchanges=10)
     plan = json.loads((folder / "plan.json").read_text())
     keys = {}
@@ -55,7 +57,8 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trial = pl.col("trial").rank("dense").over("scenario").cast(pl.Int64)
     # The median does not tell that trials differ.
     calm = (pl.col("scenario") == keys["h3", "lossless"]) & (pl.col("index") <= 6)
-    exact = pl.when(same).then(40_000_000).when(calm).then(30_000_000)
+    steady = pl.col("scenario") == keys["h2", "random"]
+    exact = pl.when(steady).then(50_000_000).when(same).then(40_000_000).when(calm).then(30_000_000)
     delay = exact.when(phase).then(60_000_000 + trial * 1_000_000).otherwise(pl.col(DELAY))
     write_table(rows.with_columns(delay.cast(rows[DELAY].dtype).alias(DELAY)), folder / "exchanges.parquet")
     return folder
@@ -68,7 +71,8 @@ def test_a_scenario_that_repeats_exactly_is_called_so_and_the_others_keep_their_
         for each in estimates["scenarios"]
     }
     assert methods.pop(("http1", "lossless")) == EXACT
-    assert EXACT not in methods.values()
+    assert methods.pop(("h2", "random")) == EXACT_IN_PHASES
+    assert not {EXACT, EXACT_IN_PHASES} & set(methods.values())
 
 
 def test_where_phases_were_varied_their_range_is_given(campaign: Path) -> None:

@@ -36,7 +36,9 @@ GROUPS = {
     "Measure": {
         "run": Verb(
             "wirelab.cli.run:command", "Run an experiment, measure, analyze and report it.",
-            "quickstart --set link.rtt=20ms,200ms", "a trial failed, or every exchange did",
+            "quickstart --set link.rtt=20ms,200ms",
+            "no trial of a protocol succeeded, a program did not become ready, or the link did not carry a completed "
+            "exchange",
         ),
         "link": Verb(
             "wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement.",

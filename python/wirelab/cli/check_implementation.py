@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +27,11 @@ OK, NO = "ok", "no"
 REFUSED = 3
 """The exit code for unsupported work."""
 REFUSAL_TIMEOUT_S = 20
+"""Of the clock by which it is tried."""
+_TIMED_OUT = 124
+"""The exit code of `timeout`."""
+Run = Callable[[list[str], Path], int | None]
+"""Runs a command in a folder; gives its exit code, or none if it did not end in time."""
 
 
 class Check(NamedTuple):
@@ -68,8 +73,9 @@ def command(name: str, clock: str | None, keep: Path | None) -> int:
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise WirelabError(f"{keep} is not empty", hint="choose another folder")
     with tempfile.TemporaryDirectory(prefix="wirelab-check-") as temporary:
-        folder = keep if keep is not None else Path(temporary)
-        checks = [*_messages(name, programs, folder / "campaign", clock), *_refusals(program, folder / "refusals")]
+        folder = (keep if keep is not None else Path(temporary)).resolve()
+        run = _in_guest if clock == "virtual" else _on_this_machine
+        checks = [*_messages(name, programs, folder / "campaign", clock), *_refusals(program, folder / "refusals", run)]
     for check in checks:
         click.echo(f"{check.result}  {check.what}{f': {check.why}' if check.why else ''}")
     if not checks:
@@ -134,7 +140,7 @@ def _message(cell: Cell) -> Check:
     return Check(UNSUPPORTED if cell.result == UNSUPPORTED and not cell.tried else NO, what, cell.reason)
 
 
-def _refusals(program: Implementation, folder: Path) -> Iterable[Check]:
+def _refusals(program: Implementation, folder: Path, run: Run) -> Iterable[Check]:
     """Only a client that performs the whole workload reads parameters itself."""
     entry = program.roles.client
     if entry is None or not entry.command:
@@ -142,10 +148,46 @@ def _refusals(program: Implementation, folder: Path) -> Iterable[Check]:
     for what in ("protocol", "workload"):
         unknown = f"no-such-{what}"
         changed: dict[str, Any] = {what: unknown if what == "protocol" else {"kind": unknown}}
-        yield _refusal(program, entry, folder / what, changed, f"an unsupported {what}")
+        yield _refusal(_command(program, entry, folder / what, changed), folder / what, f"an unsupported {what}", run)
 
 
-def _refusal(program: Implementation, entry: ClientEntry, folder: Path, changed: dict[str, Any], what: str) -> Check:
+def _refusal(command: list[str], folder: Path, what: str, run: Run) -> Check:
+    from wirelab.clock.guest import GuestError
+
+    try:
+        code = run(command, folder)
+    except (OSError, GuestError) as error:
+        wrong: str | None = str(error)
+    else:
+        wrong = None if code == REFUSED else "it does not end" if code is None else f"exit code {code}"
+    return Check(NO if wrong else OK, f"refuses {what} with exit code {REFUSED}", wrong)
+
+
+def _on_this_machine(command: list[str], folder: Path) -> int | None:
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        return subprocess.run(
+            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=REFUSAL_TIMEOUT_S, check=False,
+        ).returncode  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _in_guest(command: list[str], folder: Path) -> int | None:
+    from wirelab.agent import find_agent
+    from wirelab.clock.guest import Command, Hypervisor, memory_folder, run_command
+    from wirelab.clock.kernel import require_kernel
+
+    hypervisor = Hypervisor(find_agent(), require_kernel(), memory_folder())
+    limited = Command(("timeout", str(REFUSAL_TIMEOUT_S), *command), directory=folder)
+    code = run_command(hypervisor, limited, [folder], 0, {}).exit_code
+    return None if code == _TIMED_OUT else code
+
+
+def _command(program: Implementation, entry: ClientEntry, folder: Path, changed: dict[str, Any]) -> list[str]:
+    """The command of a client whose parameters have these changes."""
+    from wirelab.runner.implementations import find_program
     from wirelab.schema import Closed, NewConnection, Telemetry
 
     folder.mkdir(parents=True)
@@ -166,19 +208,5 @@ def _refusal(program: Implementation, entry: ClientEntry, folder: Path, changed:
         "resources": (), "media_types": (),
         **{name: str(folder / f"{name}.pem") for name in ("authority", "chain", "key")},
     }  # fmt: skip
-    command = program.command([*entry.command, *entry.arguments], variables)
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=REFUSAL_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Check(NO, f"refuses {what} with exit code {REFUSED}", str(error))
-    wrong = None if done.returncode == REFUSED else f"exit code {done.returncode}"
-    return Check(NO if wrong else OK, f"refuses {what} with exit code {REFUSED}", wrong)
+    name, *arguments = program.command([*entry.command, *entry.arguments], variables)
+    return [find_program(name) or name, *arguments]

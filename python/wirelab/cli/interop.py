@@ -72,7 +72,9 @@ def try_pairs(experiment: Experiment, folder: Path, beside: Path) -> list[Cell]:
     from wirelab.metrics.pairs import read_pairs
     from wirelab.plan import make_plan
     from wirelab.runner.last import remove_last
+    from wirelab.runner.start import require_clock
 
+    require_clock(experiment.clock)
     plan = make_plan(experiment)
     remove_last(folder, plan)
     _run(plan, folder, beside, Console(stderr=True, highlight=False))

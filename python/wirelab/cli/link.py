@@ -216,16 +216,16 @@ def _in_guest(agent: Path, arguments: list[str], link: bytes, seed: int, written
     """Run the command under the virtual clock, print what it printed, and exit as it did. It may write in this folder
     and in those of the files that were asked for.
     """
-    from wirelab.clock.guest import ENVIRONMENT, HERE, Command, Machine, memory_folder, run_command
+    from wirelab.clock.guest import ENVIRONMENT, HERE, Command, Hypervisor, memory_folder, run_command
     from wirelab.clock.kernel import require_kernel
 
     if arguments[-1] == "--":
         raise WirelabError("a shell needs a terminal, and nobody talks to a guest", hint="write a COMMAND after --")
-    machine, here = Machine(agent, require_kernel(), memory_folder()), Path.cwd()
+    hypervisor, here = Hypervisor(agent, require_kernel(), memory_folder()), Path.cwd()
     words = (str(agent), "link-command", "--link-file", str(HERE / "link.json"), *arguments)
     path = {"PATH": os.environ.get("PATH", ENVIRONMENT["PATH"])}
     command, folders = Command(words, directory=here, environment=path), list(dict.fromkeys([here, *written]))
-    ran = run_command(machine, command, folders, seed, {"link.json": link})
+    ran = run_command(hypervisor, command, folders, seed, {"link.json": link})
     sys.stdout.buffer.write(ran.stdout)
     sys.stdout.flush()
     sys.stderr.buffer.write(ran.stderr)

@@ -87,7 +87,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     FILE is a path, or the name of a shipped experiment. A trial runs one protocol over one link once. The same command
     again continues where it stopped, and runs only what has changed. Exits with 1 if no trial of a protocol succeeded,
-    if a program did not become ready, or if a client calls an exchange completed that the link did not carry.
+    if a program did not become ready, or if a client calls an exchange completed that the link did not carry. Other
+    failed trials are data: they are counted, and --retry-failed repeats them.
     """
     from rich.console import Console
 
@@ -145,10 +146,11 @@ def _plan(
     from dataclasses import replace
 
     from wirelab.plan import make_plan
-    from wirelab.runner.start import planned_jobs
+    from wirelab.runner.start import planned_jobs, require_clock
     from wirelab.schema import Clock
 
     loaded = load(experiment, sets)
+    require_clock(loaded.clock)
     if seed is not None:
         loaded = replace(loaded, seed=seed)
     plan = make_plan(loaded)

@@ -33,6 +33,7 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
     """
     from wirelab.cli.campaigns import existing
     from wirelab.runner.digest import campaign_digest
+    from wirelab.runner.start import require_clock
     from wirelab.schema.campaign import JOURNAL, read_journal, read_plan
     from wirelab.schema.record import read_record
     from wirelab.site import count
@@ -45,6 +46,8 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
             f"{campaign} has no digest: only a run under the virtual clock that came to its end has one",
             hint=f"{launched('run FILE --clock virtual')} makes one",
         )
+    if again:
+        require_clock(plan.clock)
     planned = {trial.trial for block in plan.blocks for trial in block.trials}
     last = {entry.trial: entry for entry in read_journal(folder / JOURNAL)[0]}
     finished = sorted(name for name, entry in last.items() if name in planned and entry.status.final)
@@ -113,19 +116,29 @@ def _unlike(folder: Path, other: Path) -> Iterator[str]:
 
 
 def _words(folder: Path, other: Path, difference: Difference) -> str:
-    from wirelab.metrics.packets import dissected
+    from wirelab.metrics.packets import dissected, records_of
     from wirelab.schema.campaign import PACKET_LOG, TRIALS
 
     trial = difference.trial
     names = f"{trial}: {', '.join(difference.names)}"
     if PACKET_LOG not in difference.names:
         return names
+    logs = [each / TRIALS / trial / PACKET_LOG for each in (folder, other)]
     try:
-        one, again = (dissected(each / TRIALS / trial / PACKET_LOG) for each in (folder, other))
+        packets = [dissected(log) for log in logs]
     except WirelabError:
         # A log that was changed may be one no more.
         return names
-    for number, (first, second) in enumerate(zip_longest(one, again)):
-        if first != second:
-            return f"{trial}: packet {number} is the first that differs:\n  {first}\n  {second}"
+    (header, records), (other_header, other_records) = map(records_of, logs)
+    if header != other_header:
+        return f"{names}\n  The headers of packets.wlpl differ."
+    for number, (one, again) in enumerate(zip_longest(records, other_records)):
+        if one != again:
+            first, second = (each[number] if number < len(each) else None for each in packets)
+            where = f"packet {number} is the first that differs"
+            if first == second:
+                # What is dissected leaves out some of the bytes that were logged.
+                place = next(at for at, pair in enumerate(zip_longest(one or b"", again or b"")) if pair[0] != pair[1])
+                where = f"{where}, in byte {place} of its record"
+            return f"{trial}: {where}:\n  {first}\n  {second}"
     return names

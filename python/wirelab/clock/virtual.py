@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirelab.clock.guest import START_NS, Command, Guest, GuestError, Machine
+from wirelab.clock.guest import START_NS, Command, Guest, GuestError, Hypervisor
 from wirelab.clock.host import RefusedError
 from wirelab.errors import RunError
 from wirelab.schema import (
@@ -34,14 +34,18 @@ mixes addresses into its random numbers.
 """
 _OPEN, _RUN = 1, 2
 """Numbers of a guest's two requests."""
+_LAST_LINES = 3
+"""So many lines that a host printed are in the error of its guest."""
 
 
 class VirtualHost:
     """Runs each trial in a guest: its script opens one lane and runs the trial."""
 
-    def __init__(self, machine: Machine, folder: Path, cpus: tuple[int, ...]) -> None:
-        """Guests write in this folder, and have folders of their own in its `guests`, which are gone afterwards."""
-        self._machine, self._folder, self._cpus = machine, folder, cpus
+    def __init__(self, hypervisor: Hypervisor, folder: Path, cpus: tuple[int, ...], log: Path) -> None:
+        """Guests write in this folder, and have folders of their own in its `guests`, which are gone afterwards. What
+        their agents print for people is added to `log`, with the trial's name.
+        """
+        self._hypervisor, self._folder, self._cpus, self._log = hypervisor, folder, cpus, log
         self._guests = folder / "guests"
         # Not of a folder whose path merely begins or ends like it.
         spelt = b"|".join(map(re.escape, _spellings(folder)))
@@ -87,11 +91,11 @@ class VirtualHost:
         """In a guest, whose random numbers and dates are its own."""
         folder = self._guests / "agent"
         folder.mkdir(parents=True)
-        command = Command((self._seen(str(self._machine.agent)), *map(self._seen, arguments)))
-        guest = self._machine.start(folder, [command], [self._folder], seed, at=CAMPAIGN)
+        command = Command((self._seen(str(self._hypervisor.agent)), *map(self._seen, arguments)))
+        guest = self._hypervisor.start(folder, [command], {self._folder: CAMPAIGN}, seed)
         try:
             if guest.wait() != [0]:
-                words = (folder / "stderr").read_text(encoding="utf-8", errors="replace").strip()
+                words = "\n".join(_said(guest))
                 raise RunError(f"wirelab-agent {arguments[0]}: {words.removeprefix('error: ')}")
         finally:
             self._remove(guest)
@@ -140,12 +144,12 @@ class VirtualHost:
         lines += [RunTrial(id=_RUN, **each.model_dump()).model_dump_json(exclude_none=True) for each in trials]
         (folder / "requests").write_text("".join(f"{self._seen(line)}\n" for line in lines), encoding="utf-8")
         host = Command(
-            (self._seen(str(self._machine.agent)), "host", "--one-at-a-time"), stdin="requests", stdout="replies"
+            (self._seen(str(self._hypervisor.agent)), "host", "--one-at-a-time"), stdin="requests", stdout="replies"
         )
         # Pinned, a guest hands over to its processes without waking another CPU: it takes half as long.
         cpu = min(self._cpus, key=list(self._pinned.values()).count)
         self._pinned[folder] = cpu
-        return self._machine.start(folder, [host], [self._folder], seed, at=CAMPAIGN, cpu=cpu)
+        return self._hypervisor.start(folder, [host], {self._folder: CAMPAIGN}, seed, cpu=cpu)
 
     def _seen(self, text: str) -> str:
         """The same with the campaign's folder as a guest has it."""
@@ -172,16 +176,39 @@ class VirtualHost:
                 return RefusedError(trial, f"its guest answered {other}")
 
     def _replies(self, guest: Guest) -> list[object]:
-        codes = guest.wait()
+        try:
+            codes = guest.wait()
+        except GuestError as error:
+            raise GuestError(f"{error.what}{_last_words(guest)}") from None
+        finally:
+            self._keep_words(guest)
         lines = (guest.folder / "replies").read_bytes().splitlines()
         if codes != [0] or not lines:
-            words = (guest.folder / "stderr").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
-            raise GuestError(f"wirelab-agent host ended with {codes} in its guest: {' | '.join(words)}")
+            raise GuestError(f"wirelab-agent host ended with {codes} in its guest{_last_words(guest)}")
         return [parse_reply(line) for line in lines]
+
+    def _keep_words(self, guest: Guest) -> None:
+        if lines := _said(guest):
+            # One call, so that lines of guests that end together do not mix.
+            with self._log.open("a", encoding="utf-8") as log:
+                log.write("".join(f"{guest.folder.name}: {line}\n" for line in lines))
 
     def _remove(self, guest: Guest) -> None:
         self._pinned.pop(guest.folder, None)
         shutil.rmtree(guest.folder, ignore_errors=True)
+
+
+def _said(guest: Guest) -> list[str]:
+    """The lines that the agent in a guest printed on stderr; none if the guest ended before it was started."""
+    try:
+        return (guest.folder / "stderr").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _last_words(guest: Guest) -> str:
+    lines = _said(guest)[-_LAST_LINES:]
+    return f"; its agent printed: {' | '.join(lines)}" if lines else ""
 
 
 def _spellings(folder: Path) -> set[bytes]:

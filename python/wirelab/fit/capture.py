@@ -64,7 +64,7 @@ def observe_capture(rows: Iterable[Row]) -> Observations:
             "Losses of acknowledgements, and losses on the link apart from those of a queue that the transfer filled "
             "itself: emulate its queue and they come again.",
             "The rate, unless only the link limited the transfer; the delivered rate is a lower bound.",
-            "Whether some losses were only reordering or a sender's impatience.",
+            "Whether some losses were only reordering or spurious retransmissions.",
         ),
     )
 

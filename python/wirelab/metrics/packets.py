@@ -18,6 +18,11 @@ from wirelab.schema.plan import Scenario
 Packet = Mapping[str, Any]
 
 MAGIC = b"WLPL"
+_FIXED_BYTES, _END_BYTES = 40, 18
+"""Of a record before its packet bytes, and of the outer end of a packet that a NAT translated."""
+_OUTCOME_AT, _LENGTH_AT = 10, 11
+_ORIGINATED, _TRANSLATED, _COPY = 0x10, 0x20, 0x80
+"""Flags in the byte of the outcome."""
 SERVER, PROXY = "server", "proxy"
 LOST = {
     "loss": "lost",
@@ -51,6 +56,27 @@ def link_of(log: Path) -> LinkSpec:
         size = int.from_bytes(file.read(4), "little")
         header = file.read(size)
     return parse_document(header, log, _Header, None, "log the packets again").link
+
+
+def records_of(log: Path) -> tuple[bytes, list[bytes]]:
+    """The header of a log that the agent could read, and its records as bytes, in the order in which they are dissected
+    (`docs/reference/files.md`). A torn last one is left out.
+    """
+    found = []
+    with log.open("rb") as file:
+        file.seek(len(MAGIC))
+        header = file.read(int.from_bytes(file.read(4), "little"))
+        while len(fixed := file.read(_FIXED_BYTES)) == _FIXED_BYTES:
+            size = fixed[_LENGTH_AT] + (_END_BYTES if fixed[_OUTCOME_AT] & _TRANSLATED else 0)
+            if len(rest := file.read(size)) == size:
+                found.append(fixed + rest)
+    return header, sorted(found, key=_arrival)
+
+
+def _arrival(record: bytes) -> tuple[int, int, int]:
+    """Order of arrival, each packet before its reset and its copies."""
+    flags = record[_OUTCOME_AT]
+    return int.from_bytes(record[:8], "little"), flags & _ORIGINATED, flags & _COPY
 
 
 def packets_of(folder: Path, exchanges: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from wirelab.schema.probe import ProbePlan
 
 ENDS = ("client", "server")
 PACKETS, REPLAY = "packets.parquet", "replay.json"
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 """How long the agent may take to read, or to replay, the log of one probing."""
 PACKET_TYPES = {
     "sequence": pl.Int64, "uplink": pl.Boolean, "size_bytes": pl.Int64, "arrival_ns": pl.Int64,
@@ -69,11 +69,11 @@ class Probes:
 def measure_probes(folder: Path) -> None:
     """Turn the log of a folder of `wirelab.runner.probes` into a table and a report of its replay, next to it."""
     found, log = agent.find_agent(), str(folder / PACKET_LOG)
-    lines = agent.ask(found, ["dissect"], timeout_s=PATIENCE_S, files=[log])
+    lines = agent.ask(found, ["dissect"], timeout_s=TIMEOUT_S, files=[log])
     packets = pl.read_ndjson(lines.encode(), schema=PACKET_TYPES) if lines else pl.DataFrame(schema=PACKET_TYPES)
     write_table(packets, folder / PACKETS)
     if not is_netem(_probed_link(folder)):
-        replayed = agent.ask(found, ["replay"], frozenset({0, 1}), PATIENCE_S, files=[log])
+        replayed = agent.ask(found, ["replay"], frozenset({0, 1}), TIMEOUT_S, files=[log])
         (folder / REPLAY).write_text(replayed, encoding="utf-8")
 
 

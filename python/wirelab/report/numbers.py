@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from wirelab.schema.estimates import EXACT, EstimateRecord, Outcomes
+from wirelab.schema.estimates import EXACT, EXACT_IN_PHASES, EstimateRecord, Outcomes
 
 DASH = "–"
 MOST_DIGITS = 5
@@ -82,8 +82,8 @@ def interval(estimate: Estimate | None, unit: Unit) -> str:
         return DASH
     point, low, high = (None if v is None else v * unit.per_base for v in (estimate.point, estimate.low, estimate.high))
     assert point is not None
-    if estimate.method == EXACT:
-        return f"{plain(point, _most_places(point))} [{EXACT}]"
+    if estimate.method in {EXACT, EXACT_IN_PHASES}:
+        return f"{plain(point, _most_places(point))} [{estimate.method}]"
     if low is None:
         return plain(point)
     if high is None:

@@ -30,7 +30,7 @@ def background(
     return found
 
 
-def patience_ns(scenario: Scenario) -> int:
+def start_timeout_ns(scenario: Scenario) -> int:
     """The maximum time until all of it has started."""
     return READY_NS * len(scenario.traffic) + stagger_ns(scenario.traffic)
 

@@ -16,7 +16,7 @@ from wirelab.experiment.programs.implementations import (
 )
 from wirelab.experiment.programs.texts import PER_EXCHANGE, FilledLater
 from wirelab.launcher import launched
-from wirelab.runner.background import background, patience_ns
+from wirelab.runner.background import background, start_timeout_ns
 from wirelab.runner.barriers import Barrier, program_barrier, settings_for, spoken_by
 from wirelab.runner.implementations import find_program
 from wirelab.runner.pages import MadePage
@@ -122,7 +122,7 @@ class Endpoints:
             cpu_shares=scenario.cpu,
             confirm=self._confirm(scenario, folder),
             endpoints=tuple(processes),
-            timeout_ns=trial_timeout_ns(scenario.workload) + patience_ns(scenario),
+            timeout_ns=trial_timeout_ns(scenario.workload) + start_timeout_ns(scenario),
         )
         (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
         return request

@@ -115,12 +115,12 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
     """
     seed = secrets.randbits(63) if seed is None else seed
     plan = plan_probes(link, known, time_ns)
-    started, patience_ns = start_probes(host, agent, folder, link, seed, plan, peer=peer)
-    deadline = time.monotonic() + (patience_ns + GRACE_NS) / 1e9
+    started, timeout_ns = start_probes(host, agent, folder, link, seed, plan, peer=peer)
+    deadline = time.monotonic() + (timeout_ns + GRACE_NS) / 1e9
     while (over := host.wait(_POLL_S)) is None:
         tell(started, host.clock_ns() - started.start_ns)
         if time.monotonic() > deadline:
-            late_s = (patience_ns + GRACE_NS - started.duration_ns) / 1e9
+            late_s = (timeout_ns + GRACE_NS - started.duration_ns) / 1e9
             host.cancel(folder.name)
             host.wait(GRACE_NS / 1e9)
             raise RunError(f"the probes were not over {late_s:.0f} s after their time", hint=launched("doctor"))

@@ -97,8 +97,8 @@ class Runner:
             self._observer.say(f"{entry.trial} is run again: {entry.error}")
         try:
             with faults_as_errors(self._campaign.folder):
-                while (patience_s := self._start_all()) is not None:
-                    self._take(self._host.wait(patience_s))
+                while (wait_s := self._start_all()) is not None:
+                    self._take(self._host.wait(wait_s))
                     self._observer.update(self._progress())
         except KeyboardInterrupt:
             self._cancel()

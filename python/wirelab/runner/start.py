@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from wirelab import agent as agents
-from wirelab.clock.guest import Machine, memory_folder
+from wirelab.clock.guest import Hypervisor, memory_folder
 from wirelab.clock.host import AgentHost, Host
 from wirelab.clock.kernel import Kernel, require_kernel
 from wirelab.clock.virtual import VirtualHost
@@ -70,21 +70,29 @@ def run_plan(
     digest = agents.digest(found)
     folder = folder.resolve()
     live = plan.clock is Clock.LIVE
-    kernel = None if live else require_kernel()
+    jobs = options.jobs or planned_jobs(plan).number
+    guests = None if live else (require_kernel(), memory_folder(jobs))
     implementations = needed_programs(plan, options.beside)
     changed = [] if options.fresh else changed_programs(folder, plan)
     opening = open_campaign(folder, plan, digest, fresh=options.fresh, retry_failed=options.retry_failed)
     with opening as campaign, own_agent(folder, found, virtual=not live) as agent:
         if agents.digest(agent) != digest:
             raise RunError(f"{found} was replaced while the campaign was opened", hint="run the same command again")
+        recorded = read_record(folder)
+        if guests is not None:
+            _check_kernel(folder, campaign, recorded, guests[0])
         this_run = RunRecord(began=facts.now(), ended=None, claims_sha256=_keep_claims(folder, options.claims))
         for name, path in options.own.items():
             replace_file(folder / name, path.read_text(encoding="utf-8"))
         kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.protocol)}
         pages = make_pages(folder, plan, options.pages)
-        jobs = options.jobs or planned_jobs(plan).number
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9 if live else 0.0
-        host = _host(kernel, agent, folder)
+        host: Host
+        if guests is None:
+            kernel, host = None, AgentHost(agent, folder / HOST_LOG)
+        else:
+            kernel, memory = guests
+            host = VirtualHost(Hypervisor(agent, kernel, memory), folder, cpus.mine(), folder / HOST_LOG)
         try:
             certificates = make_certificates(folder, kinds, host, plan.seed)
             netem = any(is_netem(link) for scenario in plan.scenarios for link in scenario.links)
@@ -110,9 +118,7 @@ def run_plan(
                 pages,
             )
             written = facts.collect(agent, opened, implementations, options.command, kernel)
-            recorded = read_record(folder)
             earlier = () if recorded is None else recorded.runs
-            _check_kernel(folder, campaign, recorded, written)
             _report_changed_claims(earlier, this_run, observer)
             for words in (*campaign.lost, *changed, *changed_versions(recorded, written)):
                 observer.say(words)
@@ -152,23 +158,22 @@ def run_campaign(
     return runner.run(Schedule(blocks, jobs, stopping, runner.finished, alone), gap_s)
 
 
-def _host(kernel: Kernel | None, agent: Path, folder: Path) -> Host:
-    """Where the trials run: on this machine, or in guests of the kernel."""
-    if kernel is None:
-        return AgentHost(agent, folder / HOST_LOG)
-    return VirtualHost(Machine(agent, kernel, memory_folder()), folder, cpus.mine())
-
-
-def _check_kernel(folder: Path, campaign: Campaign, recorded: CampaignRecord | None, written: CampaignRecord) -> None:
+def _check_kernel(folder: Path, campaign: Campaign, recorded: CampaignRecord | None, kernel: Kernel) -> None:
     """Refuse to add trials of another kernel to those that there are."""
-    if recorded is None or recorded.kernel is None or written.kernel is None or not campaign.finished():
+    if recorded is None or recorded.kernel is None or not campaign.finished():
         return
-    if recorded.kernel.recipe != written.kernel.recipe:
+    if recorded.kernel.recipe != kernel.recipe:
         raise WirelabError(
             f"{folder} was measured with another kernel of the virtual clock: recipe {recorded.kernel.recipe}, Linux "
             f"{recorded.kernel.version}",
-            hint="name another folder with --out, or set the old one aside with --fresh",
+            hint="name another folder with --out, or archive the old one with --fresh",
         )
+
+
+def require_clock(clock: Clock) -> None:
+    """Refuse a clock that this machine lacks, before anything that takes time. Raises `WirelabError` with the cure."""
+    if clock is Clock.VIRTUAL:
+        require_kernel()
 
 
 def planned_jobs(plan: Plan) -> Jobs:

@@ -27,6 +27,8 @@ Way = Literal["uplink", "downlink"]
 
 EXACT = "exact for this phase"
 """The method of a number that was the same in every trial under the virtual clock."""
+EXACT_IN_PHASES = "exact in every phase tried"
+"""The same, where each trial had other phases."""
 
 document = with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False))
 """Unknown keys are errors, and so are numbers that JSON does not have."""

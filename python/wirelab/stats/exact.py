@@ -5,45 +5,54 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wirelab.schema import Clock, RequestWorkload
-from wirelab.schema.estimates import EXACT
+from wirelab.schema.estimates import EXACT, EXACT_IN_PHASES
 from wirelab.schema.plan import Scenario
 from wirelab.stats.dataset import Dataset, Measured
 
-RESOLUTION = 2e-5
-"""Of a number, the difference that no digit shows. Each look at the clock takes 256 ns of it, and trials that repeat
+DIGITS = 5
+"""So many digits are shown of the most exact number. Each look at the clock takes 256 ns of it, and trials that repeat
 differ by some of these.
 """
 
 
-def repeats(dataset: Dataset, scenario: Scenario, one: Measured) -> bool:
-    """Whether a metric has the same values in each trial, two of them or more, and all at one phase."""
+def repeats(dataset: Dataset, scenario: Scenario, one: Measured) -> str | None:
+    """The method of a metric that has the same values in each trial, two of them or more; none if they differ."""
     workload, sample = scenario.workload, one.sample
     if dataset.plan.clock is not Clock.VIRTUAL or len(sample.trials) < 2:
-        return False
-    if isinstance(workload, RequestWorkload) and workload.phases_vary:
-        return False
+        return None
     first, *others = (np.sort(trial) for trial in sample.trials)
-    return len(set(sample.censored)) == 1 and all(
-        len(first) == len(other) and np.allclose(first, other, rtol=RESOLUTION, atol=0) for other in others
+    same = len(set(sample.censored)) == 1 and all(
+        len(first) == len(other) and bool(np.all(np.abs(first - other) <= _last_digit(first))) for other in others
     )
+    if not same:
+        return None
+    return EXACT_IN_PHASES if isinstance(workload, RequestWorkload) and workload.phases_vary else EXACT
 
 
-def mark(found: object) -> None:
-    """In a record of what repeats, call each number exact whose interval has no width to see."""
+def mark(found: object, method: str) -> None:
+    """In a record of what repeats, give this method to each number whose interval has no width to see."""
     if isinstance(found, dict):
         if _is_exact(found):
-            found["method"] = EXACT
+            found["method"] = method
         for each in found.values():
-            mark(each)
+            mark(each, method)
 
 
 def _is_exact(record: object) -> bool:
     match record:
         case {"point": float(point), "low": float(low), "high": float(high), "method": _}:
-            return high - low <= RESOLUTION * abs(point)
+            return high - low <= float(_last_digit(np.array(point)))
     return False
+
+
+def _last_digit(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One unit of the last digit that is shown of each number; 0 for 0."""
+    with np.errstate(divide="ignore"):
+        steps: NDArray[np.float64] = 10.0 ** (np.floor(np.log10(np.abs(values))) - (DIGITS - 1))
+    return steps
 
 
 def over_phases(dataset: Dataset) -> Iterator[str]:

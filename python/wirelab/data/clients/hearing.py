@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from keystream import payload
 
-PATIENCE_S = 20
+TIMEOUT_S = 20
 """How long the others wait for a subscriber, and all for the first message before its time-out begins."""
 STAMP = struct.Struct(">IQ")
 """What a message begins with: its index, and when it was published."""
@@ -84,7 +84,7 @@ class Audience:
         """Until every message has come to every subscriber, or the time of the last is up."""
         ready_ns = time.monotonic_ns()
         while not self.complete.is_set():
-            origin_ns = self.origin_ns or ready_ns + PATIENCE_S * 10**9
+            origin_ns = self.origin_ns or ready_ns + TIMEOUT_S * 10**9
             left_ns = origin_ns + self.due_ns[-1] + self.timeout_ns - time.monotonic_ns()
             if left_ns <= 0:
                 break
@@ -118,7 +118,7 @@ async def hear(client: Waiting, workload: dict[str, Any], seed: int) -> list[Row
 
     async def subscribe(number: int, subscriber: Subscriber) -> Any:
         try:
-            return await asyncio.wait_for(client.subscribe(number, partial(audience.heard, subscriber)), PATIENCE_S)
+            return await asyncio.wait_for(client.subscribe(number, partial(audience.heard, subscriber)), TIMEOUT_S)
         except Exception as error:  # whatever a library raises fails this subscriber's messages, never the endpoint
             subscriber.error = f"subscribing: {type(error).__name__}: {' '.join(str(error).split())}"
             return None

@@ -16,7 +16,7 @@ from pathlib import Path
 
 SERVER, CLIENT = "coap-server-openssl", "coap-client-openssl"
 TIED = ("setpriv", "--pdeathsig", "KILL", "--")
-PATIENCE_S = 15
+TIMEOUT_S = 15
 SECURE = {"coaps", "coaps+tcp"}
 
 
@@ -47,7 +47,7 @@ def main() -> int:
     paths = [f"bytes/{workload['download_bytes']}"] if workload.get("download_bytes") else []
     upload = Path(payload).with_name("before")
     upload.write_bytes(b"-")
-    give_up = time.monotonic() + PATIENCE_S
+    give_up = time.monotonic() + TIMEOUT_S
     for path, content in [("upload", str(upload)), *((path, payload) for path in paths)]:
         while not _put(f"coap://{host}:{plain}/{path}", content):
             if server.poll() is not None or time.monotonic() > give_up:
