@@ -73,6 +73,15 @@ def test_milosevic2021_has_the_papers_18_cases_of_3000_uploads() -> None:
     assert stages["delay"].delay_ns == 10_000_000  # type: ignore[union-attr]
 
 
+def test_clock_agreement_has_the_18_cases_of_milosevic2021_with_new_and_with_persistent_connections() -> None:
+    paper, ours = load_experiment("milosevic2021"), load_experiment("clock-agreement")
+    assert len(ours.scenarios) == 36
+    assert ours.stop.replicates == paper.stop.replicates
+    new = [scenario for scenario in ours.scenarios if scenario.levels["workload.connection"] == "new"]
+    for mine, theirs in zip(new, paper.scenarios, strict=True):
+        assert (mine.link, mine.workload, mine.settings) == (theirs.link, theirs.workload, theirs.settings)
+
+
 @pytest.mark.parametrize(("name", "cases"), [("milosevic2021-choices", 18), ("elmangoush2017-choices", 36)])
 def test_the_choices_hold_a_complete_grid_for_each_level(name: str, cases: int) -> None:
     experiment = load_experiment(name)

@@ -83,7 +83,9 @@ GROUPS = {
             "4g-medium", "the quality of the link is unusable",
         ),
         "clock": Verb(
-            "wirelab.cli.clock:command", "Build the kernel of the virtual clock, which jumps over idle time.", "build"
+            "wirelab.cli.clock:command",
+            "Build the kernel of the virtual clock, or compare that clock with real time.",
+            "build",
         ),
     },
     "Data": {

@@ -1,4 +1,4 @@
-"""`wirelab clock`: the kernel of the virtual clock."""
+"""`wirelab clock`: the kernel of the virtual clock, and its agreement with real time."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
+from wirelab.cli import clock_compare
 
-@click.group("clock", short_help="Build the kernel of the virtual clock, which jumps over idle time.")
+
+@click.group("clock", short_help="Build the kernel of the virtual clock, or compare that clock with real time.")
 def command() -> None:
-    """The kernel of the virtual clock.
+    """The virtual clock: its kernel, and its agreement with real time.
 
     Under it real protocol stacks run on real Linux TCP in simulated time: the clock jumps over idle time,
     and computing takes none of it.
@@ -45,3 +47,6 @@ def build(source: Path | None, version: str | None, jobs: int | None) -> int:
         built = kernel.build(chosen, line.show, jobs or cpus.count())
     click.echo(f"Linux {built.version}, {built.hertz} Hz, recipe {built.recipe}: {built.path}")
     return 0
+
+
+command.add_command(clock_compare.command)

@@ -74,7 +74,7 @@ class Draws:
             return None, None
         if ordered[0] == ordered[-1]:
             return self.point, self.point
-        tail, reach = _tail(level, self.df)
+        tail, reach = expanded_tail(level, self.df)
         if tail * len(ordered) >= LEAST_IN_TAIL:
             last = int(np.ceil(tail * len(ordered))) - 1
             low, high = float(ordered[last]), float(ordered[len(ordered) - 1 - last])
@@ -161,6 +161,14 @@ def welch(*draws: Draws, relative: bool = True) -> float:
         numerator += variance
         denominator += variance**2 / draw.df
     return numerator**2 / denominator if denominator > 0 else max(draw.df for draw in draws)
+
+
+def expanded_tail(level: float, df: float) -> tuple[float, float]:
+    """The tail's share under the expanded percentile (Hesterberg 2015), and the reach in standard errors."""
+    from scipy.special import ndtr, stdtrit
+
+    reach = float(-stdtrit(df, (1 - level) / 2))
+    return float(ndtr(-reach)), reach
 
 
 def moments(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) -> tuple[Draws, Draws]:
@@ -285,11 +293,3 @@ def _least(values: Floats) -> float:
 
 def _df(trials: Sequence[Floats]) -> float:
     return float(len(trials) - 1 if len(trials) > 1 else max(len(trials[0]) - 1, 1))
-
-
-def _tail(level: float, df: float) -> tuple[float, float]:
-    """The tail's share under the expanded percentile, and the reach in standard errors."""
-    from scipy.special import ndtr, stdtrit
-
-    reach = float(-stdtrit(df, (1 - level) / 2))
-    return float(ndtr(-reach)), reach
