@@ -92,6 +92,14 @@ def digest(folder: Path) -> str:
     return last
 
 
+def recipe_of(folder: Path) -> str:
+    """Of the campaign's kernel."""
+    record = read_record(folder)
+    assert record is not None
+    assert record.kernel is not None
+    return record.kernel.recipe
+
+
 def flip(path: Path, place: int) -> None:
     """Change one byte of a file."""
     content = bytearray(path.read_bytes())
@@ -135,17 +143,25 @@ def test_every_protocol_has_the_same_bytes_in_two_folders_at_any_number_of_jobs_
         found[name] = digest(folder)
     [first, second] = found.values()
     assert first == second
-    record = read_record(bench.folder / "one")
-    assert record is not None
-    assert record.kernel is not None
+    recipe = recipe_of(bench.folder / "one")
     known = json.loads(KNOWN.read_text(encoding="utf-8"))
     if os.environ.get("WIRELAB_UPDATE_GOLDEN") == "1":
-        known = {record.kernel.recipe: first}
+        known = {recipe: first}
         KNOWN.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-    if record.kernel.recipe not in known:
+    if recipe not in known:
         with capsys.disabled():
-            print(f"\nno digest is known of kernel recipe {record.kernel.recipe}: only the two runs were compared")
-    assert known.get(record.kernel.recipe, first) == first, "WIRELAB_UPDATE_GOLDEN=1 if that is meant"
+            print(f"\nno digest is known of kernel recipe {recipe}: only the two runs were compared")
+    assert known.get(recipe, first) == first, "WIRELAB_UPDATE_GOLDEN=1 if that is meant"
+
+
+def test_the_readme_has_the_digest_of_quickstart(bench: Bench) -> None:
+    status, out, words = bench.run("run", "quickstart", "--clock", "virtual", "--out", str(bench.campaign))
+    assert status == 0, words
+    found = digest(bench.campaign)
+    assert f"Digest  {found}" in (out + words).splitlines()
+    if recipe_of(bench.campaign) not in json.loads(KNOWN.read_text(encoding="utf-8")):
+        pytest.skip("the README has the digest of another kernel recipe")
+    assert f"`{found}`" in (KNOWN.parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.xdist_group("virtual")
