@@ -148,7 +148,7 @@ def test_a_guest_that_is_no_longer_wanted_ends_at_once(hypervisor: Hypervisor, u
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(guest.wait)
         guest.end()
-        with pytest.raises(GuestError, match="its caller has"):
+        with pytest.raises(GuestError, match="the process that started the guest ended"):
             waiting.result()
 
 
