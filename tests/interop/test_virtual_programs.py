@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.interop.covering import nightly
 
 from wirelab.runner.digest import trial_digests
-from wirelab.runner.implementations import load, missing
+from wirelab.runner.implementations import CATALOGUE, load, missing
 from wirelab.schema.campaign import EntryStatus, read_journal, read_plan
 
 from .conftest import REQUIRED
@@ -71,6 +73,10 @@ QUICK = [
     Ends("mqtts", "paho", "mosquitto"),
     Ends("amqps", "proton", "builtin"),
 ]
+# RDTSC and RDRAND; AVX512F, DQ, IFMA, CD, BW and VL, and RDSEED (OPENSSL_ia32cap(3)).
+WITHOUT_RANDOM_AND_AVX512 = "~0x4000000000000010:~0xd0270000"
+# As long, for the environment is in the memory whose addresses OpenSSL mixes into its random numbers.
+WITH_ALL = "~0x0000000000000000:~0x00000000"
 CADDY = Ends("http1", "curl", "caddy")
 NODE = Ends("h2", "builtin", "node")
 CHROMIUM = Ends("h2", "chromium", "builtin")
@@ -105,6 +111,20 @@ def assert_same(digests: tuple[Mapping[str, str], ...]) -> None:
     assert [name for name in one.keys() | other.keys() if one.get(name) != other.get(name)] == []
 
 
+def write_masked(bench: Bench, programs: Mapping[str, str], mask: str) -> None:
+    """Next to the experiment, these programs with another environment: to OpenSSL the CPU lacks what `mask` clears
+    (`OPENSSL_ia32cap`). For each program, its role.
+    """
+    data = resources.files("wirelab.data")
+    text = data.joinpath(CATALOGUE).read_text(encoding="utf-8").replace("{{ scripts }}", str(data.joinpath("clients")))
+    parts = {match[1]: match[0] for match in re.finditer(r"(?ms)^\[([\w-]+)\]$.*?(?=^\[[\w-]+\]$|\Z)", text)}
+    written = [
+        f'{parts[name]}\n[{name}.roles.{role}.environment]\nOPENSSL_ia32cap = "{mask}"\n'
+        for name, role in programs.items()
+    ]
+    (bench.folder / CATALOGUE).write_text("".join(written), encoding="utf-8")
+
+
 def require(ends: Ends) -> None:
     """Skip with the reason, or fail with it where everything is required."""
     if (why := ends.missing()) is not None:
@@ -135,6 +155,20 @@ def test_a_page_has_the_same_bytes_in_each_folder(bench: Bench, ends: Ends) -> N
     require(ends)
     bench.site({"index.html": b"<script src=a.js></script>", "a.js": b"1;"})
     assert_same(run_twice(bench, [ends], PAGE)[ends.protocol])
+
+
+def test_openssl_gives_the_same_bytes_on_a_cpu_that_lacks_random_numbers_and_wide_registers(bench: Bench) -> None:
+    ends = Ends("https1", "curl", "nginx")
+    require(ends)
+    found = []
+    for mask in (WITH_ALL, WITHOUT_RANDOM_AND_AVX512):
+        write_masked(bench, {"curl": "client", "nginx": "server"}, mask)
+        found.append(run_twice(bench, [ends], MESSAGES)[ends.protocol])
+        assert_same(found[-1])
+        for name in ("campaign", f"another-{'campaign' * 10}"):
+            (bench.folder / name).rename(bench.folder / f"{name}-{len(found)}")
+    [plain, masked] = found
+    assert plain[0]["packets.wlpl"] == masked[0]["packets.wlpl"]
 
 
 @pytest.mark.nightly

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
+use tokio::sync::Notify;
 use wirelab_schema::{Exchange, Extension, MessageExtension, PubSub};
 
 use super::changes::Messages;
@@ -17,8 +19,6 @@ use crate::{Clock, Context, StackError};
 
 /// How long the others wait for a subscriber that does not succeed, and how long all wait for the first message before its time-out begins.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
-/// How often a subscriber that waits looks whether the end is known.
-const LOOK: Duration = Duration::from_secs(1);
 /// Between a subscription that fails and the next.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -60,6 +60,7 @@ pub async fn listen<S: Subscriber>(
         unsubscribed: AtomicU32::new(workload.subscribers),
         ready: Mutex::new((Some(ready), None)),
         origin_ns: Mutex::new(None),
+        learned: Notify::new(),
         clock,
         workload,
     };
@@ -99,6 +100,8 @@ struct Audience {
     ready: Mutex<(Option<crate::Ready>, Option<u64>)>,
     /// When publishing began: no message is published before it is due, so the earliest that any stamp allows.
     origin_ns: Mutex<Option<u64>>,
+    /// When publishing began, or that all wait, has just become known.
+    learned: Notify,
 }
 
 impl Audience {
@@ -110,6 +113,7 @@ impl Audience {
             if let Some(ready) = ready.take() {
                 ready(BTreeMap::new());
             }
+            self.learned.notify_waiters();
         }
     }
 
@@ -117,7 +121,10 @@ impl Audience {
     fn published(&self, index: u32, published_ns: u64) {
         let origin_ns = published_ns.saturating_sub(self.due_ns[index as usize]);
         let mut known_ns = self.origin_ns.lock().expect("no holder panics");
-        *known_ns = Some(known_ns.map_or(origin_ns, |known_ns| known_ns.min(origin_ns)));
+        if known_ns.is_none_or(|known_ns| origin_ns < known_ns) {
+            *known_ns = Some(origin_ns);
+            self.learned.notify_waiters();
+        }
     }
 
     /// When the last message's time is up; `None` while nobody can say.
@@ -128,15 +135,20 @@ impl Audience {
         Some(origin_ns.saturating_add(self.last_due_ns).saturating_add(self.workload.timeout_ns))
     }
 
-    /// Completes when the last message's time is up. Who does not know looks again, for others may learn it.
+    /// Completes when the last message's time is up.
     async fn end(&self) {
         loop {
-            let end_ns = self.end_ns();
-            if end_ns.is_some_and(|end_ns| self.clock.now_ns() >= end_ns) {
-                return;
+            // Before the look at what is known, so that nothing that becomes known after it is missed.
+            let mut learned = pin!(self.learned.notified());
+            learned.as_mut().enable();
+            let Some(end_ns) = self.end_ns() else {
+                learned.await;
+                continue;
+            };
+            tokio::select! {
+                () = self.clock.sleep_until(end_ns) => return,
+                () = learned => {}
             }
-            let look_ns = self.clock.now_ns().saturating_add(LOOK.as_nanos() as u64);
-            self.clock.sleep_until(end_ns.map_or(look_ns, |end_ns| end_ns.min(look_ns))).await;
         }
     }
 

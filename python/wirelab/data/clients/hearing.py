@@ -64,7 +64,8 @@ class Audience:
         self.due_ns = [round(index * 1e9 / workload["arrival"]["rate_hz"]) for index in range(self.messages)]
         self.subscribers = [Subscriber() for _ in range(workload["subscribers"])]
         self.origin_ns: int | None = None
-        self.complete = asyncio.Event()
+        self.learned = asyncio.Event()
+        """Set when a message shows that publishing began earlier than was known, and when none is missing."""
 
     def heard(self, subscriber: Subscriber, body: bytes, at_ns: int) -> None:
         """One message; what is none is this subscriber's error."""
@@ -76,21 +77,27 @@ class Audience:
         subscriber.arrivals[index] = (*first[:2], first[2] + 1)
         # No message is published before it is due, so the earliest that any stamp allows.
         origin_ns = published_ns - self.due_ns[index]
-        self.origin_ns = min(origin_ns, self.origin_ns or origin_ns)
-        if all(len(each.arrivals) == self.messages for each in self.subscribers):
-            self.complete.set()
+        if self.origin_ns is None or origin_ns < self.origin_ns:
+            self.origin_ns = origin_ns
+            self.learned.set()
+        if self.is_complete():
+            self.learned.set()
+
+    def is_complete(self) -> bool:
+        """Whether every message has come to every subscriber."""
+        return all(len(each.arrivals) == self.messages for each in self.subscribers)
 
     async def wait(self) -> None:
         """Until every message has come to every subscriber, or the time of the last is up."""
         ready_ns = time.monotonic_ns()
-        while not self.complete.is_set():
+        while not self.is_complete():
             origin_ns = self.origin_ns or ready_ns + TIMEOUT_S * 10**9
             left_ns = origin_ns + self.due_ns[-1] + self.timeout_ns - time.monotonic_ns()
             if left_ns <= 0:
                 break
-            # It may become known meanwhile that publishing began.
+            self.learned.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.complete.wait(), min(left_ns / 1e9, 1))
+                await asyncio.wait_for(self.learned.wait(), left_ns / 1e9)
         self.origin_ns = self.origin_ns or ready_ns
 
     def rows(self) -> list[Row]:
