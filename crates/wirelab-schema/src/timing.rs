@@ -50,6 +50,9 @@ pub struct Timer {
     /// The setting that turns it off if it is on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unless: Option<String>,
+    /// The setting without which it does not run; the connection policy `resumed` turns it on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_with: Option<String>,
     /// What the end does.
     pub kind: TimerKind,
 }

@@ -89,11 +89,12 @@ pub fn change(setting: &str, value: Value, part: RoundTripPart, round_trips: u32
 
 /// A timer whose length a setting has.
 pub fn timer(setting: &str, kind: TimerKind) -> Timer {
-    Timer { name: setting.to_owned(), fixed_ns: None, times: 1, unless: None, kind }
+    Timer { name: setting.to_owned(), fixed_ns: None, times: 1, unless: None, only_with: None, kind }
 }
 
 fn tickets() -> Timer {
-    Timer { fixed_ns: Some(TICKET_NS), ..timer("session tickets", TimerKind::Forgets) }
+    let only_with = Some("resumption".to_owned());
+    Timer { fixed_ns: Some(TICKET_NS), only_with, ..timer("session tickets", TimerKind::Forgets) }
 }
 
 fn round_trips(transport: u32, security: u32) -> RoundTrips {

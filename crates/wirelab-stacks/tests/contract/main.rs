@@ -376,8 +376,9 @@ fn the_length_of_every_timer_is_fixed_or_a_setting_with_a_unit_of_time() {
             let values = named(&timer.name).map(|setting| &setting.values);
             let is_time = matches!(values, Some(Integer { unit, .. }) if unit == "ms" || unit == "s");
             assert!(is_time != timer.fixed_ns.is_some(), "{}: {timer:?}", stack.name);
-            let unless = timer.unless.as_deref().map(|name| named(name).map(|setting| &setting.values));
-            assert!(matches!(unless, None | Some(Some(Boolean))), "{}: {timer:?}", stack.name);
+            let mut conditions = timer.unless.iter().chain(&timer.only_with);
+            let is_boolean = |name: &String| named(name).is_some_and(|setting| matches!(setting.values, Boolean));
+            assert!(conditions.all(is_boolean), "{}: {timer:?}", stack.name);
         }
     }
 }
