@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from wirelab.metrics.ledger import COLUMNS, LEDGER, PARTS
 from wirelab.metrics.tables import read_table
 from wirelab.schema.estimates import SPENT, Day, EstimateRecord, LedgerRecord, Spent
-from wirelab.schema.workload import Fixed, PageLoads, Poisson, Stream, WorkloadSpec
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.descriptive import mean_and_sd
 from wirelab.stats.estimate.sample import Sample
@@ -49,16 +48,10 @@ def ledgers(dataset: Dataset) -> dict[str, LedgerRecord]:
     for scenario in dataset.scenarios:
         if scenario.key in found:
             energy = dataset.plan.experiment.energy
-            interval_ns = None if energy is None else energy.interval_ns
+            interval_ns = (None if energy is None else energy.interval_ns) or scenario.workload.gap_ns
             entry = found[scenario.key]
-            entry["day"] = _day(entry, interval_ns / 1e9 if interval_ns else _arrival_s(scenario.workload))
+            entry["day"] = _day(entry, interval_ns / 1e9 if interval_ns else None)
     return found
-
-
-def _arrival_s(workload: WorkloadSpec) -> float | None:
-    """Mean time between a client's exchanges; None of a closed loop."""
-    timed = workload if isinstance(workload, PageLoads | Stream) else workload.arrival
-    return 1.0 / timed.rate_hz if isinstance(timed, Fixed | Poisson | Stream) else None
 
 
 def _spent(rows: pl.DataFrame, exchanges: int) -> Spent:
