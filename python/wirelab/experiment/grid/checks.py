@@ -14,6 +14,7 @@ from wirelab.experiment.file.topology import PROXY, SERVER
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.schema import (
     Closed,
+    IdleStart,
     NatSpec,
     Persistent,
     ProtocolDescription,
