@@ -365,6 +365,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_link_of_netem_does_not_rest() {
+        let netem = LinkSpec { backend: Some(wirelab_schema::LinkBackend::Netem), ..LinkSpec::default() };
+        let refusal = refuse_rests(&netem, true).unwrap_err().to_string();
+        assert_eq!(refusal, "backend: netem has no clock that could be put forward");
+        assert!(refuse_rests(&netem, false).is_ok() && refuse_rests(&LinkSpec::default(), true).is_ok());
+    }
+
+    #[test]
     fn a_log_that_lacks_packets_says_how_many_and_why() {
         let report = SlotReport { left_out_of_log: 7, ..SlotReport::default() };
         assert_eq!(lacking(&report).unwrap(), "the packet log lacks 7 packets, for the disk was too slow");
