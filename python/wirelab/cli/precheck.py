@@ -132,13 +132,13 @@ def _not_covered(experiment: Experiment) -> Iterator[str]:
     """A line for what the endpoints would do in the gaps of an idle start, and does not happen."""
     from wirelab.experiment.duration.idle_start import not_covered, unknown_servers
 
-    for gap_ns, timers in not_covered(experiment):
-        named = [f"{each.name} of {protocol} ({format_duration(each.length_ns)})" for protocol, each in timers[:NAMED]]
-        named += ["…"] * (len(timers) > NAMED)
-        run_out = "they run" if len(timers) > 1 else "it runs"
+    for gap_ns, silences in not_covered(experiment):
+        named = [f"{each.name} of {protocol} ({format_duration(each.length_ns)})" for protocol, each in silences[:NAMED]]
+        named += ["…"] * (len(silences) > NAMED)
+        run_out = "they run" if len(silences) > 1 else "it runs"
         yield (
             f"not covered by an idle start: {', '.join(named)}: {run_out} out during the gap of "
-            f"{format_duration(gap_ns)}. Use --clock virtual with arrival = \"periodic\""
+            f'{format_duration(gap_ns)}. Use --clock virtual with arrival = "periodic"'
         )
     for server in unknown_servers(experiment):
         yield (

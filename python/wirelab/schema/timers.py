@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from wirelab.schema.describe import IntegerValues, ProtocolDescription, Timer, TimerKind
 from wirelab.schema.endpoint import SettingValue
-from wirelab.schema.workload import NewConnection, Persistent, Resumed, WorkloadSpec
+from wirelab.schema.workload import IdleStart, NewConnection, Persistent, Resumed, WorkloadSpec
 
 _UNIT_NS = {"ms": 10**6, "s": 10**9}
 
@@ -51,6 +51,14 @@ def shorter_than(
         if (each.kind != "forgets") is is_open and each.length_ns < silent_ns:
             found.setdefault(each.name, each)
     return list(found.values())
+
+
+def not_covered(
+    protocol: ProtocolDescription, settings: Mapping[str, SettingValue], workload: WorkloadSpec
+) -> list[Silence]:
+    """Those that an idle start leaves out: the link rests through the gaps, and endpoints are idle for seconds only."""
+    arrival = getattr(workload, "arrival", None)
+    return shorter_than(arrival.interval_ns, protocol, settings, workload) if isinstance(arrival, IdleStart) else []
 
 
 def _length_ns(timer: Timer, protocol: ProtocolDescription, settings: Mapping[str, SettingValue]) -> int:

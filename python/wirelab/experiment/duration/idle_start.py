@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from wirelab.experiment.library import BUILTIN
-from wirelab.schema import IdleStart, NewConnection, RequestWorkload
-from wirelab.schema.timers import Silence, shorter_than
+from wirelab.schema import IdleStart, NewConnection, RequestWorkload, timers
+from wirelab.schema.timers import Silence
 
 if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
@@ -16,7 +16,7 @@ class NotCovered(NamedTuple):
     """Timers of protocols that run out in a gap."""
 
     gap_ns: int
-    timers: tuple[tuple[str, Silence], ...]
+    silences: tuple[tuple[str, Silence], ...]
     """Each with its protocol."""
 
 
@@ -27,11 +27,9 @@ def not_covered(experiment: Experiment) -> list[NotCovered]:
         workload, protocol = scenario.workload, experiment.known.protocol(scenario.protocol)
         if protocol is None or not isinstance(workload, RequestWorkload):
             continue
-        if isinstance(workload.arrival, IdleStart):
-            gap_ns = workload.arrival.interval_ns
-            for each in shorter_than(gap_ns, protocol, scenario.settings, workload):
-                found.setdefault(gap_ns, {})[protocol.name, each] = None
-    return [NotCovered(gap_ns, tuple(timers)) for gap_ns, timers in found.items()]
+        for each in timers.not_covered(protocol, scenario.settings, workload):
+            found.setdefault(round(workload.gap_ns or 0), {})[protocol.name, each] = None
+    return [NotCovered(gap_ns, tuple(missed)) for gap_ns, missed in found.items()]
 
 
 def unknown_servers(experiment: Experiment) -> list[str]:
