@@ -236,6 +236,13 @@ pub enum ArrivalSpec {
         /// Length of a burst: no exchange begins at its end or later. More than 0, at most the interval.
         duration_ns: u64,
     },
+    /// One exchange after another, each from an idle link: before each but the first the client asks the link to rest
+    /// ([`RestRequest`](crate::RestRequest)) until an interval has passed on its clock since the one before began. The clients' and servers' own clocks
+    /// do not jump. For one client with one exchange at a time.
+    IdleStart {
+        /// From one exchange to the next on the link's clock, more than 0.
+        interval_ns: u64,
+    },
 }
 
 /// Which connection an exchange uses.

@@ -26,6 +26,7 @@ FILES = {
 }
 WORKLOAD = 'upload = "30 B"\n'
 STOP = "replicates = 3\n"
+IDLE = 'arrival = "idle-start"\ninterval = "1 h"\n'
 
 
 def changed(old: str, new: str) -> str:
@@ -289,6 +290,12 @@ WRONG = {
         WORKLOAD, 'interval = "1 h"\narrival = { burst = "2 /s", for = "2 h" }\n'
     ),
     "jitter above the interval": changed(WORKLOAD, 'interval = "1 h"\njitter = "2 h"\n'),
+    "idle start without an interval": changed(WORKLOAD, IDLE.replace('interval = "1 h"\n', "")),
+    "idle start under the virtual clock": 'clock = "virtual"\n' + changed(WORKLOAD, IDLE),
+    "idle start of several devices": changed(WORKLOAD, IDLE + "clients = 5\n"),
+    "idle start of several messages at a time": changed(WORKLOAD, IDLE + "concurrency = 4\n"),
+    "idle start over netem": changed(WORKLOAD, IDLE).replace(LINK, LINK + 'backend = "netem"\n'),
+    "idle start of subscribers": changed(WORKLOAD, 'kind = "pubsub"\n' + IDLE),
     "jitter without an interval": changed(WORKLOAD, 'jitter = "2 s"\n'),
     "unknown connection policy": changed(WORKLOAD, 'connection = "keep"\n'),
     "no connection": changed(WORKLOAD, "connection = { persistent = 0 }\n"),

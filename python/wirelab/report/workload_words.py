@@ -9,6 +9,7 @@ from wirelab.schema.workload import (
     Closed,
     ConnectionPolicy,
     Fixed,
+    IdleStart,
     NewConnection,
     OpenLoop,
     PageLoads,
@@ -65,6 +66,9 @@ def _arrival_words(arrival: ArrivalSpec) -> str:
             return f"{arrival.process} arrivals at {arrival.rate_hz:.4g} /s"
         case Periodic() | Bursts():
             return _interval_words(arrival)
+        case IdleStart():
+            interval = format_duration(arrival.interval_ns)
+            return f"idle starts: one every {interval} on the link's clock, which is put forward in between"
 
 
 def _interval_words(arrival: Periodic | Bursts) -> str:

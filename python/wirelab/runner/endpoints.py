@@ -32,6 +32,7 @@ from wirelab.schema import (
     EndpointParameters,
     EndpointProcess,
     EventReady,
+    IdleStart,
     PageLoads,
     Poisson,
     ProtocolDescription,
@@ -52,7 +53,7 @@ from wirelab.schema import (
 from wirelab.schema.campaign import PACKET_LOG, QLOG, REQUEST, SECRETS, EntryStatus, capture_name
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Scenario, Trial
-from wirelab.schema.workload import OpenLoop
+from wirelab.schema.workload import LONGEST_REST_NS, ArrivalSpec, OpenLoop
 from wirelab.site.hints import NO_PAGE, page_variables
 
 Variables = Mapping[str, object]
@@ -118,6 +119,7 @@ class Endpoints:
             link=scenario.link,
             link_seed=trial.link_seed,
             packet_log=folder / PACKET_LOG,
+            rests=isinstance(getattr(scenario.workload, "arrival", None), IdleStart),
             other_links=other_links(scenario, trial, folder),
             header_bytes=HEADER_BYTES,
             capture=_capture(folder) if scenario.capture else None,
@@ -324,10 +326,19 @@ def trial_timeout_ns(workload: WorkloadSpec) -> int:
     if isinstance(workload.connection, Resumed):
         # Until there is a session.
         rounds += 3
-    arrival = workload.arrival
-    arrivals_ns = 0 if isinstance(arrival, Closed) else _longest_ns(arrival, workload.exchanges)
+    arrivals_ns = _longest_arrivals_ns(workload.arrival, workload.exchanges)
     phase_ns = workload.device.start_phase_ns if workload.device is not None else 0
     return rounds * workload.timeout_ns + phase_ns + arrivals_ns + TRIAL_GRACE_NS
+
+
+def _longest_arrivals_ns(arrival: ArrivalSpec, messages: int) -> int:
+    match arrival:
+        case Closed():
+            return 0
+        case IdleStart():
+            return LONGEST_REST_NS * messages
+        case _:
+            return _longest_ns(arrival, messages)
 
 
 def _longest_ns(arrival: OpenLoop, messages: int) -> int:

@@ -9,6 +9,11 @@ from pydantic import Field
 
 from wirelab.schema.base import Border, Unsigned, is_default
 
+SETTLE_NS = 2 * 10**9
+"""How long a link must be silent before it rests."""
+LONGEST_REST_NS = 70 * 10**9
+"""The longest that a client waits for its link to rest."""
+
 
 class Closed(Border):
     """The next exchange starts when one ends."""
@@ -105,7 +110,30 @@ class Bursts(_OpenLoop):
 
 
 OpenLoop = Fixed | Poisson | Periodic | Bursts
-ArrivalSpec = Annotated[Closed | OpenLoop, Field(discriminator="process")]
+
+
+class IdleStart(Border):
+    """One message in each interval of the link's clock, which is put forward between them."""
+
+    process: Literal["idle-start"] = "idle-start"
+    interval_ns: Unsigned
+
+    @property
+    def gap_ns(self) -> float:
+        """The time from one message to the next, on the link's clock."""
+        return float(self.interval_ns)
+
+    @property
+    def rest_ns(self) -> int:
+        """What is waited for in real time between two messages, if the link is silent."""
+        return min(self.interval_ns, SETTLE_NS)
+
+    def most_within(self, time_ns: int) -> int:
+        """How many messages there are within a time of the link's clock."""
+        return ceil(time_ns / self.interval_ns)
+
+
+ArrivalSpec = Annotated[Closed | OpenLoop | IdleStart, Field(discriminator="process")]
 
 
 class NewConnection(Border):
@@ -259,7 +287,7 @@ class PubSub(PubSubWorkload):
 
     @property
     def published(self) -> OpenLoop:
-        assert not isinstance(self.arrival, Closed), "it is an open loop"
+        assert not isinstance(self.arrival, Closed | IdleStart), "it is an open loop"
         return self.arrival
 
 

@@ -11,13 +11,15 @@
 //!
 //! In an open loop, persistent connections stay open until the exchange after the last would be due: what happens between two messages, such as
 //! keep-alives, happens after the last one as well.
+//!
+//! In an idle start the client closes what it does not keep, and then asks its link to rest. A link that does not rest fails the client.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::future::{join_all, try_join_all};
+use futures_util::future::{BoxFuture, join_all, try_join_all};
 use tokio::sync::Mutex;
 use wirelab_schema::{ConnectionPolicy, Device, Exchange, Outcome, RequestResponse};
 
@@ -25,10 +27,14 @@ use super::schedule::{Due, Schedule};
 use super::{AFTER_TIMEOUT, Client, RECONNECT, Work};
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::recorder::Recorder;
+use crate::transport::rest::rest;
 use crate::{Clock, Context, StackError, registry};
 
 /// How often the exchange that gets a session is tried.
 const SESSION_TRIES: u32 = 3;
+
+/// Has the link rest until so many nanoseconds have passed on its clock.
+type Rest<'a> = &'a (dyn Fn(u64) -> BoxFuture<'static, Result<(), StackError>> + Send + Sync);
 
 /// Performs the workload with a client of `make` for each of its `clients`, counted from 0: says `ready` before the first exchange, and records
 /// every exchange, until done or stopped.
@@ -36,6 +42,16 @@ const SESSION_TRIES: u32 = 3;
 pub async fn drive<C: Client>(
     context: Context,
     make: impl Fn(&Context, u32) -> Result<C, StackError>,
+) -> Result<(), StackError> {
+    let server = context.parameters.server.address;
+    drive_over(context, make, &move |gap_ns| Box::pin(rest(server, gap_ns))).await
+}
+
+/// The same over a link that rests so.
+async fn drive_over<C: Client>(
+    context: Context,
+    make: impl Fn(&Context, u32) -> Result<C, StackError>,
+    rest: Rest<'_>,
 ) -> Result<(), StackError> {
     let workload = Work::exchanges(&context.parameters.workload);
     let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
@@ -60,6 +76,8 @@ pub async fn drive<C: Client>(
         device: workload.device.unwrap_or_default(),
         is_answered,
         reconnects,
+        rest,
+        began_ns: AtomicU64::new(0),
     };
     let drivers: Vec<_> = clients.into_iter().zip(0..).map(of_client).collect();
     let all_places = || drivers.iter().flat_map(|driver| (0..places).map(move |_| driver));
@@ -75,8 +93,7 @@ pub async fn drive<C: Client>(
             *driver.schedule.lock().await = Some(schedule.on(&driver.device, seed, client));
         }
         try_join_all(all_places().map(Driver::fill_place)).await?;
-        join_all(drivers.iter().map(Driver::last_gap)).await;
-        Ok(())
+        try_join_all(drivers.iter().map(Driver::last_gap)).await.map(drop)
     };
     let ended = tokio::select! {
         ended = work => ended,
@@ -104,6 +121,9 @@ struct Driver<'a, C: Client> {
     is_answered: bool,
     /// It closes a connection on which an exchange timed out.
     reconnects: bool,
+    rest: Rest<'a>,
+    /// When the last exchange began; 0 before the first.
+    began_ns: AtomicU64,
 }
 
 /// A persistent connection, or the place for one.
@@ -140,8 +160,12 @@ impl<C: Client> Driver<'_, C> {
                     self.clock.sleep_until(instant_ns).await;
                     Some(instant_ns)
                 }
+                Due::AfterRest { interval_ns } => {
+                    self.rest(interval_ns).await?;
+                    None
+                }
             };
-            let mut attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
+            let mut attempt = self.begin(index, intended_start_ns);
             attempt.exchange.client = self.number;
             let (mut exchange, to_close) = self.carry_out(attempt).await;
             if exchange.outcome == Outcome::Completed && !self.is_answered {
@@ -154,11 +178,29 @@ impl<C: Client> Driver<'_, C> {
         }
     }
 
-    /// Waits until the gap after the last exchange is over.
-    async fn last_gap(&self) {
-        let end_ns = self.schedule.lock().await.as_ref().and_then(Schedule::end_ns);
+    fn begin(&self, index: u32, intended_start_ns: Option<u64>) -> Attempt {
+        let attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
+        self.began_ns.store(attempt.exchange.start_ns, Ordering::Relaxed);
+        attempt
+    }
+
+    /// Has the link rest until an interval has passed since the last exchange began, if there was one.
+    async fn rest(&self, interval_ns: u64) -> Result<(), StackError> {
+        let began_ns = self.began_ns.load(Ordering::Relaxed);
+        let gap_ns = began_ns.saturating_add(interval_ns).saturating_sub(self.clock.now_ns());
+        if began_ns > 0 && gap_ns > 0 { (self.rest)(gap_ns).await } else { Ok(()) }
+    }
+
+    /// Waits until the gap after the last exchange is over. The link rests through it if a connection is still to be closed then.
+    async fn last_gap(&self) -> Result<(), StackError> {
+        let schedule = self.schedule.lock().await;
+        let (end_ns, rest_ns) = schedule.as_ref().map(|each| (each.end_ns(), each.rest_ns())).unwrap_or_default();
         if let Some(end_ns) = end_ns {
             self.clock.sleep_until(end_ns).await;
+        }
+        match rest_ns {
+            Some(interval_ns) if !self.slots.is_empty() => self.rest(interval_ns).await,
+            _ => Ok(()),
         }
     }
 
@@ -166,7 +208,7 @@ impl<C: Client> Driver<'_, C> {
     /// shows it in `resumed`.
     async fn get_session(&self) {
         for _ in 0..SESSION_TRIES {
-            let (exchange, to_close) = self.carry_out(Attempt::start(self.clock.clone(), 0, None)).await;
+            let (exchange, to_close) = self.carry_out(self.begin(0, None)).await;
             if let Some(connection) = to_close {
                 self.client.close(connection).await;
             }
@@ -299,5 +341,7 @@ impl Drop for Turn<'_> {
     }
 }
 
+#[cfg(test)]
+mod rest_tests;
 #[cfg(test)]
 mod tests;

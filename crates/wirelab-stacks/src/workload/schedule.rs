@@ -13,6 +13,11 @@ pub enum Due {
     Now,
     /// At this instant (ns).
     At(u64),
+    /// When the link has rested until so much has passed on its clock since the exchange before began.
+    AfterRest {
+        /// That much.
+        interval_ns: u64,
+    },
 }
 
 /// The arrival process: which exchange comes next and when it is meant to start.
@@ -76,6 +81,7 @@ impl Schedule {
         let place = f64::from(index);
         let elapsed_ns = match self.arrival {
             ArrivalSpec::Closed => return Some((index, Due::Now)),
+            ArrivalSpec::IdleStart { .. } => return self.rest_ns().map(|interval_ns| (index, Due::AfterRest { interval_ns })),
             ArrivalSpec::Fixed { rate_hz } => self.elapsed_ns + place * 1e9 / rate_hz,
             ArrivalSpec::Poisson { rate_hz } => {
                 self.elapsed_ns += self.exponential() * 1e9 / rate_hz;
@@ -98,16 +104,16 @@ impl Schedule {
     pub fn next_instant(&mut self) -> Option<(u32, u64)> {
         self.next().map(|(index, due)| match due {
             Due::At(instant_ns) => (index, instant_ns),
-            Due::Now => panic!("checked: an open loop"),
+            Due::Now | Due::AfterRest { .. } => panic!("checked: an open loop"),
         })
     }
 
     /// When the exchange after the last would be due, and the last has had its gap: after a mean gap in a Poisson process, of which all have been
-    /// drawn, and with the next burst. `None` in a closed loop.
+    /// drawn, and with the next burst. `None` in a closed loop, and where the link rests.
     pub fn end_ns(&self) -> Option<u64> {
         let count = f64::from(self.exchanges);
         let elapsed_ns = match self.arrival {
-            ArrivalSpec::Closed => return None,
+            ArrivalSpec::Closed | ArrivalSpec::IdleStart { .. } => return None,
             ArrivalSpec::Fixed { rate_hz } => self.elapsed_ns + count * 1e9 / rate_hz,
             ArrivalSpec::Poisson { rate_hz } => self.elapsed_ns + 1e9 / rate_hz,
             ArrivalSpec::Periodic { interval_ns, .. } => self.elapsed_ns + count * interval_ns as f64,
@@ -116,6 +122,14 @@ impl Schedule {
             }
         };
         Some(self.after_origin(elapsed_ns))
+    }
+
+    /// From the begin of one exchange to that of the next on the link's clock, where that rests between them.
+    pub fn rest_ns(&self) -> Option<u64> {
+        match self.arrival {
+            ArrivalSpec::IdleStart { interval_ns } => Some((interval_ns as f64 * self.second) as u64),
+            _ => None,
+        }
     }
 
     /// Never before the origin; at rates of one in centuries, the end of time.
@@ -137,7 +151,9 @@ pub fn check(arrival: &ArrivalSpec) -> Result<(), String> {
         {
             Err(format!("`rate_hz` is {rate_hz}, not a positive number"))
         }
-        ArrivalSpec::Periodic { interval_ns: 0, .. } | ArrivalSpec::Bursts { interval_ns: 0, .. } => {
+        ArrivalSpec::Periodic { interval_ns: 0, .. }
+        | ArrivalSpec::Bursts { interval_ns: 0, .. }
+        | ArrivalSpec::IdleStart { interval_ns: 0 } => {
             Err("`interval_ns` is 0, less than 1".to_owned())
         }
         ArrivalSpec::Periodic { interval_ns, jitter_ns } if jitter_ns > interval_ns => {

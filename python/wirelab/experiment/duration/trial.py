@@ -10,7 +10,17 @@ from typing import Protocol
 
 from wirelab.experiment.duration.exchange import CONNECTIONS_TO_A_HOST
 from wirelab.experiment.library import BUILTIN
-from wirelab.schema import Closed, PageLoads, Persistent, PubSub, RequestWorkload, Stream, WorkloadSpec, registered
+from wirelab.schema import (
+    Closed,
+    IdleStart,
+    PageLoads,
+    Persistent,
+    PubSub,
+    RequestWorkload,
+    Stream,
+    WorkloadSpec,
+    registered,
+)
 from wirelab.schema.plan import Scenario
 from wirelab.schema.topology import Traffic, stagger_ns
 
@@ -69,6 +79,8 @@ def _exchanges_ns(exchange_ns: int, scenario: Asked) -> int:
     one_after_another = exchange_ns * workload.exchanges // places
     if isinstance(workload.arrival, Closed):
         return start_ns + one_after_another
+    if isinstance(workload.arrival, IdleStart):
+        return start_ns + one_after_another + workload.exchanges * workload.arrival.rest_ns
     span_ns = round(workload.arrival.span_ns(workload.exchanges))
     return start_ns + max(span_ns + exchange_ns, one_after_another)
 

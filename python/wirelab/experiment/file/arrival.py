@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from wirelab.schema import Bursts, Closed, Fixed, Periodic, Poisson
+from wirelab.schema import Bursts, Closed, Fixed, IdleStart, Periodic, Poisson
 from wirelab.schema.workload import ArrivalSpec
 from wirelab.units import UnitError, duration_ns, format_duration, frequency_hz
 
-FORMS = '"closed", "periodic", "poisson", { burst = "2 /s", for = "10 s" }, { fixed = "10 /s" }, { poisson = "10 /s" }'
+FORMS = '"closed", "periodic", "poisson", "idle-start", { burst = "2 /s", for = "10 s" }, { fixed = "10 /s" }, { poisson = "10 /s" }'
 INTERVAL = 'such as interval = "10 min"'
 
 
@@ -23,7 +23,7 @@ class Burst:
     duration_ns: int
 
 
-WrittenArrival = Closed | Fixed | Poisson | Literal["periodic", "poisson"] | Burst
+WrittenArrival = Closed | Fixed | Poisson | Literal["periodic", "poisson", "idle-start"] | Burst
 
 
 class WorkloadKeyError(UnitError):
@@ -51,6 +51,8 @@ def read_arrival(value: object) -> WrittenArrival:
             return "periodic"
         case "poisson":
             return "poisson"
+        case "idle-start":
+            return "idle-start"
         case {"fixed": rate, **rest} if not rest:
             return Fixed(rate_hz=read_rate(rate))
         case {"poisson": rate, **rest} if not rest:
@@ -91,6 +93,8 @@ def _in_intervals(written: WrittenArrival | None, interval_ns: int, jitter_ns: i
             return Periodic(interval_ns=interval_ns, jitter_ns=jitter_ns)
         case "poisson":
             return Poisson(rate_hz=1e9 / interval_ns)
+        case "idle-start":
+            return IdleStart(interval_ns=interval_ns)
         case Burst():
             if written.duration_ns > interval_ns:
                 what = f"a burst of {format_duration(written.duration_ns)} does not fit its interval of {interval}"
@@ -109,7 +113,7 @@ Arrival = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"enum": ["closed", "periodic", "poisson"]},
+                {"enum": ["closed", "periodic", "poisson", "idle-start"]},
                 *(
                     {
                         "type": "object",

@@ -14,6 +14,7 @@ from wirelab.schema import (
     Closed,
     Device,
     Fixed,
+    IdleStart,
     NewConnection,
     PageLoads,
     Persistent,
@@ -189,9 +190,11 @@ class WorkloadTable(Table):
         description="When exchanges start, or messages are published. `closed`: when the one before has ended. "
         "`periodic`: one in each `interval`, which is the default with an interval. `poisson`: at random, on average "
         'one in each interval. `{ burst = "2 /s", for = "10 s" }`: so many in the first part of each interval. '
+        "`idle-start`: one in each interval of the link's clock, which is put forward in between "
+        "(docs/guide/sleeping-devices.md). "
         '`{ fixed = "10 /s" }` and `{ poisson = "10 /s" }`: at this mean rate, without an interval. By default '
         '`closed`. `pubsub` cannot be closed: `{ fixed = "10 /s" }`.',
-        examples=["closed", "periodic", {"burst": "2 /s", "for": "10 s"}, {"fixed": "10 /s"}, {"poisson": "10 /s"}],
+        examples=["closed", "periodic", "idle-start", {"burst": "2 /s", "for": "10 s"}, {"fixed": "10 /s"}, {"poisson": "10 /s"}],
     )
     interval: Annotated[int | None, *quantity(duration_ns, "10 min"), AfterValidator(positive)] = Field(
         default=None,
@@ -300,6 +303,9 @@ class WorkloadTable(Table):
                 if isinstance(arrival, Closed):
                     what = "pubsub has no answer that the next message could wait for"
                     raise WorkloadKeyError("arrival", what, hint='such as arrival = { fixed = "10 /s" }')
+                if isinstance(arrival, IdleStart):
+                    what = "pubsub has no client that sends and asks its link to rest"
+                    raise WorkloadKeyError("arrival", what, hint='arrival = "periodic", with --clock virtual')
                 return PubSub(
                     message_bytes=self.message,
                     messages=self.messages,

@@ -14,6 +14,7 @@ from wirelab.experiment.file.topology import PROXY, SERVER
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.schema import (
     Closed,
+    IdleStart,
     NatSpec,
     Persistent,
     ProtocolDescription,
@@ -49,6 +50,7 @@ def check_scenario(
         limited = next(iter(scenario.cpu))
         where = source.where(origin(f"{limited}.cpu", (limited, "cpu")))
         raise WirelabError(what, where, hint='remove it, or clock = "live"')
+    _check_idle_start(source, file, scenario, origin)
     _check_hosts(source, file, scenario)
     _check_ports(source, protocol, scenario)
     if Role.PROXY in protocol.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
@@ -87,6 +89,38 @@ def _check_offloads(source: Source, scenario: Scenario) -> None:
         if of_one:
             what = f"{scenario.link_name} has {of_one[0]}, but with offloads one packet stands for up to 64 KiB"
             raise WirelabError(what, source.where(("offloads",)), hint="offloads = false, or a link without that")
+
+
+def _check_idle_start(
+    source: Source, file: ExperimentFile, scenario: Scenario, origin: Callable[[str, Path], Path]
+) -> None:
+    """Only one link rests, one device asks for it, and nobody else may send meanwhile."""
+    workload = scenario.workload
+    if not isinstance(workload, RequestWorkload) or not isinstance(workload.arrival, IdleStart):
+        return
+    reasons = (
+        (
+            file.clock == "virtual",
+            "idle-start is for the live clock: under the virtual clock waiting takes no time",
+            'arrival = "periodic"',
+        ),
+        (workload.clients > 1, f"an idle start is of one device (clients = {workload.clients})", "clients = 1"),
+        (
+            workload.concurrency > 1,
+            f"an idle start is of one message at a time (concurrency = {workload.concurrency})",
+            "concurrency = 1",
+        ),
+        (is_netem(scenario.link), "netem has no clock that could be put forward", 'backend = "wirelab"'),
+        (bool(scenario.traffic), "background traffic never rests", "leave it out, or wait with arrival = \"periodic\""),
+        (
+            len(scenario.links) > 1,
+            f"an idle start puts the clock of one link forward, and there are {len(scenario.links)}",
+            'arrival = "periodic"',
+        ),
+    )
+    for holds, what, hint in reasons:
+        if holds:
+            raise WirelabError(what, source.where(origin("workload.arrival", ("workload", "arrival"))), hint)
 
 
 def _check_ports(source: Source, protocol: ProtocolDescription, scenario: Scenario) -> None:

@@ -35,11 +35,11 @@ impl Recorder for Bounded {
 
 /// Connects in 5 ms and answers in the times given, in order, then in 10 ms; `None` is an error.
 #[derive(Clone, Default)]
-struct Scripted {
+pub(super) struct Scripted {
     answers: Arc<StdMutex<Vec<Option<u64>>>>,
     shared: bool,
     connected: Arc<AtomicU32>,
-    closed: Arc<AtomicU32>,
+    pub(super) closed: Arc<AtomicU32>,
     broken: Arc<AtomicBool>,
 }
 
@@ -76,7 +76,7 @@ impl Client for Scripted {
     }
 }
 
-fn workload(exchanges: u32) -> RequestResponse {
+pub(super) fn workload(exchanges: u32) -> RequestResponse {
     RequestResponse {
         upload_bytes: 30,
         download_bytes: 0.into(),
@@ -97,7 +97,7 @@ async fn rows(workload: RequestResponse, client: Scripted) -> Vec<Exchange> {
     rows.taken()
 }
 
-fn answers(answers: &[Option<u64>]) -> Scripted {
+pub(super) fn answers(answers: &[Option<u64>]) -> Scripted {
     Scripted { answers: Arc::new(StdMutex::new(answers.to_vec())), ..Scripted::default() }
 }
 
@@ -109,7 +109,7 @@ async fn lasting(workload: RequestResponse) -> (u64, Vec<Exchange>) {
 }
 
 /// Start and end of each exchange in ms from the first start.
-fn spans(rows: &[Exchange]) -> Vec<(u64, u64)> {
+pub(super) fn spans(rows: &[Exchange]) -> Vec<(u64, u64)> {
     let origin = rows[0].start_ns;
     rows.iter().map(|row| ((row.start_ns - origin) / MS, (row.end_ns - origin) / MS)).collect()
 }

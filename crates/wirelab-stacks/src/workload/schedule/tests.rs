@@ -175,3 +175,16 @@ fn the_end_is_when_the_exchange_after_the_last_would_be_due() {
     assert!(end_of(poisson, 3).expect("an open loop").abs_diff(last + SECOND / 2) <= 1);
     assert_eq!(end_of(ArrivalSpec::Fixed { rate_hz: 1e-12 }, 1), Some(u64::MAX));
 }
+
+#[test]
+fn an_idle_start_has_no_instants_and_its_intervals_have_the_error_of_the_oscillator() {
+    let idle = ArrivalSpec::IdleStart { interval_ns: 600 * SECOND };
+    let mut schedule = Schedule::new(&idle, 2, 3, 0, 1_000);
+    let after_rest = Due::AfterRest { interval_ns: 600 * SECOND };
+    assert_eq!([schedule.next(), schedule.next(), schedule.next()], [Some((0, after_rest)), Some((1, after_rest)), None]);
+    assert_eq!((schedule.end_ns(), schedule.rest_ns()), (None, Some(600 * SECOND)));
+    assert_eq!(Schedule::new(&ArrivalSpec::Closed, 2, 3, 0, 1_000).rest_ns(), None);
+    let device = Device { drift_ppb: 20_000, ..Device::default() };
+    let error_ns = Schedule::new(&idle, 2, 3, 0, 1_000).on(&device, 3, 0).rest_ns().unwrap().abs_diff(600 * SECOND);
+    assert!((1..=12_000_000).contains(&error_ns), "{error_ns}");
+}
