@@ -21,6 +21,7 @@ from wirelab.schema import (
     Fixed,
     PageIdentity,
     PageLoads,
+    Periodic,
     Poisson,
     PubSub,
     RequestResponse,
@@ -237,7 +238,10 @@ def test_a_trials_timeout_allows_every_exchange_to_time_out() -> None:
     twelve = workload.model_copy(update={"exchanges": 12, "concurrency": 5, "timeout_ns": 10**9})
     assert trial_timeout_ns(twelve) == (3 + 30) * 10**9
     open_loop = twelve.model_copy(update={"arrival": Poisson(rate_hz=2.0)})
-    assert trial_timeout_ns(open_loop) == (3 + 12 + 30) * 10**9
+    # Twice the mean of all gaps, and one of 30 times the mean.
+    assert trial_timeout_ns(open_loop) == (3 + 12 + 15 + 30) * 10**9
+    day = twelve.model_copy(update={"exchanges": 144, "arrival": Periodic(interval_ns=600 * 10**9)})
+    assert trial_timeout_ns(day) == (29 + 2 * 86_400 + 30) * 10**9
 
 
 def notifying(of: Scenario) -> Scenario:

@@ -155,6 +155,9 @@ WRITTEN = {
         WORKLOAD.model_copy(update={"upload_bytes": 0, "download_bytes": (11_000_000, 612)}),
         WORKLOAD.model_copy(update={"arrival": schema.Closed(), "connection": schema.NewConnection()}),
         WORKLOAD.model_copy(update={"arrival": schema.Fixed(rate_hz=1), "clients": 3}),
+        WORKLOAD.model_copy(update={"arrival": schema.Periodic(interval_ns=5)}),
+        WORKLOAD.model_copy(update={"arrival": schema.Periodic(interval_ns=2**63 - 1, jitter_ns=4)}),
+        WORKLOAD.model_copy(update={"arrival": schema.Bursts(interval_ns=5, rate_hz=1, duration_ns=4)}),
         schema.Telemetry(
             message_bytes=1,
             exchanges=2,

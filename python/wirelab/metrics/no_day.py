@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from wirelab.schema import Bursts, Poisson
 from wirelab.schema.plan import Scenario
 
 BACK_TO_BACK = "exchanges ran back to back: no message has a gap behind it"
@@ -11,8 +12,6 @@ ONE_MESSAGE = "one message a trial has no mean gap"
 SHARED_RADIO = "clients share one radio stage of the link"
 OVERLOADED = "the load was more than was served"
 ATYPICAL = "each message opened a connection, or found the radio unlike the message before it: run more in a trial"
-_RANDOM = {"poisson", "bursts"}
-"""Arrivals whose gaps differ."""
 
 
 def why_no_day(scenario: Scenario) -> str | None:
@@ -25,9 +24,9 @@ def _back_to_back(scenario: Scenario) -> str | None:
 
 
 def _one_message(scenario: Scenario) -> str | None:
-    workload = scenario.workload
-    process = getattr(getattr(workload, "arrival", None), "process", None)
-    return ONE_MESSAGE if process in _RANDOM and workload.rows == _clients(scenario) else None
+    """Of arrivals whose gaps differ."""
+    differ = isinstance(getattr(scenario.workload, "arrival", None), Poisson | Bursts)
+    return ONE_MESSAGE if differ and scenario.workload.rows == _clients(scenario) else None
 
 
 def _shared_radio(scenario: Scenario) -> str | None:

@@ -113,12 +113,14 @@ from wirelab.schema.link_spec import (
 )
 from wirelab.schema.resource import RESOURCE_COLUMNS, FoundBy, ResourceTiming
 from wirelab.schema.workload import (
+    Bursts,
     Closed,
     Device,
     Fixed,
     NewConnection,
     PageIdentity,
     PageLoads,
+    Periodic,
     Persistent,
     Poisson,
     PubSub,
@@ -138,6 +140,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "AddressFamily",
     "BooleanValues",
+    "Bursts",
     "Cancel",
     "Cancelled",
     "CaptureFiles",
@@ -208,6 +211,7 @@ __all__ = [
     "PageLoads",
     "ParetoJitter",
     "ParetoNormalJitter",
+    "Periodic",
     "Persistent",
     "Poisson",
     "ProtocolDescription",

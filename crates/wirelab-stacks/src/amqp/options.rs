@@ -85,7 +85,7 @@ pub fn settings() -> Vec<SettingDescription> {
         ),
         settings::integer(
             "idle-time-out",
-            (0, 3_600_000),
+            (0, settings::LONGEST_MS),
             "ms",
             0,
             "A client that has heard nothing for so long gives the connection up; it tells the peer half of it, which sends empty frames that often \

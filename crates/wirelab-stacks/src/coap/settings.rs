@@ -7,7 +7,7 @@ use serde_json::json;
 use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, Timing};
 
 use crate::base::description;
-use crate::base::settings::{Settings, boolean, choice, integer};
+use crate::base::settings::{LONGEST_MS, Settings, boolean, choice, integer};
 use crate::codec::coap::{Backoff, Options, Parameters};
 use crate::workload::MAX_BODY_BYTES;
 
@@ -144,7 +144,7 @@ pub fn stream_settings() -> Vec<SettingDescription> {
 pub fn ping_setting() -> SettingDescription {
     integer(
         "ping-interval",
-        (0, 86_400_000),
+        (0, LONGEST_MS),
         "ms",
         0,
         "After so long without traffic on an association its client sends a ping: over datagrams an empty confirmable message, which a Reset answers \

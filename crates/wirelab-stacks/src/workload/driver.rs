@@ -8,6 +8,9 @@
 //! A new connection is closed after its exchange has ended: what is said in closing (TLS close_notify, FIN, GOAWAY, CONNECTION_CLOSE) is handed
 //! to the kernel before the next exchange starts, and its answers are not waited for. These few small packets share the link with the next
 //! exchange's first ones, as they do when a program runs once for each exchange; on a link without a rate limit they delay nothing.
+//!
+//! In an open loop, persistent connections stay open until the exchange after the last would be due: what happens between two messages, such as
+//! keep-alives, happens after the last one as well.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +21,7 @@ use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Mutex;
 use wirelab_schema::{ConnectionPolicy, Device, Exchange, Outcome, RequestResponse};
 
-use super::schedule::Schedule;
+use super::schedule::{Due, Schedule};
 use super::{AFTER_TIMEOUT, Client, RECONNECT, Work};
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::recorder::Recorder;
@@ -71,7 +74,9 @@ pub async fn drive<C: Client>(
             let schedule = Schedule::new(&workload.arrival, workload.exchanges, seed, client, origin_ns);
             *driver.schedule.lock().await = Some(schedule.on(&driver.device, seed, client));
         }
-        try_join_all(all_places().map(Driver::fill_place)).await.map(drop)
+        try_join_all(all_places().map(Driver::fill_place)).await?;
+        join_all(drivers.iter().map(Driver::last_gap)).await;
+        Ok(())
     };
     let ended = tokio::select! {
         ended = work => ended,
@@ -128,10 +133,14 @@ impl<C: Client> Driver<'_, C> {
         }
         loop {
             let next = self.schedule.lock().await.as_mut().and_then(Schedule::next);
-            let Some((index, intended_start_ns)) = next else { return Ok(()) };
-            if let Some(instant_ns) = intended_start_ns {
-                self.clock.sleep_until(instant_ns).await;
-            }
+            let Some((index, due)) = next else { return Ok(()) };
+            let intended_start_ns = match due {
+                Due::Now => None,
+                Due::At(instant_ns) => {
+                    self.clock.sleep_until(instant_ns).await;
+                    Some(instant_ns)
+                }
+            };
             let mut attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
             attempt.exchange.client = self.number;
             let (mut exchange, to_close) = self.carry_out(attempt).await;
@@ -142,6 +151,14 @@ impl<C: Client> Driver<'_, C> {
             if let Some(connection) = to_close {
                 self.client.close(connection).await;
             }
+        }
+    }
+
+    /// Waits until the gap after the last exchange is over.
+    async fn last_gap(&self) {
+        let end_ns = self.schedule.lock().await.as_ref().and_then(Schedule::end_ns);
+        if let Some(end_ns) = end_ns {
+            self.clock.sleep_until(end_ns).await;
         }
     }
 

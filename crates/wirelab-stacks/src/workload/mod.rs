@@ -196,14 +196,7 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
     }
     // Everything would be given up at once.
     at_least("timeout_ns", timeout_ns, 1)?;
-    match arrival {
-        ArrivalSpec::Fixed { rate_hz } | ArrivalSpec::Poisson { rate_hz }
-            if !(rate_hz.is_finite() && rate_hz > 0.0) =>
-        {
-            usage(format!("`rate_hz` is {rate_hz}, not a positive number"))
-        }
-        _ => Ok(()),
-    }
+    schedule::check(&arrival).map_err(StackError::Usage)
 }
 
 #[cfg(test)]

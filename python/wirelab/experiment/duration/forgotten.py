@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import log
 from typing import TYPE_CHECKING
 
-from wirelab.schema import Fixed, IntegerValues, Persistent, Poisson, PubSub, Stream
+from wirelab.schema import Bursts, IntegerValues, Periodic, Persistent, Poisson, PubSub, Stream
 
 if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
@@ -43,21 +43,23 @@ def forgotten_for_good(experiment: Experiment) -> dict[str, tuple[int, int]]:
 
 
 def _gap_ns(scenario: Scenario) -> int | None:
-    """The mean gap, or the largest of as many random ones; None if messages follow one another, or connections do."""
+    """The largest gap; None if messages follow one another, or connections do."""
     workload = scenario.workload
-    arrival = getattr(workload, "arrival", None)
-    if isinstance(workload, Stream):
-        return round(1e9 / workload.rate_hz)
+    gap_ns, arrival = workload.gap_ns, getattr(workload, "arrival", None)
     policy = getattr(workload, "connection", None)
-    if not isinstance(workload, PubSub) and not isinstance(policy, Persistent):
+    if gap_ns is None or not (isinstance(workload, PubSub | Stream) or isinstance(policy, Persistent)):
         return None
     # Messages take connections in turn.
     connections = policy.connections if isinstance(policy, Persistent) else 1
-    if isinstance(arrival, Fixed):
-        return round(connections * 1e9 / arrival.rate_hz)
+    gap_ns *= connections
     if isinstance(arrival, Poisson):
-        return round(connections * 1e9 / arrival.rate_hz * log(max(workload.rows, 2)))
-    return None
+        # Of as many random ones.
+        gap_ns *= log(max(workload.rows, 2))
+    elif isinstance(arrival, Periodic):
+        gap_ns += arrival.jitter_ns
+    elif isinstance(arrival, Bursts):
+        gap_ns = max(gap_ns, arrival.pause_ns + (connections - 1) * 1e9 / arrival.rate_hz)
+    return round(gap_ns)
 
 
 def _waits_for_good(protocol: ProtocolDescription, scenario: Scenario) -> bool:

@@ -13,12 +13,12 @@ from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import PROXY, SERVER
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.schema import (
-    Fixed,
+    Closed,
     NatSpec,
     Persistent,
-    Poisson,
     ProtocolDescription,
     PubSubWorkload,
+    RequestWorkload,
     Role,
     is_netem,
 )
@@ -110,15 +110,16 @@ def _mappings(nat: NatSpec, protocol: ProtocolDescription, scenario: Scenario) -
     workload = scenario.workload
     clients: int = getattr(workload, "clients", getattr(workload, "subscribers", 1))
     at_once = connections_to_server(scenario, protocol.timing)
-    arrival, policy = getattr(workload, "arrival", None), getattr(workload, "connection", None)
+    policy = getattr(workload, "connection", None)
     if isinstance(policy, Persistent):
         return clients * policy.connections
-    if policy is not None:
+    if isinstance(workload, RequestWorkload):
         idle_ns = nat.tcp_transitory_timeout_ns if protocol.transport == "tcp" else nat.udp_timeout_ns
         # In a closed loop one begins no sooner than a round trip after the one before.
         rtt_ns = max(1, exchange_parts(scenario, protocol).rtt_ns)
-        rate_hz = arrival.rate_hz if isinstance(arrival, Fixed | Poisson) else 1e9 / rtt_ns
-        at_once += min(ceil(rate_hz * idle_ns / 1e9), workload.rows // clients)
+        arrival = workload.arrival
+        closed = ceil(idle_ns / rtt_ns) if isinstance(arrival, Closed) else arrival.most_within(idle_ns)
+        at_once += min(closed, workload.exchanges)
     return clients * at_once
 
 
