@@ -47,7 +47,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     If its experiment has claims, verdicts.json too. Also writes estimates.csv, estimates.parquet and exchanges.csv.
 
     With --radio, the campaign is first measured again with the energy of the client's radio. The options replace
-    [energy] of the experiment. A day's energy needs a campaign whose messages have a time between them. With --by, reports of these estimates rank by this statistic.
+    [energy] of the experiment. A day's energy needs a campaign whose messages have a time between them. With --by,
+    reports of these estimates rank by this statistic.
     """
     from wirelab.cli import summary
     from wirelab.cli.campaigns import writable
