@@ -129,8 +129,9 @@ def test_an_overloaded_scenario_has_no_day_in_any_trial(timed: Records, built: B
         name = timed.trial("s", rows, [flow(40_000)])
         timed.radio[name] = [packet(0), packet(900_000, port=40_001)]
     dataset = built(timed, {"radio": RADIO})
-    assert dataset.exchanges["day_energy_j"].null_count() == 4
-    assert dataset.exchanges["interval_energy_j"].null_count() == 0
+    for column in ("day_energy_j", "interval_energy_j"):
+        assert dataset.exchanges[column].null_count() == 4
+    assert dataset.trials["trial_messages_energy_j"].null_count() == 0
     assert set(pl.read_parquet(timed.folder / STATES)["days"]) == {0}
     assert json.loads((timed.folder / ENERGY).read_text())["no_day"] == {"s": OVERLOADED}
 

@@ -162,6 +162,12 @@ def test_each_client_is_a_device_with_a_radio_of_its_own() -> None:
     assert taken(rows[:1], logged).unowned == 0
 
 
+def test_where_intervals_mean_nothing_the_trial_still_has_its_parts() -> None:
+    energy = TrialEnergy(Equipment(RADIO), "t", scenario(), [message(0)], packets(0), None, intervals=False)
+    assert typical(energy, "interval-energy") == [None]
+    assert whole(energy)[column(TRIAL_MESSAGES, "typical")] == pytest.approx(0.535878)
+
+
 def test_an_idle_start_costs_what_waiting_would() -> None:
     rows = [message(0), message(1, 1)]
     rested = taken(rows, [*packets(0), *packets(1, rested_s=599)])

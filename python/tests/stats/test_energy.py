@@ -27,8 +27,8 @@ EVERY = {"process": "periodic", "interval_ns": 900 * 10**9}
 
 
 def written(folder: Path, battery: dict[str, float] | None = None, *, day: bool = True) -> Dataset:
-    """Two trials of two exchanges, each of 2 mJ (1 to 4), half of it in each of two states, and 6 mJ in its interval; the
-    first of each trial opened a connection for 10 mJ.
+    """Two trials of two exchanges, each of 2 mJ (1 to 4), half of it in each of two states, and of 6 mJ with its
+    interval. The first of each trial opened a connection for 10 mJ.
     """
     write_campaign(folder, protocols=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=2, exchanges=2)
     exchanges = pl.read_parquet(folder / "exchanges.parquet")

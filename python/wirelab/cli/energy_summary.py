@@ -18,7 +18,7 @@ MOST_ROWS = 24
 
 
 def energy_lines(campaign: Campaign) -> Iterator[str]:
-    """A table of the messages with their intervals, the model, and why there is no day's energy; none without a radio."""
+    """A table of messages with their intervals, the model, and why there is no day's energy; none without a radio."""
     model = campaign.estimates.get("energy")
     if model is None:
         return

@@ -169,8 +169,8 @@ def _opens(row: Row, *, first: bool) -> bool:
 
 
 def _message(row: Row, place: int, start_ns: int, next_ns: int | None, clock: DeviceClock) -> list[Part] | None:
-    """The set-up of the connection and the message behind it. None if nothing was sent to open it, or if it failed: then
-    all of it is the message's.
+    """The set-up of the connection and the message behind it. None if nothing was sent to open it, or if that failed:
+    then all of it is the message's.
     """
     asked = row.get("request_start_ns")
     if asked is None:

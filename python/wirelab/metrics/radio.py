@@ -139,8 +139,8 @@ class _Energies:
         """One more trial."""
         equipment = self._equipment(scenario)
         assert equipment is not None, "asked before"
-        days = self._planned[scenario] is None
-        one = TrialEnergy(equipment, trial, self._scenarios[scenario], rows, packets, work_ns, days=days)
+        known = self._planned[scenario] is None
+        one = TrialEnergy(equipment, trial, self._scenarios[scenario], rows, packets, work_ns, intervals=known)
         self._exchanges += ((scenario, row) for row in one.exchanges())
         self._trials += one.whole()
         self._states += one.states()
@@ -164,12 +164,12 @@ class _Energies:
         return found
 
     def tables(self, no_day: Mapping[str, str]) -> Spent:
-        """The rows as tables; no row of these scenarios has a day."""
-        without = dict.fromkeys(columns(DAY))
+        """The rows as tables; no row of these scenarios has an interval or a day."""
+        unknown, no_days = dict.fromkeys(columns(INTERVAL, DAY)), dict.fromkeys(columns(DAY)) | {"days": 0}
         return _spent(
-            [row | without if scenario in no_day else row for scenario, row in self._exchanges],
+            [row | unknown if scenario in no_day else row for scenario, row in self._exchanges],
             self._trials,
-            [row | without | {"days": 0} if row["scenario"] in no_day else row for row in self._states],
+            [row | no_days if row["scenario"] in no_day else row for row in self._states],
         )
 
     def notes(self, trials: pl.DataFrame, known: Sequence[object]) -> Iterator[str]:

@@ -50,7 +50,7 @@ class _Exchange:
 
 @dataclass
 class TrialEnergy:
-    """The energies of one trial. Without `days` no day has an energy, whatever the intervals."""
+    """The energies of one trial. Without `intervals` its messages have none of an interval and of a day."""
 
     equipment: Equipment
     trial: str
@@ -59,7 +59,7 @@ class TrialEnergy:
     packets: Sequence[Logged]
     work_ns: int | None
     """CPU time of the client beyond its idle cost; None where it is not known."""
-    days: bool = True
+    intervals: bool = True
     overloaded: bool = field(default=False, init=False)
     """Whether a message was begun after the last interval was over."""
     unowned: int = field(default=0, init=False)
@@ -135,7 +135,7 @@ class TrialEnergy:
         return sum(row["outcome"] in CARRIED_OUT for row in self.rows)
 
     def _computing(self, among: int) -> tuple[float, Range] | None:
-        """CPU time (s) and its joules in even shares; None where that time is not known, or says nothing of the device."""
+        """CPU time (s) and its joules in even shares; None where it is not known, or not measured on the device."""
         processor = self.equipment.processor
         if processor is None or self.work_ns is None or not among:
             return None
@@ -180,7 +180,7 @@ class TrialEnergy:
             exchange = self._found[places[part.place]]
             if part.kind == "setup":
                 exchange.setup = energy.joules if exchange.setup is None else exchange.setup + energy.joules
-            elif gap_ns is not None and part.counts and (nth > messages[0] or first_is_like_others):
+            elif gap_ns is not None and self.intervals and part.counts and (nth > messages[0] or first_is_like_others):
                 exchange.interval = energy.joules
                 exchange.day = self._day(energy, gap_ns / 1e9)
         if gap_ns is not None:
@@ -198,7 +198,7 @@ class TrialEnergy:
     def _day(self, interval: RadioEnergy, gap_s: float) -> DayEnergy | None:
         """None of a message whose processor should count and is not known."""
         equipment, computing = self.equipment, self._computing(len(self.rows))
-        if not self.days or (equipment.processor is not None and computing is None):
+        if equipment.processor is not None and computing is None:
             return None
         cpu_j = None if computing is None else computing[1]
         return repeated(equipment.radio, equipment.device, interval, gap_s, cpu_j)
@@ -212,7 +212,8 @@ class TrialEnergy:
         for bound, joules in whole.at_bounds.items():
             together = sum(each.at_bounds[bound] for each in energies)
             if not isclose(together, joules, rel_tol=_ALIKE, abs_tol=1e-12):
-                what = f"energies of trial {self.trial} do not add up: its parts have {together} J, the whole {joules} J"
+                sums = f"its parts have {together} J, the whole {joules} J"
+                what = f"energies of trial {self.trial} do not add up: {sums}"
                 raise RunError(what, hint="this is an error of Wirelab: report it with the trial's folder")
 
 

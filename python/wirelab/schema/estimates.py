@@ -405,7 +405,7 @@ class Counted(TypedDict):
 
 @document
 class EnergyParts(TypedDict):
-    """What the client's radios took in a trial, by what for: means over the trials. The first three make up the last."""
+    """What the client's radio took in a trial, and for what: means over trials. The first three make up the last."""
 
     setup_j: Bounds
     """Joules before the first message, and of opening persistent connections."""

@@ -107,7 +107,8 @@ def _of_scenario(
 
 def _parts(trials: pl.DataFrame) -> EnergyParts | None:
     """Means over the trials whose packets are known; None without any."""
-    names = [metric_column(what, bound) for what in (TRIAL, TRIAL_SETUP, TRIAL_MESSAGES, TRIAL_CLOSING) for bound in _ENDS]
+    whats = (TRIAL, TRIAL_SETUP, TRIAL_MESSAGES, TRIAL_CLOSING)
+    names = [metric_column(what, bound) for what in whats for bound in _ENDS]
     # A trial without set-ups has none of them to sum.
     known = trials.drop_nulls(metric_column(TRIAL, "typical")).select(names).fill_null(0.0)
     if known.is_empty():

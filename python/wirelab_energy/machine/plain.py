@@ -14,9 +14,9 @@ class Plain:
 
     name = "plain"
     about = (
-        "A radio of three states, so that its energy can be computed by hand: it transmits at its uplink rate, is awake "
-        "while it receives at its downlink rate and for `stays-awake` after each packet, and then is asleep. Waking "
-        "takes no time, and a packet has no headers of a link layer."
+        "A radio of three states, so that its energy can be computed by hand. It transmits at its uplink rate, is "
+        "awake while it receives at its downlink rate and for `stays-awake` after each packet, and then is asleep. "
+        "Waking takes no time, and a packet has no headers of a link layer."
     )
     constants: Mapping[str, Key] = {
         "power.transmit": Key("power", "while it transmits"),

@@ -55,8 +55,8 @@ class EnergyTable(Table):
 
     radio: str | None = Field(
         default=None,
-        description="A shipped radio (`wirelab list radios`), or a file in the folder of this file. It is that of every "
-        "link that `radios` does not name.",
+        description="A shipped radio (`wirelab list radios`), or a file in the folder of this file, of every link that "
+        "`radios` does not name.",
     )
     inputs: dict[str, str | int | float] = Field(
         default_factory=dict,
