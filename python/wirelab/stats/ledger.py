@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DAY_S = 86_400.0
 ASSUMED_INTERVAL_S = 900.0
-"""Between messages of a day where neither `[energy]` nor the arrival process says."""
+"""Between messages of a day where exchanges follow one another."""
 SET_UP = ("connection", "handshake")
 """The parts that a connection needs once for any number of messages."""
 
@@ -47,10 +47,8 @@ def ledgers(dataset: Dataset) -> dict[str, LedgerRecord]:
         found[key]["connections"] = int(rows["connections"].sum())
     for scenario in dataset.scenarios:
         if scenario.key in found:
-            energy = dataset.plan.experiment.energy
-            interval_ns = (None if energy is None else energy.interval_ns) or scenario.workload.gap_ns
-            entry = found[scenario.key]
-            entry["day"] = _day(entry, interval_ns / 1e9 if interval_ns else None)
+            entry, gap_ns = found[scenario.key], scenario.workload.gap_ns
+            entry["day"] = _day(entry, None if gap_ns is None else gap_ns / 1e9)
     return found
 
 
@@ -74,7 +72,8 @@ def _spent(rows: pl.DataFrame, exchanges: int) -> Spent:
 
 def _day(entry: LedgerRecord, interval_s: float | None) -> Day:
     """Bytes of both directions of a day: `parts` of as many `messages` as the interval makes. Of a connection that
-    carries several, what sets it up counts once, and nothing that would keep it alive.
+    carries several, what sets it up counts once. What keeps it alive is in the trial's bytes if the messages have a
+    time between them.
     """
     messages = DAY_S / (interval_s or ASSUMED_INTERVAL_S)
     exchanges, connections = entry["exchanges"], entry["connections"]
