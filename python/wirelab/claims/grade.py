@@ -12,6 +12,7 @@ from wirelab.stats.compare.link_error import link_rows, quality_of, scenario_rea
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link.grade import DISTURBED, GRADES
 from wirelab.stats.machine.endpoint_waits import Wait, waits_by_scenario
+from wirelab.stats.machine.offered import OVERLOADED, overloads
 
 SURVIVED = {"the machine", DISTURBED}
 """The causes of a quality that a decided verdict survives without."""
@@ -19,22 +20,28 @@ SURVIVED = {"the machine", DISTURBED}
 
 @dataclass(frozen=True)
 class Grades:
-    """Comparisons with the quality of their links; rows of links and CPU waiting by scenario."""
+    """Comparisons with the quality of their links; rows of links and CPU waiting by scenario; and both rates of each
+    scenario that was offered more than was served.
+    """
 
     comparisons: tuple[ComparisonRecord, ...]
     rows: Mapping[str, list[LinkRecord]]
     waits: Mapping[str, Wait]
+    overloads: Mapping[str, str]
 
     @classmethod
     def of(cls, dataset: Dataset, estimates: Estimates) -> Grades:
         """Those of the estimates of a dataset."""
         rows = link_rows(dataset, estimates["links"])
-        return cls(tuple(estimates["comparisons"]), rows, waits_by_scenario(estimates["scenarios"]))
+        scenarios = estimates["scenarios"]
+        return cls(tuple(estimates["comparisons"]), rows, waits_by_scenario(scenarios), overloads(scenarios))
 
     def unusable(self, scenario: str, metric: str, statistic: str) -> str | None:
         """Why no verdict may rest on a statistic of the scenario; None if one may. CPU waiting that can be taken away
         from delays is not a reason: the verdict must survive that.
         """
+        if (rates := self.overloads.get(scenario)) is not None:
+            return f"{OVERLOADED}, {rates}"
         waits = waits_in([metric], self.waits)
         wait = waits.get(scenario)
         if wait is not None and self.wait_s(scenario, metric, statistic) is not None:

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Mutex;
-use wirelab_schema::{ConnectionPolicy, Device, Exchange, Outcome, RequestResponse};
+use wirelab_schema::{ConnectionPolicy, Device, Exchange, Extension, Outcome, RequestResponse};
 
 use super::schedule::Schedule;
 use super::{AFTER_TIMEOUT, Client, RECONNECT, Work};
@@ -129,12 +129,16 @@ impl<C: Client> Driver<'_, C> {
         loop {
             let next = self.schedule.lock().await.as_mut().and_then(Schedule::next);
             let Some((index, intended_start_ns)) = next else { return Ok(()) };
+            let place_ns = intended_start_ns.map(|_| self.clock.now_ns());
             if let Some(instant_ns) = intended_start_ns {
                 self.clock.sleep_until(instant_ns).await;
             }
             let mut attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
             attempt.exchange.client = self.number;
             let (mut exchange, to_close) = self.carry_out(attempt).await;
+            if let Extension::Request(columns) = &mut exchange.extension {
+                columns.place_ns = place_ns;
+            }
             if exchange.outcome == Outcome::Completed && !self.is_answered {
                 exchange.outcome = Outcome::Sent;
             }
