@@ -15,7 +15,7 @@ from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.schema.estimates import ModeRecord
 from wirelab.schema.verdicts import ClaimRecord
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
-from wirelab.stats.machine.offered import OVERLOADED, words
+from wirelab.stats.machine.offered import OVERLOADED, overload_words
 
 NOT_COMPARED = "Delays grow without end and are not compared."
 _LESSER = {
@@ -67,7 +67,7 @@ def _overloads(campaign: Campaign) -> Iterator[Statement]:
         for scenario, record in found:
             name = scenario.series.label if of_series[scenario.series] == 1 else scenario.name
             more = [Statement(f"Fix: {record['cure']}.")] if record["cure"] else []
-            yield Statement(f"{name}: {words(record)}. {NOT_COMPARED}", more, href="#offered")
+            yield Statement(f"{name}: {overload_words(record)}. {NOT_COMPARED}", more, href="#offered")
         return
     for series, count in Counter(scenario.series for scenario, _ in found).items():
         where = f"{count} of {of_series[series]} scenario{'s' * (of_series[series] > 1)}"

@@ -62,19 +62,25 @@ def offered(dataset: Dataset, waits: Mapping[str, EndpointWaits]) -> dict[str, O
 def overloads(scenarios: Sequence[AnalysedScenario]) -> dict[str, str]:
     """The rates and the limit of each scenario that was offered more than was served, by its key."""
     records = ((each["key"], each.get("offered")) for each in scenarios)
-    return {key: words(record) for key, record in records if record is not None and not record["keeps_up"]}
+    return {key: overload_words(record) for key, record in records if record is not None and not record["keeps_up"]}
 
 
-def words(record: OfferedRecord) -> str:
+def overload_words(record: OfferedRecord) -> str:
     """`50 /s offered, 9.8 /s served (at most 1 message at a time, each takes 102 ms)`."""
     return f"{rates(record)} ({record['why']})" if record["why"] else rates(record)
 
 
 def rates(record: OfferedRecord) -> str:
-    """`50 /s offered, 9.8 /s served`, both in the unit of the first."""
+    """`50 /s offered, 9.8 /s served`."""
+    offered_text, served_text = rate_texts(record)
+    return f"{offered_text} offered, {served_text} served"
+
+
+def rate_texts(record: OfferedRecord) -> tuple[str, str]:
+    """`50 /s` and `9.8 /s`, both in the unit of the first."""
     unit, seconds = next(((unit, s) for unit, s in _UNITS if record["offered_hz"] * s >= 1), _UNITS[-1])
-    texts = (f"{float(f'{hz * seconds:.3g}'):,g} {unit}" for hz in (record["offered_hz"], record["served_hz"]))
-    return "{} offered, {} served".format(*texts)
+    first, second = (float(f"{hz * seconds:.3g}") for hz in (record["offered_hz"], record["served_hz"]))
+    return f"{first:,g} {unit}", f"{second:,g} {unit}"
 
 
 class Limit(NamedTuple):
@@ -228,7 +234,7 @@ def _all_places(workload: RequestWorkload, taken_s: float) -> Limit:
     most = min(workload.concurrency, workload.exchanges)
     at_once = f"at most {most} message{'s' * (most > 1)} at a time{' of each client' * (workload.clients > 1)}"
     return Limit(
-        "places", f"{at_once}, each takes {format_duration(round(taken_s * 1e9))}", "a higher workload.concurrency"
+        "places", f"{at_once}, each takes {format_duration(round(taken_s * 1e9))}", "raise workload.concurrency"
     )
 
 
