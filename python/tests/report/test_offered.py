@@ -116,7 +116,7 @@ def test_its_delays_are_neither_shown_nor_ranked(tmp_path: Path) -> None:
 
 def test_comparisons_name_what_is_left_out(tmp_path: Path) -> None:
     campaign = overloaded(tmp_path, protocols=("raw-tcp", "https1", "h2"), links=("clean",))
-    assert "Not compared, since more was offered than was served: h2, clean, 30 B, 20 ms." in str(
+    assert "Delays and energies not compared, since more was offered than was served: h2, clean, 30 B, 20 ms." in str(
         comparisons.section(campaign)
     )
 

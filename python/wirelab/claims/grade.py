@@ -40,8 +40,6 @@ class Grades:
         """Why no verdict may rest on a statistic of the scenario; None if one may. CPU waiting that can be taken away
         from delays is not a reason: the verdict must survive that.
         """
-        if (rates := self.overloads.get(scenario)) is not None:
-            return f"{OVERLOADED}, {rates}"
         waits = waits_in([metric], self.waits)
         wait = waits.get(scenario)
         if wait is not None and self.wait_s(scenario, metric, statistic) is not None:
@@ -50,6 +48,13 @@ class Grades:
             if flag == GRADES[-1]:
                 return why
         return None
+
+    def overload(self, scenario: str, metric: str) -> str | None:
+        """Why a metric of the scenario must not be used, if more was offered to it than was served; None if it may.
+        Counts and CPU times are the same at any rate.
+        """
+        rates = self.overloads.get(scenario)
+        return None if rates is None or metric in UNTIMED else f"{OVERLOADED}: {rates}"
 
     def wait_s(self, scenario: str, metric: str, statistic: str) -> float | None:
         """CPU waiting in a statistic of delays that is not of good quality for it; None if there is none."""

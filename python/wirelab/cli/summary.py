@@ -138,7 +138,7 @@ def _row(campaign: Campaign, scenario: Scenario, ranks: Estimate | None) -> tupl
 
 def _ranks(scenario: Scenario, ranks: Estimate | None, unit: Unit, *, above: bool) -> str:
     """The statistic that ranks; of delays that only grow, the rates of messages instead."""
-    if scenario.overload is not None:
+    if scenario.overload is not None and ranks is None:
         return rates(scenario.overload)
     return "above the timeout" if above else with_unit(ranks, unit)
 
@@ -161,7 +161,7 @@ def _missing(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[str]:
     for scenario in scenarios:
         p95 = scenario.estimate(campaign.metric, "0.95")
         few |= p95 is None and campaign.statistic == MEDIAN and scenario.metric(campaign.metric) is not None
-        if scenario.overload is not None:
+        if scenario.overload is not None and value(campaign, scenario) is None:
             lacks(_other(campaign), scenario, OVERLOADED)
         elif scenario.outcomes is not None and _has_none(campaign, scenario):
             what = "delay" if scenario.outcomes["sent"] else campaign.statistic

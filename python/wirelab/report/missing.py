@@ -45,8 +45,8 @@ def _analysed(counts: Outcomes) -> int:
 
 
 def why_not_compared(scenario: Scenario) -> str:
-    """Why its delays are not shown next to others."""
-    return NOT_IN_FORCE if scenario.overload is None else OVERLOADED
+    """Why it is not shown next to others, or its delays are not."""
+    return OVERLOADED if scenario.plotted else NOT_IN_FORCE
 
 
 def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from wirelab.metrics.registry import DELAYS
+from wirelab.metrics.registry import DELAYS, UNTIMED
 from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit
 from wirelab.report.palette import Look
 from wirelab.schema.estimates import (
@@ -117,10 +117,11 @@ class Scenario:
         """The same if more was offered than was served, else None."""
         return self.offered if self.offered is not None and not self.offered["keeps_up"] else None
 
-    @property
-    def compared(self) -> bool:
-        """Whether its delays are shown next to others: not if it does not match its levels, or if they only grow."""
-        return self.plotted and self.overload is None
+    def compared(self, metric: str) -> bool:
+        """Whether a metric of it is shown next to others: not if it does not match its levels, and nothing that takes
+        time if more was offered than was served. Counts are the same at any rate.
+        """
+        return self.plotted and (self.overload is None or metric_name(metric) in _UNTIMED)
 
     @property
     def plotted(self) -> bool:
@@ -200,7 +201,7 @@ def metric_name(name: str) -> str:
     return name
 
 
-_DELAYS = frozenset(map(metric_name, DELAYS))
+_DELAYS, _UNTIMED = frozenset(map(metric_name, DELAYS)), frozenset(map(metric_name, UNTIMED))
 
 
 def is_delay(metric: str) -> bool:

@@ -52,7 +52,7 @@ def ranked(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[Scenario]:
     values = []
     for scenario in scenarios:
         found = value(campaign, scenario)
-        if is_reference(scenario.series.protocol) or not scenario.compared:
+        if is_reference(scenario.series.protocol) or not scenario.compared(campaign.metric):
             continue
         if found is not None and found.point is not None:
             values.append((found.point, scenario))
@@ -62,7 +62,7 @@ def ranked(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[Scenario]:
 def above_time_out(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[Scenario]:
     """Scenarios in which so many exchanges timed out that the statistic is above the timeout."""
     statistic = key_of(campaign.statistic)
-    compared = [scenario for scenario in scenarios if scenario.compared]
+    compared = [scenario for scenario in scenarios if scenario.compared(campaign.metric)]
     return [scenario for scenario in compared if scenario.above_s(campaign.metric, statistic) is not None]
 
 
@@ -88,7 +88,7 @@ def why_unranked(campaign: Campaign, scenario: Scenario) -> str:
     """Why a scenario has no value of the statistic that ranks."""
     if scenario.key in campaign.unsupported:
         return f"not supported: {campaign.unsupported[scenario.key].rstrip('.')}"
-    if not scenario.compared:
+    if not scenario.compared(campaign.metric):
         return why_not_compared(scenario)
     found, least = scenario.metric(campaign.metric), least_values(quantile_of(campaign.statistic))
     if found is not None and found["n"] < least:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from wirelab.errors import Where, WirelabError
+from wirelab.metrics.registry import UNTIMED
 from wirelab.metrics.tables import write_table
 from wirelab.schema import Clock
 from wirelab.schema.estimates import (
@@ -105,7 +106,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
             if (method := exact.repeats(dataset, scenario, one)) is not None:
                 exact.mark(record["metrics"][one.metric.name], method)
                 repeated[one.metric.name, scenario.key] = method
-            if one.metric.name in compared and keeps_up:
+            if one.metric.name in compared and (keeps_up or one.metric.name in UNTIMED):
                 sides[one.metric.name, scenario.key] = _side(dataset, scenario.key, one)
     certificates = link_certificates(dataset)
     rows = with_certificates(links(dataset), certificates)

@@ -200,6 +200,7 @@ def test_nothing_is_compared_with_an_overloaded_scenario(tmp_path: Path) -> None
     assert list(overloads(found["scenarios"])) == [slow["key"]]
     assert any(note.startswith("More was offered than was served in 1 of 3 scenarios: ") for note in found["notes"])
     grades = Grades.of(Dataset.read(tmp_path), found)
-    why = grades.unusable(slow["key"], "end-to-end-delay", "median")
-    assert why == f"more was offered than was served, {overload_words(slow['offered'])}"
-    assert grades.unusable(others[0]["key"], "end-to-end-delay", "median") is None
+    why = grades.overload(slow["key"], "end-to-end-delay")
+    assert why == f"more was offered than was served: {overload_words(slow['offered'])}"
+    assert grades.overload(slow["key"], "wire-up-bytes") is None, "bytes do not grow"
+    assert grades.overload(others[0]["key"], "end-to-end-delay") is None

@@ -49,7 +49,7 @@ def section(campaign: Campaign) -> Section | None:
 def _left_out(campaign: Campaign) -> list[Block]:
     """The scenarios that nothing is compared with."""
     names = [scenario.name for scenario in campaign.scenarios if scenario.overload is not None]
-    return [Prose(f"Not compared, since {OVERLOADED}: {'; '.join(names)}.")] if names else []
+    return [Prose(f"Delays and energies not compared, since {OVERLOADED}: {'; '.join(names)}.")] if names else []
 
 
 def _family(comparisons: Sequence[ComparisonRecord]) -> str:

@@ -66,11 +66,11 @@ def _blocks(group: Choices, prefix: str, phases: Sequence[str]) -> list[Block]:
         medians = [scenario.estimate(phase, "median") for phase in phases]
         parts = [m.point * 1e3 if m is not None and m.point is not None else None for m in medians]
         link = scenario.plan.link_name
-        if scenario.compared:
+        if scenario.compared(WAIT):
             drawn.append(Bar(condition.label, scenario.series.label, parts, link))
         else:
             left_out.append((scenario, why_not_compared(scenario)))
-        if scenario.compared and not any(parts):
+        if scenario.compared(WAIT) and not any(parts):
             left_out.append((scenario, why_missing(scenario, "phase-wait", UNSEEN)))
         cells = [
             estimate(m, MILLISECONDS, why_missing(scenario, phase, UNSEEN))
