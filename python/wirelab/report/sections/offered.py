@@ -64,12 +64,12 @@ def _cells(scenario: Scenario, record: OfferedRecord) -> list[Cell]:
     why = "the client does not say when a place was free" if slow else "it keeps up"
     ends = [record["ends"][role] for role in ROLES]
     busy = [share for end in ends for share in (end["cpu"], end["waited"])]
-    limit = Cell(f"{record['limit']}: {record['why']}", tone="unsure") if slow else dash("it keeps up")
+    limit = record["why"] if record["limit"] == "not known" else f"{record['limit']}: {record['why']}"
     return [
         Cell(offered),
         Cell(served, tone="unsure" if slow else None),
         estimate(Estimate.of(record["slope"]), COUNT),
-        limit,
+        Cell(limit, tone="unsure") if slow else dash("it keeps up"),
         *(_share(value, why) for value in shares),
         *(_share(value, "not counted") for value in busy),
         Cell(record["flag"], title=record["cure"], tone=LINK_TONES[record["flag"]]),

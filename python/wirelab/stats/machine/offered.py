@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from wirelab.metrics.link import DIRECTIONS
 from wirelab.metrics.offered import Growth, growth
 from wirelab.metrics.resources import SPAN
-from wirelab.schema import Clock, WorkloadSpec, is_netem
+from wirelab.schema import Clock, LinkFacts, WorkloadSpec, is_netem
 from wirelab.schema.estimates import AnalysedScenario, End, EndpointWaits, EndUse, Grade, OfferedRecord
 from wirelab.schema.plan import Scenario
 from wirelab.schema.workload import Closed, PageLoads, Persistent, PubSub, RequestWorkload, Stream
@@ -41,6 +42,7 @@ LESS = "offer less, or run fewer trials at a time (--jobs)"
 OVERLOADED = "more was offered than was served"
 ROLES: tuple[End, ...] = ("client", "server")
 _UNITS = (("/s", 1), ("/min", 60), ("/h", 3600))
+_WHERE = ("the uplink", "the downlink")
 
 
 def offered(dataset: Dataset, waits: Mapping[str, EndpointWaits]) -> dict[str, OfferedRecord]:
@@ -104,14 +106,18 @@ def _record(
 ) -> OfferedRecord:
     slope = _slope(dataset, scenario, growths)
     offered_hz = sum(each.offered_hz for each in growths) / len(growths)
-    case = _Case.of(dataset, scenario, growths, waits)
+    trials = kept_trials(dataset)
+    trials = trials.filter(trials["scenario"] == scenario.key)
+    ends = {role: _use(trials, role) for role in ROLES}
     record: OfferedRecord = {
         "offered_hz": offered_hz, "served_hz": offered_hz, "slope": slope.record(), "keeps_up": True,
-        "limit": "none", "why": "", "cure": None, "flag": GRADES[0], "ends": case.ends,
+        "limit": "none", "why": "", "cure": None, "flag": GRADES[0], "ends": ends,
     }  # fmt: skip
     # Two or three trials make a wide interval, although each of them may show the growth by itself.
     if max(slope.low or 0.0, min(each.low for each in growths)) <= MOST_SLOPE:
         return record
+    loads = [] if is_netem(scenario.link) else list(_loads(dataset.link_facts(scenario.link), trials))
+    case = _Case.of(scenario, growths, ends, loads, waits)
     found = next(case.limits(), None) or Limit("not known", case.unknown())
     return {
         **record,
@@ -143,26 +149,28 @@ class _Case:
     ends: dict[End, EndUse]
     loads: list[tuple[str, float]]
     waits: EndpointWaits | None
-    virtual: bool
+
+    @property
+    def virtual(self) -> bool:
+        """Whether computing takes no time."""
+        return self.scenario.clock is Clock.VIRTUAL
 
     @classmethod
     def of(
-        cls, dataset: Dataset, scenario: Scenario, growths: Sequence[Growth], waits: EndpointWaits | None
+        cls,
+        scenario: Scenario,
+        growths: Sequence[Growth],
+        ends: dict[End, EndUse],
+        loads: list[tuple[str, float]],
+        waits: EndpointWaits | None,
     ) -> _Case:
-        trials = kept_trials(dataset)
-        trials = trials.filter(trials["scenario"] == scenario.key)
-        waiting, inside = (sum(getattr(each, part) for each in growths) for part in ("waiting", "inside"))
+        waiting, inside = sum(each.waiting for each in growths), sum(each.inside for each in growths)
         known = [each.places for each in growths if each.places is not None]
         whole = waiting + inside
         places = sum(known) / whole if whole > 0 and len(known) == len(growths) else None
-        return cls(
-            scenario=scenario, places=places, late=None if places is None else max(waiting / whole - places, 0.0),
-            inside=inside / whole if whole > 0 else 0.0,
-            taken_s=sum(each.taken_s for each in growths) / len(growths),
-            ends={role: _use(trials, role) for role in ROLES},
-            loads=[] if is_netem(scenario.link) else list(_loads(dataset, scenario, trials)),
-            waits=waits, virtual=dataset.plan.clock is Clock.VIRTUAL,
-        )  # fmt: skip
+        late = None if places is None else max(waiting / whole - places, 0.0)
+        taken_s = sum(each.taken_s for each in growths) / len(growths)
+        return cls(scenario, places, late, inside / whole if whole > 0 else 0.0, taken_s, ends, loads, waits)
 
     def limits(self) -> Iterator[Limit]:
         """What was seen to limit it, our own client first."""
@@ -257,25 +265,24 @@ def _share(part: pl.Series, whole: pl.Series) -> float | None:
     return max(int(part.filter(known).sum()), 0) / total if total else None
 
 
-def _loads(dataset: Dataset, scenario: Scenario, trials: pl.DataFrame) -> Iterator[tuple[str, float]]:
-    """Each stage with a rate: what it is of, and how much of the time that trials lasted their packets take there."""
-    facts = dataset.link_facts(scenario.link)
+def _loads(facts: LinkFacts, trials: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    """Each stage with a rate: what it is of, and for how much of the exchanges' time it had packets to send."""
     spans_ns = trials[SPAN].drop_nulls().to_list()
-    if not sum(spans_ns):
+    whole_ns = sum(spans_ns)
+    if not whole_ns:
         return
-    packets, sizes = ([int(trials[f"{way}_{what}"].sum()) for way in ("up", "down")] for what in
-                      ("received", "received_bytes"))  # fmt: skip
-    for index, (where, way) in enumerate((("the uplink", facts.uplink), ("the downlink", facts.downlink))):
-        for stage in way.stages:
+    sums = [(int(trials[f"{way}_received"].sum()), int(trials[f"{way}_received_bytes"].sum())) for way in DIRECTIONS]
+    for where, direction, (packets, size) in zip(_WHERE, (facts.uplink, facts.downlink), sums, strict=True):
+        for stage in direction.stages:
             rate_bps = mean_rate_bps(stage, spans_ns)
             if rate_bps and stage.rate is not None:
-                bits = 8 * (sizes[index] + packets[index] * stage.rate.overhead_bytes)
-                yield where, bits * 1e9 / rate_bps / sum(spans_ns)
+                bits = 8 * (size + packets * stage.rate.overhead_bytes)
+                yield where, bits * 1e9 / rate_bps / whole_ns
     for shared in facts.shared:
         taken_ns = sum(
-            count * piece.busy_ns + size * piece.busy_ns_per_byte
-            for count, size in zip(packets, sizes, strict=True)
+            packets * piece.busy_ns + size * piece.busy_ns_per_byte
+            for packets, size in sums
             for piece in shared.service
-            if count and piece.from_bytes <= size / count <= piece.to_bytes
+            if packets and piece.from_bytes <= size / packets <= piece.to_bytes
         )
-        yield "the shared medium", taken_ns / sum(spans_ns)
+        yield "the shared medium", taken_ns / whole_ns
