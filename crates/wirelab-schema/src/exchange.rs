@@ -81,7 +81,7 @@ pub enum Extension {
 /// Columns of a row of `request-response` or `telemetry`, behind those of every workload.
 ///
 /// What a third-party program reports in its own definition is here, because only a program that runs once for each exchange reports it, and such a
-/// program performs these two workloads alone.
+/// program performs these two workloads alone. Places are here too: only these workloads have a `concurrency`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RequestExtension {
@@ -90,6 +90,9 @@ pub struct RequestExtension {
     /// When the program that performed this exchange alone had ended; null for one that performs several. Its own clock began after `start_ns`, so
     /// all that it says may have happened later than it says, at the latest by now.
     pub program_end_ns: Option<u64>,
+    /// When its client had one of the workload's `concurrency` places free for it. After `intended_start_ns` all places were taken; before it, the
+    /// place waited for the exchange. Null in a closed loop, where places decide when an exchange starts, and where the client does not say.
+    pub place_ns: Option<u64>,
 }
 
 /// Columns of a row of `pubsub` or `stream`, behind those of every workload.

@@ -141,7 +141,7 @@ def test_missing_scenarios_are_reported_for_inconclusive_claims_and_not_for_cont
 
 def test_a_claim_of_many_parts_says_which_setting_was_not_in_force() -> None:
     source = Noise(np.random.default_rng(0), {"c-b": 1.0})
-    source.gone, source.why = frozenset({"c-a", "c-1"}), "a window of 1"
+    source.gone, source.why = frozenset({"c-a", "c-1"}), "a setting was not in force: a window of 1"
     several = judge(_claim("c", 3), source, 0.05, RULES)
     assert several.why == "of 3 parts 2 confirmed, 1 inconclusive; a setting was not in force: a window of 1"
     assert [part.why.count("not in force") for part in several.parts] == [0, 1, 0]

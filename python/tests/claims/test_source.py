@@ -12,6 +12,7 @@ import pytest
 from tests.synthetic import write_campaign
 from wirelab.claims.family import judge_part
 from wirelab.claims.forms import Unanswered
+from wirelab.claims.grade import Grades
 from wirelab.claims.judgement import Context
 from wirelab.claims.source import Measured, Samples
 from wirelab.metrics.tables import write_table
@@ -106,6 +107,21 @@ def test_disturbed_exchanges_are_left_out_of_the_unanswered(tmp_path: Path) -> N
     assert judged.verdict == "inconclusive"
     words = "it would be confirmed, but not without the 2 of 120 exchanges during which the link was late"
     assert judged.why.endswith(words)
+
+
+def test_a_scenario_that_was_offered_more_than_was_served_is_not_used_for_what_takes_time(tmp_path: Path) -> None:
+    source = _source(tmp_path, 0.1)
+    [scenario] = source.samples.dataset.scenarios
+    source.grades = Grades((), {}, {}, {scenario.key: "50 /s offered, 9.8 /s served"})
+    assert source.draws("delay", "median", LEVELS) is None
+    assert source.unanswered(LEVELS) is None
+    why = f"{scenario.name}: more was offered than was served: 50 /s offered, 9.8 /s served"
+    assert source.absent == {"h2 lossless 30 B": why}
+    assert source.draws("retransmissions", "mean", LEVELS) is not None
+    part = Unanswered(form="unanswered", of={"protocol": "h2"}, where=LEVELS, least=0.1)
+    judged = judge_part(part, Context(source, 0.95, 0.95, 1))
+    assert (judged.verdict, judged.missing, judged.ours) == ("inconclusive", True, None)
+    assert judged.why.endswith(f"is not measured; {why}")
 
 
 def _with_time_out(folder: Path, seconds: float) -> Measured:

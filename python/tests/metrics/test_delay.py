@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from tests.metrics.records import MS, exchange
+from wirelab.metrics import phases
 from wirelab.metrics.dataset import EXCHANGE_TYPES
 from wirelab.metrics.registry import EXCHANGE_METRICS
 
@@ -62,20 +63,48 @@ def test_the_figure_that_curl_prints_is_used_unchanged() -> None:
     assert value("response-time-curl", protocol="http1", curl_starttransfer_ns=33 * MS, name_lookup_ns=3) == 30
 
 
+@pytest.mark.parametrize("metric", ["end-to-end-delay", "response-time"])
+def test_an_open_loop_counts_from_the_intended_start(metric: str) -> None:
+    closed = value(metric)
+    assert closed is not None
+    start = exchange()["start_ns"]
+    assert value(metric, intended_start_ns=start - 500 * MS) == closed + 500
+    assert value(metric, intended_start_ns=start - 500 * MS, name_lookup_ns=5) == closed + 495
+    assert value(metric, intended_start_ns=start + MS) == closed, "a client that is early has not waited"
+    assert value("response-time-curl", protocol="http1", intended_start_ns=start - 500 * MS) == 62, "as curl counts"
+
+
+def test_a_client_that_does_not_say_when_it_meant_to_start_is_taken_by_its_start() -> None:
+    row = {**exchange(), "protocol": "h2", "upload_bytes": 30, "expect_continue": False, "intended_start_ns": None}
+    schema = {**EXCHANGE_TYPES, "protocol": pl.String, "upload_bytes": pl.Int64, "expect_continue": pl.Boolean}
+    expression = next(m.value for m in EXCHANGE_METRICS if m.name == "end-to-end-delay")
+    assert pl.DataFrame([row], schema=schema).select(value=expression)["value"].to_list() == [63 * MS]
+
+
 def test_start_delay_counts_from_the_intended_start_for_any_outcome() -> None:
     intended = exchange()["start_ns"] - 7 * MS
     assert value("start-delay", intended_start_ns=intended, outcome="timed-out") == 7
 
 
+PHASES = [metric.name for metric in phases.METRICS]
+
+
 def test_phases_that_happened_add_up_to_the_time_from_start_to_end() -> None:
-    phases = ["phase-name-lookup", "phase-connect", "phase-handshake", "phase-wait", "phase-transfer"]
     for given in (
         {"name_lookup_ns": 4},
         {"tcp_connect_ns": None},
         {"handshake_ns": None},
         {"tcp_connect_ns": None, "handshake_ns": None},
     ):
-        assert sum(value(phase, **given) or 0 for phase in phases) == 63
+        assert sum(value(phase, **given) or 0 for phase in PHASES) == 63
+
+
+def test_the_wait_for_the_start_is_a_phase_so_that_they_add_up_to_the_delay() -> None:
+    intended = exchange()["start_ns"] - 500 * MS
+    assert value("phase-wait-for-start", intended_start_ns=intended) == 500
+    delay = value("end-to-end-delay", intended_start_ns=intended)
+    assert sum(value(phase, intended_start_ns=intended) or 0 for phase in PHASES) == delay == 563
+    assert value("phase-wait-for-start") is None
 
 
 def test_a_phase_that_did_not_happen_is_null_not_zero() -> None:

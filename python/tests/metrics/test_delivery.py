@@ -30,6 +30,15 @@ def measured(folder: Path, workload: dict[str, Any], rows: list[dict[str, Any]],
     return build(records.folder)
 
 
+def test_delivery_delay_is_from_when_a_message_was_due_to_its_arrival(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = got(0, 7)
+    late["intended_start_ns"] -= 20 * MS
+    dataset = measured(tmp_path, NOTIFY, [late, got(1, None)], monkeypatch)
+    assert dataset.exchanges["delivery_delay_ns"].to_list() == [27 * MS, None]
+
+
 def test_delivery_delay_is_from_publication_to_arrival(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = measured(tmp_path, NOTIFY, [got(0, 7), got(1, None)], monkeypatch)
     assert dataset.exchanges["delivery_delay_ns"].to_list() == [7 * MS, None]

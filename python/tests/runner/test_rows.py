@@ -29,7 +29,8 @@ def reported(folder: Path, *rows: Any, exchanges: int | None = None, unanswered:
 
 def test_rows_that_follow_the_contract_are_accepted(tmp_path: Path) -> None:
     failed = {"index": 1, "outcome": "failed", "error": "no", "start_ns": None}
-    assert reported(tmp_path, ROW, failed, {**ROW, "index": 2, "own_column": "is left alone"}) is None
+    early = {**ROW, "index": 3, "intended_start_ns": 111, "place_ns": 105}
+    assert reported(tmp_path, ROW, failed, {**ROW, "index": 2, "own_column": "is left alone"}, early) is None
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,7 @@ def test_rows_that_follow_the_contract_are_accepted(tmp_path: Path) -> None:
         ({"end_ns": None}, "client/exchanges.jsonl:2: no end_ns"),
         ({"start_ns": 10}, "not within the trial; instants are of CLOCK_MONOTONIC"),
         ({"end_ns": 1_700_000_000 * 10**9}, "not within the trial; instants are of CLOCK_MONOTONIC"),
+        ({"intended_start_ns": 0}, "2: intended_start_ns is before the trial; instants are of CLOCK_MONOTONIC"),
         ({"tcp_connect_ns": -1}, "client/exchanges.jsonl:2: tcp_connect_ns: "),
         ({"index": 0}, "client/exchanges.jsonl:2: client 0, index 0 is a duplicate of client/exchanges.jsonl:1"),
     ],

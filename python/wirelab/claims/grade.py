@@ -12,6 +12,7 @@ from wirelab.stats.compare.link_error import link_rows, quality_of, scenario_rea
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link.grade import DISTURBED, GRADES
 from wirelab.stats.machine.endpoint_waits import Wait, waits_by_scenario
+from wirelab.stats.machine.offered import OVERLOADED, overloads
 
 SURVIVED = {"the machine", DISTURBED}
 """The causes of a quality that a decided verdict survives without."""
@@ -19,17 +20,21 @@ SURVIVED = {"the machine", DISTURBED}
 
 @dataclass(frozen=True)
 class Grades:
-    """Comparisons with the quality of their links; rows of links and CPU waiting by scenario."""
+    """Comparisons with the quality of their links; rows of links and CPU waiting by scenario; and both rates of each
+    scenario that was offered more than was served.
+    """
 
     comparisons: tuple[ComparisonRecord, ...]
     rows: Mapping[str, list[LinkRecord]]
     waits: Mapping[str, Wait]
+    overloads: Mapping[str, str]
 
     @classmethod
     def of(cls, dataset: Dataset, estimates: Estimates) -> Grades:
         """Those of the estimates of a dataset."""
         rows = link_rows(dataset, estimates["links"])
-        return cls(tuple(estimates["comparisons"]), rows, waits_by_scenario(estimates["scenarios"]))
+        scenarios = estimates["scenarios"]
+        return cls(tuple(estimates["comparisons"]), rows, waits_by_scenario(scenarios), overloads(scenarios))
 
     def unusable(self, scenario: str, metric: str, statistic: str) -> str | None:
         """Why no verdict may rest on a statistic of the scenario; None if one may. CPU waiting that can be taken away
@@ -43,6 +48,13 @@ class Grades:
             if flag == GRADES[-1]:
                 return why
         return None
+
+    def overload(self, scenario: str, metric: str) -> str | None:
+        """Why a metric of the scenario must not be used, if more was offered to it than was served; None if it may.
+        Counts and CPU times are the same at any rate.
+        """
+        rates = self.overloads.get(scenario)
+        return None if rates is None or metric in UNTIMED else f"{OVERLOADED}: {rates}"
 
     def wait_s(self, scenario: str, metric: str, statistic: str) -> float | None:
         """CPU waiting in a statistic of delays that is not of good quality for it; None if there is none."""

@@ -67,7 +67,7 @@ class Judgement:
 
     `decides` is False for a part outside the verdict. `objection` says why no data could confirm the part.
     `scenarios` are those that it is based on, with their number of values. `missing`: it is inconclusive because a
-    scenario is missing. `left_out` names, for scenarios that were run, the setting that was not in force.
+    scenario is missing. `left_out` says of scenarios that were run why they must not be used.
     `decidable` is False if no data of this campaign could decide it. `tolerance` is the smallest factor around a
     published ratio at which it would be confirmed. `rests_on_sd`: standard deviations decide it, which are descriptive.
     `ours` is at the usual level. `judged` are the estimates whose intervals decided, each with a name if it is not
@@ -127,9 +127,7 @@ def leaving_out(judgement: Judgement, reasons: Iterable[str]) -> Judgement:
     if not left_out:
         return judgement
     more = f"; and of {len(left_out) - 1} more" if len(left_out) > 1 else ""
-    return replace(
-        judgement, why=f"{judgement.why}; a setting was not in force: {left_out[0]}{more}", left_out=left_out
-    )
+    return replace(judgement, why=f"{judgement.why}; {left_out[0]}{more}", left_out=left_out)
 
 
 def counting(judgement: Judgement, time_outs: Collection[TimeOuts]) -> Judgement:

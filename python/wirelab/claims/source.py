@@ -102,6 +102,8 @@ class Measured:
         if scenario is None:
             return None
         name = self.metrics.get(metric, metric)
+        if self._overloaded(scenario, name, levels):
+            return None
         if (scenario, name, statistic) not in self._drawn:
             self._draw(scenario, name)
         draws = self._drawn[scenario, name, statistic]
@@ -118,6 +120,8 @@ class Measured:
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
         scenario = self._scenario(levels)
+        if scenario is not None and self._overloaded(scenario, "end-to-end-delay", levels):
+            return None
         trials = self.samples.dataset.unanswered(scenario) if scenario is not None else []
         if scenario is None or not trials:
             return None
@@ -133,6 +137,13 @@ class Measured:
 
     def name_of(self, scenario: str) -> str:
         return self.samples.dataset.plan.scenario(scenario).name
+
+    def _overloaded(self, scenario: str, metric: str, levels: Levels) -> bool:
+        """Whether a metric only says how long trials were; notes why."""
+        why = None if self.grades is None else self.grades.overload(scenario, metric)
+        if why is not None:
+            self.absent[" ".join(levels.values())] = f"{self.name_of(scenario)}: {why}"
+        return why is not None
 
     def _quality(self, scenario: str, metric: str, statistic: str) -> None:
         """Notes what the scenario's quality means for this statistic."""
@@ -235,7 +246,7 @@ class Samples:
         """By key, for each scenario that does not match its levels: the setting that was not in force, and why."""
         rows = settings_in_force(self.dataset)
         whys = ((one, not_in_force(rows.get(one.key, ()))) for one in self.dataset.scenarios)
-        return {one.key: f"{one.name}: {why}" for one, why in whys if why}
+        return {one.key: f"a setting was not in force: {one.name}: {why}" for one, why in whys if why}
 
     def of(self, scenario: str) -> dict[str, Sample]:
         """The scenario's samples by metric."""

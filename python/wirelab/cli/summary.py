@@ -13,11 +13,12 @@ from wirelab.launcher import launched
 from wirelab.report.grade import graded, reasons
 from wirelab.report.missing import why_missing
 from wirelab.report.model import Condition
-from wirelab.report.numbers import Estimate, ended, plain, with_unit
+from wirelab.report.numbers import Estimate, Unit, ended, plain, with_unit
 from wirelab.report.ranking import kinds, value, why_unranked
 from wirelab.schema import LinkBackend
 from wirelab.statistic import MEDIAN, key_of
 from wirelab.stats.link.grade import GRADES
+from wirelab.stats.machine.offered import OVERLOADED, rates
 from wirelab.units import format_size
 
 if TYPE_CHECKING:
@@ -100,8 +101,12 @@ def next_commands(campaign: Campaign, folder: Path) -> str:
 
 
 def _head(campaign: Campaign, label: str) -> tuple[str, ...]:
-    other = "p95" if campaign.statistic == MEDIAN else MEDIAN
-    return (label, f"{campaign.statistic} [95 %]", other, "bytes on the wire", "completed / attempted")
+    return (label, f"{campaign.statistic} [95 %]", _other(campaign), "bytes on the wire", "completed / attempted")
+
+
+def _other(campaign: Campaign) -> str:
+    """What stands next to the statistic that ranks."""
+    return "p95" if campaign.statistic == MEDIAN else MEDIAN
 
 
 def _rows(campaign: Campaign, condition: Condition) -> list[tuple[str, ...]]:
@@ -117,11 +122,18 @@ def _row(campaign: Campaign, scenario: Scenario, ranks: Estimate | None) -> tupl
     above = scenario.above_s(metric, key_of(campaign.statistic)) is not None
     return (
         scenario.series.label,
-        "above the timeout" if above else with_unit(ranks, unit),
+        _ranks(scenario, ranks, unit, above=above),
         f"{plain(other.point * unit.per_base)} {unit.symbol}" if other is not None and other.point is not None else "–",
         _wire(scenario),
         "–" if ends is None else ended(ends),
     )
+
+
+def _ranks(scenario: Scenario, ranks: Estimate | None, unit: Unit, *, above: bool) -> str:
+    """The statistic that ranks; of delays that only grow, the rates of messages instead."""
+    if scenario.overload is not None and ranks is None:
+        return rates(scenario.overload)
+    return "above the timeout" if above else with_unit(ranks, unit)
 
 
 def _wire(scenario: Scenario) -> str:
@@ -142,7 +154,9 @@ def _missing(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[str]:
     for scenario in scenarios:
         p95 = scenario.estimate(campaign.metric, "0.95")
         few |= p95 is None and campaign.statistic == MEDIAN and scenario.metric(campaign.metric) is not None
-        if scenario.outcomes is not None and _has_none(campaign, scenario):
+        if scenario.overload is not None and value(campaign, scenario) is None:
+            lacks(_other(campaign), scenario, OVERLOADED)
+        elif scenario.outcomes is not None and _has_none(campaign, scenario):
             what = "delay" if scenario.outcomes["sent"] else campaign.statistic
             lacks(what, scenario, why_unranked(campaign, scenario))
         if _wire(scenario) == "–":

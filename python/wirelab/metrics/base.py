@@ -10,8 +10,12 @@ COMPLETED = pl.col("outcome") == "completed"
 CARRIED_OUT = ("completed", "sent")
 """Outcomes of an exchange that did what its protocol can do: what nothing answers is sent, and has no response time."""
 EVERY = pl.lit(True)
-ORIGIN = pl.coalesce("name_lookup_ns", "start_ns")
-"""The origin of an exchange's delays: the end of its name lookup, or its start without a lookup."""
+LOOKED_UP = pl.coalesce("name_lookup_ns", "start_ns")
+"""The end of an exchange's name lookup, or its start without a lookup."""
+WAITED = (pl.col("start_ns") - pl.col("intended_start_ns")).clip(lower_bound=0).fill_null(0)
+"""How long after its intended start an exchange began: 0 in a closed loop, and of a client that does not say."""
+ORIGIN = LOOKED_UP - WAITED
+"""The origin of an exchange's delays: its intended start, put off by its name lookup."""
 
 
 @dataclass(frozen=True)

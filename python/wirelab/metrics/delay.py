@@ -1,10 +1,14 @@
-"""Delays of whole exchanges. A name lookup is left out, as milosevic2021 does: it asks another server."""
+"""Delays of whole exchanges. A name lookup is left out, as milosevic2021 does: it asks another server.
+
+Delays count from the intended start, also of an exchange that had to wait for its start: to leave that wait out would
+hide an overload (coordinated omission).
+"""
 
 from __future__ import annotations
 
 import polars as pl
 
-from wirelab.metrics.base import ORIGIN, Metric, since, when_completed
+from wirelab.metrics.base import LOOKED_UP, ORIGIN, WAITED, Metric, since, when_completed
 from wirelab.schema import registered
 
 # curl's MAX_INITIAL_POST_SIZE (lib/http.c, 7.75 to 7.88): a longer HTTP/1.1 body is not sent along with the request's
@@ -34,8 +38,9 @@ METRICS = (
     Metric(
         "end-to-end-delay",
         "ns",
-        "From the end of the name lookup (the start, where nothing was looked up) to the last byte of the final "
-        "response. milosevic2021's end-to-end delay: curl's time_total - time_namelookup.",
+        "From the intended start to the last byte of the final response, without the name lookup. In a closed loop an "
+        "exchange is intended to start when it does, and this is milosevic2021's end-to-end delay: curl's time_total - "
+        "time_namelookup. In an open loop the wait for its start counts.",
         _END_TO_END,
     ),
     Metric(
@@ -56,8 +61,8 @@ METRICS = (
     Metric(
         "response-time",
         "ns",
-        "From the end of the name lookup to the first byte of the final response. Means the same for every protocol: a "
-        "1xx response and the request's own bytes do not count.",
+        "From the intended start to the first byte of the final response, without the name lookup. Means the same for "
+        "every protocol: a 1xx response and the request's own bytes do not count.",
         _RESPONSE,
     ),
     Metric(
@@ -81,14 +86,15 @@ METRICS = (
         "curl's time_starttransfer - time_namelookup for curl 7.75 to 7.88 with --data-binary. Over HTTP/1.1 this is "
         "the first byte of any response (the first byte of the body sent, if the body is longer than 64 KiB or waits "
         "for 100 Continue); over HTTP/2 and HTTP/3 an upload's first body byte sent, so it says nothing about the "
-        "server. A third-party curl's own printed value is used as it is. Null for protocols that curl does not speak.",
-        when_completed(_CURL_START - ORIGIN),
+        "server. A third-party curl's own printed value is used as it is, so this counts from the start, and not from "
+        "the intended one. Null for protocols that curl does not speak.",
+        when_completed(_CURL_START - LOOKED_UP),
     ),
     Metric(
         "start-delay",
         "ns",
-        "From the instant at which the arrival process wanted the exchange to its start. Large where an open loop "
-        "finds every place taken (coordinated omission is this left out).",
-        since("start_ns", pl.col("intended_start_ns")),
+        "From the instant at which the arrival process wanted the exchange to its start, whatever its outcome. Large "
+        "where an open loop finds every place taken. It is part of the delays.",
+        WAITED,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from wirelab.metrics.base import COMPLETED, Metric, since, when_completed
+from wirelab.metrics.base import COMPLETED, ORIGIN, Metric, since, when_completed
 
 _SUBSCRIBER = ("trial", "client")
 _DELAY = since("end_ns", pl.col("start_ns"))
@@ -20,9 +20,9 @@ METRICS = (
     Metric(
         "delivery-delay",
         "ns",
-        "From the instant at which a message was published to that at which the subscriber's application had it: "
-        "publisher to subscriber, through the broker where there is one.",
-        when_completed(pl.when(pl.col("copies").is_not_null()).then(_DELAY)),
+        "From the instant at which a message was due to be published to that at which the subscriber's application had "
+        "it: publisher to subscriber, through the broker where there is one.",
+        when_completed(pl.when(pl.col("copies").is_not_null()).then(since("end_ns", ORIGIN))),
     ),
     Metric(
         "playout-lateness",

@@ -1,16 +1,22 @@
-"""The phases of an exchange. Those that happened add up to the time from its start to its end."""
+"""The phases of an exchange. Those that happened add up to the time from its intended start to its end."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from wirelab.metrics.base import Metric, since, when_completed
+from wirelab.metrics.base import LOOKED_UP, WAITED, Metric, since, when_completed
 
-_LOOKED_UP = pl.coalesce("name_lookup_ns", "start_ns")
 _CONNECTED = pl.coalesce("tcp_connect_ns", "name_lookup_ns", "start_ns")
 _PREPARED = pl.coalesce("handshake_ns", "tcp_connect_ns", "name_lookup_ns", "start_ns")
 
 METRICS = (
+    Metric(
+        "phase-wait-for-start",
+        "ns",
+        "From the intended start to the start: all places of an open loop were taken, or the client was late. Null of "
+        "an exchange that started when intended, as all do in a closed loop.",
+        when_completed(pl.when(WAITED > 0).then(WAITED)),
+    ),
     Metric(
         "phase-name-lookup",
         "ns",
@@ -22,7 +28,7 @@ METRICS = (
         "ns",
         "TCP's three-way handshake (RFC 9293, section 3.5) as the client sees it (curl's time_connect - "
         "time_namelookup). Null over QUIC, UDP and persistent connections.",
-        when_completed(since("tcp_connect_ns", _LOOKED_UP)),
+        when_completed(since("tcp_connect_ns", LOOKED_UP)),
     ),
     Metric(
         "phase-handshake",

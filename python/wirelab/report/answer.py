@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from wirelab.report.campaign import Campaign
@@ -9,12 +10,14 @@ from wirelab.report.grade import Reason, grouped
 from wirelab.report.model import Scenario, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.protocols import is_reference, is_secure, title
-from wirelab.report.smallest_median import programs, smallest_medians
+from wirelab.report.smallest_median import MOST_CONDITIONS, programs, smallest_medians
 from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.schema.estimates import ModeRecord
 from wirelab.schema.verdicts import ClaimRecord
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
+from wirelab.stats.machine.offered import OVERLOADED, overload_words
 
+NOT_COMPARED = "Delays grow without end and are not compared."
 _LESSER = {
     "limited": "on a link or machine of limited quality",
     "unusable": "on an unusable link or machine",
@@ -27,6 +30,7 @@ def answer(campaign: Campaign) -> list[Statement]:
     """Sentences, the most important first."""
     return [
         *_failures(campaign),
+        *_overloads(campaign),
         *_counts(campaign),
         *_verdicts(campaign),
         *smallest_medians(campaign),
@@ -53,6 +57,21 @@ def _failures(campaign: Campaign) -> Iterator[Statement]:
             where = f" in {len(lacking)} of {len(mine)} scenarios" if len(lacking) < len(mine) else ""
             why = campaign.unsupported[lacking[0]].rstrip(".")
             yield Statement(f"{series.label} was not measured{where}: {why}.", href="#outcomes")
+
+
+def _overloads(campaign: Campaign) -> Iterator[Statement]:
+    """Scenarios that were offered more than was served, with both rates; of many, how many of each protocol."""
+    found = [(scenario, record) for scenario in campaign.scenarios if (record := scenario.overload) is not None]
+    of_series = Counter(scenario.series for scenario in campaign.scenarios)
+    if len(found) <= MOST_CONDITIONS:
+        for scenario, record in found:
+            name = scenario.series.label if of_series[scenario.series] == 1 else scenario.name
+            more = [Statement(f"Fix: {record['cure']}.")] if record["cure"] else []
+            yield Statement(f"{name}: {overload_words(record)}. {NOT_COMPARED}", more, href="#offered")
+        return
+    for series, count in Counter(scenario.series for scenario, _ in found).items():
+        where = f"{count} of {of_series[series]} scenario{'s' * (of_series[series] > 1)}"
+        yield Statement(f"{series.label}: {OVERLOADED} in {where}. {NOT_COMPARED}", href="#offered")
 
 
 def _counts(campaign: Campaign) -> Iterator[Statement]:

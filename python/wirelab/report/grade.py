@@ -55,7 +55,7 @@ class Reason:
 
 
 def grade(campaign: Campaign) -> str:
-    """The worst flag of the links and of the endpoints' CPU waiting. A quick run is never conclusive."""
+    """The worst flag of the links, of the endpoints' CPU waiting and of overloads. A quick run is never conclusive."""
     if campaign.quick_run:
         return PREVIEW
     found = [each.flag for each in _flags(campaign.estimates)]
@@ -81,8 +81,8 @@ def graded(campaign: Campaign) -> str:
 
 
 def _of_scenarios(campaign: Campaign) -> Iterator[Grade]:
-    """The quality of each scenario with results: the worst of its links, of links that all share, and of its endpoints'
-    CPU waiting. Some have none.
+    """The quality of each scenario with results: the worst of its links, of links that all share, of its endpoints' CPU
+    waiting and of an overload. Some have none.
     """
     by_link: dict[str, list[Grade]] = {}
     for row in campaign.links:
@@ -95,6 +95,8 @@ def _of_scenarios(campaign: Campaign) -> Iterator[Grade]:
         found = [*by_link.get(scenario.plan.link_name, []), *shared]
         if (waits := scenario.estimates["endpoints"]) is not None:
             found.append(waits["flag"])
+        if scenario.overload is not None:
+            found.append(scenario.overload["flag"])
         if found:
             yield max(found, key=GRADES.index)
 
@@ -177,6 +179,10 @@ def _flags(estimates: Estimates) -> Iterator[_Flag]:
         if (waits := scenario["endpoints"]) is not None:
             size = (waits["share"] or 0.0) + (waits["steal"] or 0.0)
             yield _Flag(waits["flag"], MACHINE, scenario["name"], waits["why"], size, waits["cure"])
+        rates = scenario.get("offered")
+        if rates is not None and rates["flag"] != GRADES[0]:
+            size = 1 - rates["served_hz"] / rates["offered_hz"]
+            yield _Flag(rates["flag"], MACHINE, scenario["name"], rates["why"], size, rates["cure"])
 
 
 def _shared(estimates: Estimates) -> Iterator[_Flag]:

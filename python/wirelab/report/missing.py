@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from wirelab.report.model import Scenario
+from wirelab.report.model import Scenario, is_delay
 from wirelab.report.protocols import BUILTIN, describe
 from wirelab.schema import is_netem
 from wirelab.schema.estimates import Outcomes
+from wirelab.stats.machine.offered import OVERLOADED
 
 NOT_IN_FORCE = "a setting was not in force; section Emulation accuracy names it"
 NOTHING_ANSWERS = "its messages are sent and nothing answers them"
@@ -43,6 +44,11 @@ def _analysed(counts: Outcomes) -> int:
     return counts["trials"] - counts["failed_trials"] - counts["unsupported_trials"]
 
 
+def why_not_compared(scenario: Scenario) -> str:
+    """Why it is not shown next to others, or its delays are not."""
+    return OVERLOADED if scenario.plotted else NOT_IN_FORCE
+
+
 def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:
     """The protocols that a chart leaves out, each once with the reason; empty if there are none."""
     whose: dict[str, list[str]] = {}
@@ -56,6 +62,8 @@ def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:
 
 def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
     """The most general reason first."""
+    if scenario.overload is not None and is_delay(metric):
+        yield OVERLOADED
     client = scenario.plan.implementation.client
     described = describe(scenario.series.protocol)
     over_udp, secure = (described.transport == "udp", described.secure) if described else (False, False)

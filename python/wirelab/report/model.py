@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from wirelab.metrics.registry import DELAYS, UNTIMED
 from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit
 from wirelab.report.palette import Look
 from wirelab.schema.estimates import (
@@ -15,6 +16,7 @@ from wirelab.schema.estimates import (
     Messages,
     MetricRecord,
     NatRecord,
+    OfferedRecord,
     Outcomes,
     SettingInForce,
 )
@@ -106,6 +108,22 @@ class Scenario:
         return [] if self.estimates is None else self.estimates.get("settings", [])
 
     @property
+    def offered(self) -> OfferedRecord | None:
+        """The rates at which messages of an open loop came and were served; None of other workloads."""
+        return None if self.estimates is None else self.estimates.get("offered")
+
+    @property
+    def overload(self) -> OfferedRecord | None:
+        """The same if more was offered than was served, else None."""
+        return self.offered if self.offered is not None and not self.offered["keeps_up"] else None
+
+    def compared(self, metric: str) -> bool:
+        """Whether a metric of it is shown next to others: not if it does not match its levels, and nothing that takes
+        time if more was offered than was served. Counts are the same at any rate.
+        """
+        return self.plotted and (self.overload is None or metric_name(metric) in _UNTIMED)
+
+    @property
     def plotted(self) -> bool:
         """Whether charts show it: not if a library clamps or ignores a setting of its levels."""
         return all(row["in_force"] is not False for row in self.settings)
@@ -116,7 +134,9 @@ class Scenario:
         return {} if self.estimates is None else self.estimates["metrics"]
 
     def metric(self, name: str) -> MetricRecord | None:
-        """Everything estimated of a metric; None if nothing was."""
+        """Everything estimated of a metric; None if nothing was, and of delays that only grow."""
+        if self.overload is not None and is_delay(name):
+            return None
         return next((value for key, value in self.metrics.items() if metric_name(key) == metric_name(name)), None)
 
     def unit(self, metric: str) -> Unit:
@@ -179,6 +199,14 @@ def metric_name(name: str) -> str:
         if name.endswith(unit) and not name.startswith("wire-"):
             return name.removesuffix(unit)
     return name
+
+
+_DELAYS, _UNTIMED = frozenset(map(metric_name, DELAYS)), frozenset(map(metric_name, UNTIMED))
+
+
+def is_delay(metric: str) -> bool:
+    """Whether a metric is a time that passes."""
+    return metric_name(metric) in _DELAYS
 
 
 def makes_row(path: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wirelab.report.campaign import Campaign
-from wirelab.report.missing import NOT_IN_FORCE, why_missing
+from wirelab.report.missing import why_missing, why_not_compared
 from wirelab.report.model import Scenario, Series, metric_name
 from wirelab.report.numbers import Estimate
 from wirelab.report.protocols import is_reference
@@ -48,11 +48,11 @@ def _series(scenarios: Iterable[Scenario]) -> list[Series]:
 
 
 def ranked(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Application protocols with a value and with their settings in force, the smallest first."""
+    """Application protocols with a value that may be compared, the smallest first."""
     values = []
     for scenario in scenarios:
         found = value(campaign, scenario)
-        if is_reference(scenario.series.protocol) or not scenario.plotted:
+        if is_reference(scenario.series.protocol) or not scenario.compared(campaign.metric):
             continue
         if found is not None and found.point is not None:
             values.append((found.point, scenario))
@@ -62,8 +62,8 @@ def ranked(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[Scenario]:
 def above_time_out(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[Scenario]:
     """Scenarios in which so many exchanges timed out that the statistic is above the timeout."""
     statistic = key_of(campaign.statistic)
-    plotted = [scenario for scenario in scenarios if scenario.plotted]
-    return [scenario for scenario in plotted if scenario.above_s(campaign.metric, statistic) is not None]
+    compared = [scenario for scenario in scenarios if scenario.compared(campaign.metric)]
+    return [scenario for scenario in compared if scenario.above_s(campaign.metric, statistic) is not None]
 
 
 def unclear(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> list[Scenario]:
@@ -88,8 +88,8 @@ def why_unranked(campaign: Campaign, scenario: Scenario) -> str:
     """Why a scenario has no value of the statistic that ranks."""
     if scenario.key in campaign.unsupported:
         return f"not supported: {campaign.unsupported[scenario.key].rstrip('.')}"
-    if not scenario.plotted:
-        return NOT_IN_FORCE
+    if not scenario.compared(campaign.metric):
+        return why_not_compared(scenario)
     found, least = scenario.metric(campaign.metric), least_values(quantile_of(campaign.statistic))
     if found is not None and found["n"] < least:
         return f"it has {found['n']} of the {least:,} values that it needs"

@@ -57,6 +57,9 @@ def _wrong_end(row: Exchange, start_ns: int, end_ns: int, unanswered: str | None
     # The publication time of a lost message may be unknown.
     if row.outcome in _STAMPED_OUTCOMES and (row.start_ns < start_ns or row.end_ns > end_ns):
         return "start_ns and end_ns are not within the trial; instants are of CLOCK_MONOTONIC"
+    # Delays count from it, and a client that leaves it out is taken by its start.
+    if "intended_start_ns" in row.model_fields_set and row.intended_start_ns < start_ns:
+        return "intended_start_ns is before the trial; instants are of CLOCK_MONOTONIC"
     return None
 
 

@@ -250,6 +250,60 @@ class EndpointWaits(TypedDict):
 
 
 @document
+class EndUse(TypedDict):
+    """How busy an endpoint was, from the first exchange's start to the last one's end."""
+
+    cpu: float | None
+    """CPUs that it used beyond its idle cost: 1 is one CPU all the time. Null if not counted."""
+    waited: float | None
+    """Time for which its threads were ready and had no CPU, as a fraction of that time. Null if not counted."""
+
+
+@document
+class GrowthParts(TypedDict):
+    """Where the delays of a scenario grow, as fractions of the whole growth."""
+
+    places: float | None
+    """In the wait while all places were taken; null if the client does not say when one was free."""
+    late: float | None
+    """In the wait with a free place: the client was late. Null likewise."""
+    inside: float
+    """From the start to the end of messages."""
+
+
+OfferedLimit = Literal["none", "client", "places", "protocol", "server", "link", "not known"]
+"""What limits the rate at which messages are served."""
+
+
+@document
+class OfferedRecord(TypedDict):
+    """Messages of an open loop: the rate at which they came, and that at which they were served."""
+
+    offered_hz: float
+    """Messages a second that were due, of all clients; those to several subscribers count once."""
+    served_hz: float
+    """Messages a second that were served: the offered rate over 1 and `slope`, and the offered rate if it keeps up."""
+    slope: EstimateRecord
+    """Growth of the delay in s for each second of intended starts."""
+    keeps_up: bool
+    """False if delays grow by more than 0.05 s a second, by the interval of `slope` or by that of each trial. Delays
+    of such a scenario are not compared.
+    """
+    limit: OfferedLimit
+    """What limits the rate that is served; `none` if it keeps up. `places` are those of `concurrency`."""
+    why: str
+    """How that is known, as half a sentence; empty if it keeps up."""
+    cure: str | None
+    """What to do about it; null without."""
+    flag: Grade
+    """`unusable` if our own client limits, or a server without a CPU."""
+    ends: dict[End, EndUse]
+    """How busy each endpoint was."""
+    growth: NotRequired[GrowthParts]
+    """Only if it does not keep up."""
+
+
+@document
 class CpuLimit(TypedDict):
     """The effect of a CPU limit of a host."""
 
@@ -493,6 +547,8 @@ class AnalysedScenario(TypedDict):
     """Only with background traffic: the mean over trials of what it delivered."""
     energy: NotRequired[EnergyOfScenario]
     """Only with a radio."""
+    offered: NotRequired[OfferedRecord]
+    """Only of an open loop, with 10 messages or more in a trial."""
 
 
 @document

@@ -54,10 +54,12 @@ class Exchange(Border):
 
 
 class RequestExchange(Exchange):
-    """A row of `request-response` or `telemetry`. Only a program run once for each exchange has these columns."""
+    """A row of `request-response` or `telemetry`. Only a program run once for each exchange has the first two."""
 
     curl_starttransfer_ns: Unsigned | None = None
     program_end_ns: Unsigned | None = None
+    place_ns: Unsigned | None = None
+    """When one of the `concurrency` places was free for it; null in a closed loop, or if its client does not say."""
 
 
 class MessageExchange(Exchange):

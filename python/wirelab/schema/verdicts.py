@@ -109,7 +109,9 @@ class ChoiceVerdict(TypedDict):
     verdict: Verdict
     """The verdict at these levels."""
     missing: bool
-    """Inconclusive because a scenario was not run with these levels, or with a setting that was not in force."""
+    """Inconclusive because a scenario was not run with these levels, or with a setting that was not in force, or was
+    offered more than it served.
+    """
     link: VerdictQuality | None
     """Quality of what the verdict rests on."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from wirelab.errors import Where, WirelabError
+from wirelab.metrics.registry import UNTIMED
 from wirelab.metrics.tables import write_table
 from wirelab.schema import Clock
 from wirelab.schema.estimates import (
@@ -26,6 +27,7 @@ from wirelab.schema.estimates import (
     LedgerRecord,
     MetricRecord,
     NatRecord,
+    OfferedRecord,
     SettingInForce,
 )
 from wirelab.schema.plan import Scenario
@@ -45,6 +47,7 @@ from wirelab.stats.link.certificates import link_certificates, with_certificates
 from wirelab.stats.link.report import lateness_by_lane, links, replay
 from wirelab.stats.machine.cpu_limits import cpu_limits
 from wirelab.stats.machine.endpoint_waits import endpoint_waits, waits_by_scenario
+from wirelab.stats.machine.offered import offered, overloads
 from wirelab.stats.nat import nat_responses
 from wirelab.stats.notes import limits
 from wirelab.stats.settings_in_force import settings_in_force
@@ -98,11 +101,12 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
         measured = list(dataset.measured(scenario.key))
         record = _scenario(dataset, scenario, measured, used)
         scenarios.append(record)
+        keeps_up = not overloads([record])
         for one in measured:
             if (method := exact.repeats(dataset, scenario, one)) is not None:
                 exact.mark(record["metrics"][one.metric.name], method)
                 repeated[one.metric.name, scenario.key] = method
-            if one.metric.name in compared:
+            if one.metric.name in compared and (keeps_up or one.metric.name in UNTIMED):
                 sides[one.metric.name, scenario.key] = _side(dataset, scenario.key, one)
     certificates = link_certificates(dataset)
     rows = with_certificates(links(dataset), certificates)
@@ -157,13 +161,15 @@ class _Used:
     background: dict[str, EstimateRecord]
     radio: EnergyModel | None
     energies: dict[str, EnergyOfScenario]
+    offered: dict[str, OfferedRecord]
 
     @classmethod
     def of(cls, dataset: Dataset) -> _Used:
         radio, energies = radio_energies(dataset)
+        waits = endpoint_waits(dataset)
         return cls(
-            endpoint_waits(dataset), cpu_limits(dataset), ledgers(dataset), settings_in_force(dataset),
-            nat_responses(dataset), background(dataset), radio, energies,
+            waits, cpu_limits(dataset), ledgers(dataset), settings_in_force(dataset),
+            nat_responses(dataset), background(dataset), radio, energies, offered(dataset, waits),
         )  # fmt: skip
 
 
@@ -195,6 +201,8 @@ def _scenario(dataset: Dataset, scenario: Scenario, measured: list[Measured], us
         record["background_bps"] = used.background[key]
     if key in used.energies:
         record["energy"] = used.energies[key]
+    if key in used.offered:
+        record["offered"] = used.offered[key]
     return record
 
 

@@ -11,6 +11,7 @@ from wirelab.schema.estimates import AnalysedScenario, LinkRecord
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.horizon import MOST_OF_A_MEAN, counted_at
 from wirelab.stats.link.grade import GRADES
+from wirelab.stats.machine.offered import overloads
 from wirelab.stats.settings_in_force import not_in_force
 
 FEW_TRIALS = 5
@@ -68,6 +69,11 @@ def limits(
         )
     yield from _disturbed(dataset)
     yield from _not_checked(dataset)
+    if slow := overloads(scenarios):
+        yield (
+            f"More was offered than was served in {len(slow)} of {_scenarios(scenarios)}: their delays grow as long as "
+            "a trial lasts, and are not compared."
+        )
     flagged = sum(row["flag"] in GRADES[1:] for row in link_rows)
     if flagged:
         are = "are" if flagged > 1 else "is"

@@ -157,6 +157,7 @@ impl Row for Exchange {
                 maybe!(rows, program_end_ns, UInt64Array, |row| {
                     row.request().and_then(|columns| columns.program_end_ns)
                 }),
+                maybe!(rows, place_ns, UInt64Array, |row| row.request().and_then(|columns| columns.place_ns)),
             ],
             Extension::Message(_) => {
                 vec![maybe!(rows, copies, UInt32Array, |row| row.message().and_then(|columns| columns.copies))]

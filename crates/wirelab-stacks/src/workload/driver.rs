@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all, try_join_all};
 use tokio::sync::Mutex;
-use wirelab_schema::{ConnectionPolicy, Device, Exchange, Outcome, RequestResponse};
+use wirelab_schema::{ConnectionPolicy, Device, Exchange, Extension, Outcome, RequestResponse};
 
 use super::schedule::{Due, Schedule};
 use super::{AFTER_TIMEOUT, Client, RECONNECT, Work};
@@ -154,20 +154,24 @@ impl<C: Client> Driver<'_, C> {
         loop {
             let next = self.schedule.lock().await.as_mut().and_then(Schedule::next);
             let Some((index, due)) = next else { return Ok(()) };
-            let intended_start_ns = match due {
-                Due::Now => None,
+            let free_ns = self.clock.now_ns();
+            let (intended_start_ns, place_ns) = match due {
+                Due::Now => (None, None),
                 Due::At(instant_ns) => {
                     self.clock.sleep_until(instant_ns).await;
-                    Some(instant_ns)
+                    (Some(instant_ns), Some(free_ns))
                 }
                 Due::AfterRest { interval_ns } => {
                     self.rest(interval_ns).await?;
-                    None
+                    (None, None)
                 }
             };
             let mut attempt = self.begin(index, intended_start_ns);
             attempt.exchange.client = self.number;
             let (mut exchange, to_close) = self.carry_out(attempt).await;
+            if let Extension::Request(columns) = &mut exchange.extension {
+                columns.place_ns = place_ns;
+            }
             if exchange.outcome == Outcome::Completed && !self.is_answered {
                 exchange.outcome = Outcome::Sent;
             }

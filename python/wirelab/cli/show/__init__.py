@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -141,6 +141,7 @@ def _one(rows: pl.DataFrame, metric: str, *, slowest: bool) -> pl.DataFrame:
     """The slowest exchange (one that timed out before any other), or the completed one nearest to the median."""
     import polars as pl
 
+    from wirelab.metrics.base import WAITED
     from wirelab.metrics.registry import EXCHANGE_METRICS
 
     column = next((m.column for m in EXCHANGE_METRICS if m.name == metric), "end_to_end_delay_ns")
@@ -148,7 +149,7 @@ def _one(rows: pl.DataFrame, metric: str, *, slowest: bool) -> pl.DataFrame:
         took = (
             pl.when(pl.col("outcome") == "completed")
             .then(pl.col(column))
-            .otherwise(pl.col("end_ns") - pl.col("start_ns"))
+            .otherwise(pl.col("end_ns") - pl.col("start_ns") + WAITED)
         )
         return rows.sort(took, descending=True, nulls_last=True).head(1)
     return rows.drop_nulls(column).sort((pl.col(column) - pl.col(column).median()).abs()).head(1)
@@ -173,7 +174,7 @@ def _show(campaign: Path, plan: Plan, trial: str, exchanges: pl.DataFrame) -> No
         console.print(energy)
     for record in records if len(records) == 1 else []:
         lasted = (record["end_ns"] - record["start_ns"]) / 1e6
-        console.print(f"exchange {record['index']}, {record['outcome']} after {lasted:.3f} ms\n")
+        console.print(f"exchange {record['index']}, {record['outcome']} after {lasted:.3f} ms{_waited(record)}\n")
     origin = min([r["start_ns"] for r in records] or [p["arrival_ns"] for p in packets] or [0])
     proxied = scenario is not None and scenario.origin is not None
     for line in packet_diagram(packets, records, origin, ("client", PROXY if proxied else SERVER)):
@@ -184,6 +185,12 @@ def _show(campaign: Path, plan: Plan, trial: str, exchanges: pl.DataFrame) -> No
     console.print(f"\n{link}, during the same time")
     for line in packet_diagram(behind, [], origin, ends):
         console.print(line)
+
+
+def _waited(record: dict[str, Any]) -> str:
+    """How long it had waited for its start; empty in a closed loop."""
+    waited_ns = record["start_ns"] - (record["intended_start_ns"] or record["start_ns"])
+    return f", started {waited_ns / 1e6:.3f} ms later than intended" if waited_ns > 0 else ""
 
 
 def _write_archive(campaign: Path, plan: Plan, trial: str, loads: pl.DataFrame, file: Path) -> None:

@@ -14,6 +14,7 @@ from wirelab.report.sections.common import by_choices, completed_cell, grade_cel
 from wirelab.schema.estimates import ComparisonRecord, EstimateRecord
 from wirelab.statistic import MEAN, MEDIAN
 from wirelab.stats.compare.link_error import quality_of
+from wirelab.stats.machine.offered import OVERLOADED
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -41,7 +42,14 @@ def section(campaign: Campaign) -> Section | None:
     )
     why = comparison_reasons(comparisons)
     graded = [Items([f"Quality {words}" for words in why])] if why else []
-    return Section("comparisons", "Comparisons", [Prose(note), *graded, *by_choices(campaign, build)])
+    notes = [Prose(note), *graded, *_left_out(campaign)]
+    return Section("comparisons", "Comparisons", [*notes, *by_choices(campaign, build)])
+
+
+def _left_out(campaign: Campaign) -> list[Block]:
+    """The scenarios that nothing is compared with."""
+    names = [scenario.name for scenario in campaign.scenarios if scenario.overload is not None]
+    return [Prose(f"Delays and energies not compared, since {OVERLOADED}: {'; '.join(names)}.")] if names else []
 
 
 def _family(comparisons: Sequence[ComparisonRecord]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 import numpy as np
 import polars as pl
@@ -23,6 +24,7 @@ from wirelab.report.sections.common import (
     metric_words,
     series_cell,
 )
+from wirelab.stats.machine.offered import OVERLOADED
 
 QUANTILES = {"0.05": 0.05, "0.25": 0.25, "median": 0.5, "0.75": 0.75, "0.95": 0.95, "0.99": 0.99}
 
@@ -67,15 +69,15 @@ def _blocks(
     prefix: str,
     delays: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]],
 ) -> list[Block]:
-    mine = [delays[scenario.key] for scenario in group.scenarios if scenario.key in delays and scenario.plotted]
+    mine = [delays[scenario.key] for scenario in group.scenarios if scenario.key in delays and scenario.compared(campaign.metric)]
     domain = log_domain(np.concatenate([d[[0, -1]] for d in mine]), 0.02) if mine else None
     if domain is None:
-        return [Prose("No exchange completed here, so there is no delay to draw.")]
+        return [Prose(f"There is no delay to draw here: {_nothing(group.scenarios)}.")]
     blocks: list[Block] = []
     for i, condition in enumerate(group.conditions):
         samples = [s for s in (_sample(campaign.metric, scenario, delays) for scenario in condition.scenarios) if s]
         if not samples:
-            blocks.append(Prose(f"{condition.label}: no exchange completed, so there is no delay to draw."))
+            blocks.append(Prose(f"{condition.label}: there is no delay to draw: {_nothing(condition.scenarios)}."))
             continue
         where = f"{metric_words(campaign.metric)}, {condition.label}"
         left = Figure(
@@ -92,11 +94,15 @@ def _blocks(
     return blocks
 
 
+def _nothing(scenarios: Iterable[Scenario]) -> str:
+    return OVERLOADED if any(scenario.overload for scenario in scenarios) else "no exchange completed"
+
+
 def _sample(
     metric: str, scenario: Scenario, delays: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]
 ) -> Sample | None:
     values = delays.get(scenario.key)
-    if values is None or not scenario.plotted:
+    if values is None or not scenario.compared(metric):
         return None
     exchanges = max(scenario.exchanges, len(values))
     marks = []
@@ -117,9 +123,8 @@ def _quantiles(metric: str, condition: Condition) -> Table:
     few = {"0.99": "fewer than 1,000 values"}
     rows = []
     for scenario in condition.scenarios:
-        cells = [
-            estimate(scenario.estimate(metric, q), MILLISECONDS, few.get(q, "fewer than 100 values")) for q in QUANTILES
-        ]
+        whys = {q: OVERLOADED if scenario.overload else few.get(q, "fewer than 100 values") for q in QUANTILES}
+        cells = [estimate(scenario.estimate(metric, q), MILLISECONDS, why) for q, why in whys.items()]
         values = scenario.metric(metric)
         rows.append(
             [

@@ -54,7 +54,7 @@ def _blocks(
     name = words_of(campaign.statistic) if statistic == key_of(campaign.statistic) else statistic
     marks = []
     for condition, scenario in group.pairs:
-        if not scenario.plotted:
+        if not scenario.compared(campaign.metric):
             continue
         value = scenario.estimate(campaign.metric, statistic)
         if (above_s := scenario.above_s(campaign.metric, statistic)) is not None:

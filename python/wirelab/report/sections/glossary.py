@@ -25,6 +25,11 @@ TERMS = (
         "The range that resampling the trials, then the exchanges within them, gives at the level of the table. "
         "[61, 63] means that values outside would surprise.",
     ),
+    (
+        "Offered, served",
+        "Messages a second of an open loop: those that were due, and those that were served. If more is offered than "
+        "is served, delays grow as long as a trial lasts.",
+    ),
     ("Configured, measured", "What the link was configured to do, and what it did according to its own packet log."),
     (
         "Quality",

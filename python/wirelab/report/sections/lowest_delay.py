@@ -90,7 +90,7 @@ def _maps(campaign: Campaign, axes: _Axes, scenarios: Sequence[Scenario]) -> dic
     """The cells of each combination of the other factors, in the order of the plan."""
     found: dict[Levels, dict[tuple[str, str], list[Scenario]]] = {}
     others = [path for path in _varied(campaign) if path not in (axes.across, axes.down)]
-    for scenario in filter(lambda scenario: scenario.plotted, scenarios):
+    for scenario in filter(lambda scenario: scenario.compared(campaign.metric), scenarios):
         for point in scenario.points:
             rest = tuple((path, str(point[path])) for path in others if path in point)
             x, y = (level_words(path, str(point.get(path, ""))) for path in (axes.across, axes.down))

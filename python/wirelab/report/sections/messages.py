@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, number
 from wirelab.report.campaign import Campaign
+from wirelab.report.missing import why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import MILLISECONDS, interval
@@ -36,9 +37,9 @@ def section(campaign: Campaign) -> Section | None:
         return [table] if rows else []
 
     note = (
-        "Delivery delay is from the publisher's application to the subscriber's, on one clock. Lost: never arrived; a "
-        "message after the timeout counts as timed out, not as lost. A player stalls if a message is missing at its "
-        "playout time; successive late messages are one stall."
+        "Delivery delay is from the instant at which a message was due at the publisher's application to its arrival at "
+        "the subscriber's, on one clock. Lost: never arrived; a message after the timeout counts as timed out, not as "
+        "lost. A player stalls if a message is missing at its playout time; successive late messages are one stall."
     )
     return Section("messages", "Messages", [Prose(note), *by_choices(campaign, build)])
 
@@ -65,5 +66,5 @@ def _bad(count: int) -> Cell:
 def _time(scenario: Scenario, metric: str, statistic: str) -> Cell:
     estimate = scenario.estimate(metric, statistic)
     if estimate is None or estimate.point is None:
-        return dash("no estimate" if estimate is None else estimate.method)
+        return dash(why_missing(scenario, metric, "no estimate") if estimate is None else estimate.method)
     return Cell(interval(estimate, MILLISECONDS))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from wirelab.report.blocks import Block, Column, Figure, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import OWN_SCALE, Bar, bars
-from wirelab.report.missing import NOT_IN_FORCE, not_drawn, why_missing
+from wirelab.report.missing import not_drawn, why_missing, why_not_compared
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS
 from wirelab.report.sections.common import (
@@ -17,15 +19,17 @@ from wirelab.report.sections.common import (
     scenario_cells,
 )
 
+WAIT = "phase-wait-for-start"
 PHASES = {
+    WAIT: "wait for the start",
     "phase-name-lookup": "name lookup",
     "phase-connect": "TCP connect",
     "phase-handshake": "TLS or QUIC handshake",
     "phase-wait": "wait for the response",
     "phase-transfer": "transfer",
 }
-PARTS = {words: slot for slot, words in enumerate(PHASES.values())}
-"""The parts of a bar, with their colours."""
+SLOTS = {phase: slot for slot, phase in enumerate([*list(PHASES)[1:], WAIT])}
+"""Their colours."""
 UNSEEN = "the phase did not happen or was not seen"
 PROXY = {"proxy-time": "at the proxy", "origin-time": "of this, waiting for the origin"}
 
@@ -42,32 +46,42 @@ def section(campaign: Campaign) -> Section | None:
     )
     if any(scenario.metric("proxy-time") for scenario in campaign.scenarios):
         note += " With a proxy, the wait includes its time with the request, and the origin's."
-    return Section(
-        "phases", "Phases of an exchange", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)]
-    )
+    shown = [phase for phase in PHASES if phase != WAIT or any(each.metric(WAIT) for each in campaign.scenarios)]
+
+    def build(group: Choices, prefix: str) -> list[Block]:
+        return _blocks(group, prefix, shown)
+
+    blocks = by_choices(campaign, build)
+    return Section("phases", "Phases of an exchange", [Prose(note), parts_legend(_slots(shown)), *blocks])
 
 
-def _blocks(group: Choices, prefix: str) -> list[Block]:
+def _slots(phases: Iterable[str]) -> dict[str, int]:
+    """The parts of a bar, with their colours."""
+    return {PHASES[phase]: SLOTS[phase] for phase in phases}
+
+
+def _blocks(group: Choices, prefix: str, phases: Sequence[str]) -> list[Block]:
     drawn, rows, left_out = [], [], []
     for condition, scenario in group.pairs:
-        medians = [scenario.estimate(phase, "median") for phase in PHASES]
+        medians = [scenario.estimate(phase, "median") for phase in phases]
         parts = [m.point * 1e3 if m is not None and m.point is not None else None for m in medians]
         link = scenario.plan.link_name
-        if scenario.plotted:
+        if scenario.compared(WAIT):
             drawn.append(Bar(condition.label, scenario.series.label, parts, link))
         else:
-            left_out.append((scenario, NOT_IN_FORCE))
-        if scenario.plotted and not any(parts):
+            left_out.append((scenario, why_not_compared(scenario)))
+        if scenario.compared(WAIT) and not any(parts):
             left_out.append((scenario, why_missing(scenario, "phase-wait", UNSEEN)))
         cells = [
             estimate(m, MILLISECONDS, why_missing(scenario, phase, UNSEEN))
-            for phase, m in zip(PHASES, medians, strict=True)
+            for phase, m in zip(phases, medians, strict=True)
         ]
         rows.append([*scenario_cells(condition, scenario), *cells, completed_cell(scenario)])
-    columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in PHASES.values()), COMPLETED]
+    slots = _slots(phases)
+    columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in slots), COMPLETED]
     table = Table("Median of each phase", columns, rows, row_headers=2)
     label = "Median phases of each scenario as stacked bars"
-    svg = bars(f"{prefix}-phases", label, drawn, PARTS, "ms")
+    svg = bars(f"{prefix}-phases", label, drawn, slots, "ms")
     tables = [table, *_proxy(group)]
     return [Figure("", label, not_drawn(left_out), svg, tables)] if svg else list(tables)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wirelab.metrics.base import WAITED
 from wirelab.schema.campaign import JOURNAL, read_journal
 from wirelab.schema.estimates import AnalysedScenario, EndpointWaits, Grade
 from wirelab.stats.dataset import Dataset
@@ -95,7 +96,9 @@ def _busy_ns() -> pl.Expr:
     """The duration of an exchange, or the wait until its timeout."""
     import polars as pl
 
-    return pl.coalesce("end_to_end_delay_ns", pl.col("end_ns") - pl.col("start_ns"), pl.lit(0))
+    # A wait before the start keeps no endpoint busy.
+    delay_ns = pl.col("end_to_end_delay_ns") - WAITED
+    return pl.coalesce(delay_ns, pl.col("end_ns") - pl.col("start_ns"), pl.lit(0))
 
 
 def _judged(trials: pl.DataFrame, jobs: int) -> EndpointWaits:

@@ -133,6 +133,24 @@ async fn a_late_open_loop_exchange_keeps_its_intended_start() {
     assert_eq!(spans(&rows), [(0, 50), (51, 66), (67, 82)]);
 }
 
+/// When each exchange had a place, in ms from the first intended start.
+fn places(rows: &[Exchange]) -> Vec<Option<i64>> {
+    let origin = rows[0].intended_start_ns as i64;
+    let place_ns = |row: &Exchange| row.request().and_then(|columns| columns.place_ns);
+    rows.iter().map(|row| place_ns(row).map(|place_ns| (place_ns as i64 - origin) / MS as i64)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_without_a_place_says_when_it_got_one() {
+    let arrival = ArrivalSpec::Fixed { rate_hz: 50.0 };
+    let taken = rows(RequestResponse { arrival: arrival.clone(), ..workload(3) }, answers(&[Some(45)])).await;
+    assert_eq!(places(&taken), [0, 51, 67].map(Some), "no place was free at 20 and 40 ms");
+    let free = rows(RequestResponse { arrival, ..workload(3) }, Scripted::default()).await;
+    assert_eq!(places(&free), [0, 16, 36].map(Some), "the place waited for the message");
+    let closed = rows(workload(2), Scripted::default()).await;
+    assert_eq!(places(&closed), [None, None]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_device_computes_for_each_connection_and_each_message() {
     let device = Some(Device { message_ns: 3 * MS, handshake_ns: 20 * MS, ..Device::default() });
