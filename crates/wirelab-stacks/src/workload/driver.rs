@@ -154,10 +154,10 @@ impl<C: Client> Driver<'_, C> {
         loop {
             let next = self.schedule.lock().await.as_mut().and_then(Schedule::next);
             let Some((index, due)) = next else { return Ok(()) };
-            let free_ns = self.clock.now_ns();
             let (intended_start_ns, place_ns) = match due {
                 Due::Now => (None, None),
                 Due::At(instant_ns) => {
+                    let free_ns = self.clock.now_ns();
                     self.clock.sleep_until(instant_ns).await;
                     (Some(instant_ns), Some(free_ns))
                 }
