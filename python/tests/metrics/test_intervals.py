@@ -37,7 +37,9 @@ def logged(*packets: tuple[int, int | None], rested_ns: int = 0) -> list[Logged]
 
 
 def times(found: list[int | None], packets: list[Logged], of: int) -> list[list[int]]:
-    return [[p.packet.time_ns for p, owner in zip(packets, found, strict=True) if owner == place] for place in range(of)]
+    return [
+        [p.packet.time_ns for p, owner in zip(packets, found, strict=True) if owner == place] for place in range(of)
+    ]
 
 
 def asking(arrival: ArrivalSpec, connection: ConnectionPolicy | None = None, **more: Any) -> RequestResponse:
@@ -65,7 +67,10 @@ def cut(found: list[Part]) -> list[tuple[str, int | None, float]]:
 
 
 def test_a_packet_belongs_to_the_latest_exchange_of_its_connection() -> None:
-    kept, packets = rows((1, 100), (1, 200), (2, 150)), logged((90, 1), (100, 1), (160, 1), (160, 2), (200, 1), (900, 1))
+    kept, packets = (
+        rows((1, 100), (1, 200), (2, 150)),
+        logged((90, 1), (100, 1), (160, 1), (160, 2), (200, 1), (900, 1)),
+    )
     found = owners(kept, packets, by_time=False)
     assert times(found, packets, 3) == [[90, 100, 160], [200, 900], [160]]
 

@@ -179,7 +179,9 @@ def test_a_month_of_silence_pays_for_its_updates() -> None:
     psm_w = radio.machine.states(radio.values("typical"))["psm"].watts
     for each in days[1:]:
         assert each.joules.typical > 86_400 * psm_w
-        assert each.states["setup"].seconds == pytest.approx(updates[0].end_ns / NS - updates[0].start_ns / NS, rel=1e-6)
+        assert each.states["setup"].seconds == pytest.approx(
+            updates[0].end_ns / NS - updates[0].start_ns / NS, rel=1e-6
+        )
 
 
 def test_a_message_within_the_tail_of_the_one_before_has_no_wake() -> None:

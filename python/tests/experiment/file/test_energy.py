@@ -91,7 +91,7 @@ def test_a_radio_input_is_not_a_factor(tmp_path: Path) -> None:
         (
             RADIO,
             'interval = "10 min"',
-            "9:1: energy.interval: is the workload's (\"10 min\")\nhint: [workload] interval = \"10 min\"",
+            '9:1: energy.interval: is the workload\'s ("10 min")\nhint: [workload] interval = "10 min"',
         ),
         (RADIO, 'radios.nb-iott = "nrf9160-nbiot"', "9:1: energy.radios.nb-iott: no such link\nhint: did you mean"),
         (RADIO, 'radios.nb-iot = "nrf9160"', "9:1: energy.radios.nb-iot.radio: unknown radio 'nrf9160'"),
