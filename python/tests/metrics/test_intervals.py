@@ -53,8 +53,9 @@ def due(at_s: float, index: int = 0, **given: Any) -> dict[str, Any]:
     """A message that was sent when it was due, 1 ms after its connection was open."""
     at_ns = round(at_s * S)
     return {
-        "client": 0, "index": index, "intended_start_ns": at_ns, "start_ns": at_ns, "request_start_ns": at_ns + S // 1000,
-        "outcome": "completed", "connection_reused": False, "local_port": 1, **given,
+        "client": 0, "index": index, "intended_start_ns": at_ns, "start_ns": at_ns,
+        "request_start_ns": at_ns + S // 1000, "outcome": "completed", "connection_reused": False,
+        "local_port": 1, **given,
     }  # fmt: skip
 
 
