@@ -1,4 +1,4 @@
-import itertools
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -146,7 +146,7 @@ def test_a_partition_has_the_time_and_the_energy_of_the_whole(
         assert sum(each.at_bounds[bound] for each in parts) == pytest.approx(joules, rel=1e-9, abs=1e-12)
     assert sorted((each for part in parts for each in part.packets), key=str) == sorted(packets, key=str)
     joined = [each for part in parts for each in part.timeline]
-    assert all(one.end_ns == other.start_ns for one, other in itertools.pairwise(joined))
+    assert all(one.end_ns == other.start_ns for one, other in pairwise(joined))
     for part, start_ns, end_ns in zip(parts, [0, *cuts], cuts, strict=False):
         assert all(start_ns <= each.start_ns < each.end_ns <= end_ns for each in part.timeline)
 
