@@ -43,7 +43,7 @@ def campaign(
     write_campaign(folder, protocols=protocols, links=("lossless",), uploads=("30 B",), trials=trials, exchanges=20)
     document = json.loads((folder / "plan.json").read_text())
     for each in document["scenarios"]:
-        each |= scenario or {}
+        each.update(scenario or {})
         each["workload"] |= {**FIXED, **(workload or {})}
         if each["workload"]["kind"] == "pubsub":
             names = ("kind", "message_bytes", "messages", "subscribers", "timeout_ns", "arrival")

@@ -69,7 +69,11 @@ def _blocks(
     prefix: str,
     delays: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]],
 ) -> list[Block]:
-    mine = [delays[scenario.key] for scenario in group.scenarios if scenario.key in delays and scenario.compared(campaign.metric)]
+    mine = [
+        delays[scenario.key]
+        for scenario in group.scenarios
+        if scenario.key in delays and scenario.compared(campaign.metric)
+    ]
     domain = log_domain(np.concatenate([d[[0, -1]] for d in mine]), 0.02) if mine else None
     if domain is None:
         return [Prose(f"There is no delay to draw here: {_nothing(group.scenarios)}.")]

@@ -96,9 +96,7 @@ class Limit(NamedTuple):
 
 def _is_open(workload: WorkloadSpec) -> bool:
     """Whether messages come at their own times, and not when the ones before have ended."""
-    return isinstance(workload, Stream) or not (
-        isinstance(workload, PageLoads) or isinstance(workload.arrival, Closed)
-    )
+    return isinstance(workload, Stream) or not (isinstance(workload, PageLoads) or isinstance(workload.arrival, Closed))
 
 
 def _record(
