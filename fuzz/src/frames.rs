@@ -1,5 +1,5 @@
 //! Frames of any bytes and size through a slot's link: every one is carried, dropped or held, the log tells each, its replay agrees, and what tells
-//! flows apart needs no more of a packet than is logged.
+//! flows apart needs no more of a packet than is logged. The link rests when a frame asks for it.
 
 use std::time::Duration;
 
@@ -29,13 +29,15 @@ pub fn check(bytes: &[u8]) {
     let _ = try_check(&mut Unstructured::new(bytes));
 }
 
-/// Packets with and without fragments, extension headers, errors that quote others, and bytes that are not a packet; of IPv4 and IPv6.
+/// Packets with and without fragments, extension headers, errors that quote others, a request to rest between two others, and bytes that are not a
+/// packet; of IPv4 and IPv6.
 pub fn seeds() -> Vec<Vec<u8>> {
     let packets: Vec<Vec<u8>> = PACKETS.iter().map(|packet| from_hex(packet)).collect();
     let one_by_one =
         packets.iter().flat_map(|packet| (0..mutate::links().len()).map(|link| trial(link as u8, &[packet])));
     let all = (0..mutate::links().len()).map(|link| trial(link as u8, &packets.iter().collect::<Vec<_>>()));
-    one_by_one.chain(all).collect()
+    let rests = (0..mutate::links().len()).map(|link| rest(link as u8, &packets[0]));
+    one_by_one.chain(all).chain(rests).collect()
 }
 
 /// A packet log of a trial with these frames; nothing if the bytes do not describe a trial.
@@ -63,6 +65,9 @@ const PACKETS: [&str; 14] = [
     "0000000000000000000000000000000000000000",
 ];
 
+/// UDP to port 9: rest for 10 s once the link was silent for 1 us.
+const REQUEST: &str = "4500003400010000401100000a4d00010a4d00021388000900200000 574c524553540001 00000002540be400 00000000000003e8";
+
 fn from_hex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.chars().filter_map(|digit| digit.to_digit(16)).collect();
     digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | *digit as u8)).collect()
@@ -70,15 +75,22 @@ fn from_hex(text: &str) -> Vec<u8> {
 
 /// In the order in which [`play`] takes it.
 fn trial(link: u8, packets: &[&Vec<u8>]) -> Vec<u8> {
-    let mut bytes = vec![link, 0, 96];
-    for (index, packet) in packets.iter().enumerate() {
-        let ether_type: [u8; 2] = if packet[0] >> 4 == 6 { [0x86, 0xdd] } else { [8, 0] };
-        let length = (ETHERNET_BYTES + packet.len()) as u16;
-        bytes.extend([index as u8 % 2, 50, 0]);
-        bytes.extend(length.to_le_bytes());
-        bytes.extend([[2; 12].as_slice(), &ether_type, packet].concat());
-    }
-    bytes
+    let frames = packets.iter().enumerate().map(|(index, packet)| framed(index as u8 % 2, 50, packet));
+    [vec![link, 0, 96], frames.collect::<Vec<_>>().concat()].concat()
+}
+
+/// A packet, a request, and 65 ms later the packet again.
+fn rest(link: u8, packet: &[u8]) -> Vec<u8> {
+    let frames = [framed(0, 50, packet), framed(0, 50, &from_hex(REQUEST)), framed(0, 65_000, packet)];
+    [vec![link, 0, 96], frames.concat()].concat()
+}
+
+/// A packet that comes at this port so many microseconds after the one before.
+fn framed(port: u8, after_us: u16, packet: &[u8]) -> Vec<u8> {
+    let ether_type: [u8; 2] = if packet[0] >> 4 == 6 { [0x86, 0xdd] } else { [8, 0] };
+    let length = (ETHERNET_BYTES + packet.len()) as u16;
+    let head = [&[port][..], &after_us.to_le_bytes(), &length.to_le_bytes()].concat();
+    [&head[..], &[2; 12], &ether_type, packet].concat()
 }
 
 fn try_check(input: &mut Unstructured<'_>) -> Result<()> {
@@ -110,7 +122,7 @@ fn play(input: &mut Unstructured<'_>) -> Result<(SlotReport, Vec<u8>)> {
     let mut now = Instant::from_nanos(1_000_000_000);
     let flows = tells_flows_apart.then(Flows::default);
     let carried = Carried { sides: Sides::PAIR, lead };
-    let mut trial = Trial::new(Box::new(link), carried, Some(log), header_bytes, None, flows, now);
+    let mut trial = Trial::new(Box::new(link), carried, Some(log), header_bytes, None, flows, now).resting();
     let (mut whole, mut logged, mut spare) = (Flows::default(), Flows::default(), Vec::new());
     for _ in 0..MAX_FRAMES {
         if input.is_empty() {

@@ -62,6 +62,11 @@ _ANALYSED: Json = {
     "implementation": {"client": "builtin", "server": "builtin"},
     "metrics": {}, "endpoints": None,
 }  # fmt: skip
+_OF_A_RADIO = ("radio", "device", "links")
+_ENERGY: Json = {
+    "with_cpu_time": None, "interval_s": None, "interval_j": None, "setup_j": None, "setups": 0, "parts": None,
+    "days": 1, "no_day": None,
+}  # fmt: skip
 _SETTING: Json = {
     "setting": "window", "configured": 1, "unit": "bytes", "end": None, "announced": None, "effective": None,
     "used": None, "source": None, "trials": 0, "connections": 0, "in_force": None, "why": "it is not known",
@@ -168,14 +173,18 @@ def whole_estimates(estimates: Json) -> dict[str, Any]:
 
 
 def whole_energy(model: Json) -> dict[str, Any]:
-    """The JSON of `energy.json`."""
+    """The JSON of `energy.json`. `radio`, `device` and `links` stand for the only radio."""
     part = {"name": "r", "title": "A radio", "validated": True, "sources": []}
+    one = {"radio": {}, "device": None, "links": ["clean"], **{key: model[key] for key in _OF_A_RADIO if key in model}}
     found = {
-        "schema_version": 1, "device": None, "measured_on_device": False, "interval_s": None, "battery": None,
-        "notes": [], **model,
+        "schema_version": 2, "radios": [one], "measured_on_device": False, "battery": None, "no_day": {}, "notes": [],
+        **{key: value for key, value in model.items() if key not in _OF_A_RADIO},
     }  # fmt: skip
-    radio = {"inputs": {}, **part, **found.get("radio", {})}
-    return {**found, "radio": radio, "device": found["device"] and {**part, **found["device"]}}
+    radios = [
+        {**each, "radio": {"inputs": {}, **part, **each["radio"]}, "device": each["device"] and {**part, **each["device"]}}
+        for each in found["radios"]
+    ]
+    return {**found, "radios": radios}
 
 
 def whole_analysed(scenario: Json) -> dict[str, Any]:
@@ -185,7 +194,7 @@ def whole_analysed(scenario: Json) -> dict[str, Any]:
     found["metrics"] = {name: whole_metric(metric) for name, metric in found["metrics"].items()}
     found["endpoints"] = found["endpoints"] and {**_WAITS, **found["endpoints"]}
     if "energy" in found:
-        found["energy"] = {"with_cpu_time": None, "days": 1, **found["energy"]}
+        found["energy"] = {**_ENERGY, **found["energy"]}
     if "settings" in found:
         found["settings"] = [{**_SETTING, **each} for each in found["settings"]]
     if "ledger" in found:

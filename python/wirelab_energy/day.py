@@ -35,13 +35,19 @@ def per_day(
 ) -> DayEnergy:
     """A day of such messages. Timers run on as they do: a tail ends where the next message begins, which then finds the
     radio as the last one left it. Without a device there is its radio alone. `cpu_j` is of one message."""
-    once = steady_energy(radio, message, interval_s)
+    return repeated(radio, device, steady_energy(radio, message, interval_s), interval_s, cpu_j)
+
+
+def repeated(
+    radio: Radio, device: Device | None, interval: RadioEnergy, interval_s: float, cpu_j: Range | None = None
+) -> DayEnergy:
+    """A day of such intervals, one after another: each has a message and the time behind it."""
     messages = DAY_S / interval_s
     shared = device is None or device.name == radio.device
     return DayEnergy(
         interval_s,
-        once.joules * messages,
-        {state: share.joules * messages for state, share in once.states.items()},
+        interval.joules * messages,
+        {state: share.joules * messages for state, share in interval.states.items()},
         Range.exact(0.0) if shared or device is None else device.sleep.value * DAY_S,
         None if cpu_j is None else cpu_j * messages,
     )

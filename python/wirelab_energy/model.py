@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from wirelab_energy.errors import WirelabError
 from wirelab_energy.machine.base import State
@@ -40,7 +41,8 @@ class RadioEnergy:
     """Energy of a radio from `start_ns` to `end_ns`, and on to `settled_ns`, the end of the last timer that the packets
     started, if that is later: a message is paid for in its tail.
 
-    The bounds of `joules` take all constants at the ends of their ranges at once. `tail_s` is the time from the end of
+    The bounds of `joules` take all constants at the ends of their ranges at once, in order; `at_bounds` has the sums
+    as they are, for a part may take more with lower constants: it ends later then. `tail_s` is the time from the end of
     the last packet to that of the last timer, `listening_s` the time with the receiver on for what may come. `late_s`
     is what the last packet waited for those before it: more than 0 where the radio is slower than what it is fed.
     """
@@ -51,6 +53,7 @@ class RadioEnergy:
     end_ns: int
     settled_ns: int
     joules: Range
+    at_bounds: Mapping[str, float]
     states: Mapping[str, StateShare]
     airtime_up_s: float
     airtime_down_s: float
@@ -67,8 +70,32 @@ class RadioEnergy:
 
 def radio_energy(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int) -> RadioEnergy:
     """What the packets cost, from a radio at rest at `start_ns`. Packets may come in any order."""
-    ordered = tuple(sorted(packets, key=lambda packet: packet.time_ns))
-    return _weigh(radio, ordered, _tracks(radio, ordered, start_ns, end_ns), (start_ns, end_ns))
+    ordered = _in_order(packets)
+    return _Scales.of(radio).weigh(ordered, _tracks(radio, ordered, start_ns, end_ns), (start_ns, end_ns))
+
+
+def partition(
+    radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int, cuts: Sequence[int]
+) -> tuple[RadioEnergy, list[RadioEnergy]]:
+    """What `radio_energy` says of the packets, and the same in parts, which are cut at these instants, in order.
+
+    The radio is followed once, so a part begins in the state in which the one before it ends, and times add up to the
+    nanosecond. A wake or a tail that a cut goes through is in both parts. The last part has the tail beyond `end_ns`.
+    """
+    ordered, scales = _in_order(packets), _Scales.of(radio)
+    tracks = _tracks(radio, ordered, start_ns, end_ns)
+    edges = [start_ns, *cuts]
+    parts_of = {id(track): list(_parts(track, edges)) for track in tracks.values()}
+    ends = [*cuts, max(start_ns, end_ns, ordered[-1].time_ns if ordered else start_ns)]
+    parts, first = [], 0
+    for place, window in enumerate(zip(edges, ends, strict=True)):
+        last = first
+        while last < len(ordered) and (place == len(cuts) or ordered[last].time_ns < window[1]):
+            last += 1
+        of_part = {bound: parts_of[id(track)][place] for bound, track in tracks.items()}
+        parts.append(scales.weigh(ordered[first:last], of_part, window))
+        first = last
+    return scales.weigh(ordered, tracks, (start_ns, end_ns)), parts
 
 
 def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> RadioEnergy:
@@ -89,11 +116,11 @@ def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> Radi
     ]
     packets = [packet for row in rows for packet in row]
     tracks = {
-        bound: _cut(track, track.quiet_ns - interval_ns, track.quiet_ns)
+        bound: list(_parts(track, (track.quiet_ns - interval_ns, track.quiet_ns)))[0]
         for bound, track in _tracks(radio, packets, message.start_ns, message.start_ns).items()
     }
     over_ns = tracks["typical"].quiet_ns
-    return _weigh(radio, rows[-1], tracks, (over_ns - interval_ns, over_ns))
+    return _Scales.of(radio).weigh(rows[-1], tracks, (over_ns - interval_ns, over_ns))
 
 
 def _tracks(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int) -> dict[str, Track]:
@@ -113,43 +140,72 @@ def _over_ns(message: RadioEnergy) -> int:
     return max(message.settled_ns - round(message.tail_s * NS), *(each.time_ns for each in message.packets), 0)
 
 
-def _cut(track: Track, start_ns: int, end_ns: int) -> Track:
-    inside = (Span(span.state, max(span.start_ns, start_ns), min(span.end_ns, end_ns)) for span in track.spans)
-    spans = tuple(span for span in inside if span.start_ns < span.end_ns)
-    return Track(spans, min(track.quiet_ns, end_ns), min(track.settled_ns, end_ns), track.late_ns)
+def _in_order(packets: Sequence[Packet]) -> tuple[Packet, ...]:
+    return tuple(sorted(packets, key=lambda packet: packet.time_ns))
 
 
-def _weigh(
-    radio: Radio, packets: tuple[Packet, ...], tracks: Mapping[str, Track], window: tuple[int, int]
-) -> RadioEnergy:
-    states = {bound: radio.machine.states(radio.values(bound)) for bound in BOUNDS}
-    joules = {bound: _joules(states[bound], _seconds(tracks[bound])) for bound in BOUNDS}
-    typical = states["typical"]
-    track = tracks["typical"]
-    seconds = _seconds(track)
-    watts = {
-        name: Range.spanning(typical[name].watts, *(states[bound][name].watts for bound in BOUNDS)) for name in typical
-    }
-    shares = {
-        name: StateShare(seconds.get(name, 0.0), _range({bound: joules[bound].get(name, 0.0) for bound in BOUNDS}))
-        for name in typical
-        if any(name in each for each in joules.values())
-    }
-    return RadioEnergy(
-        radio=radio,
-        packets=packets,
-        start_ns=window[0],
-        end_ns=window[1],
-        settled_ns=track.settled_ns,
-        joules=_range({bound: sum(joules[bound].values()) for bound in BOUNDS}),
-        states=shares,
-        airtime_up_s=sum(typical[name].transmits * each for name, each in seconds.items()),
-        airtime_down_s=sum(typical[name].receives * each for name, each in seconds.items()),
-        listening_s=sum(typical[name].listens * each for name, each in seconds.items()),
-        tail_s=(track.settled_ns - track.quiet_ns) / NS,
-        late_s=track.late_ns / NS,
-        timeline=tuple(Segment(span.state, span.start_ns, span.end_ns, watts[span.state]) for span in track.spans),
-    )
+def _parts(track: Track, edges: Sequence[int]) -> Iterator[Track]:
+    """The track between neighbouring edges, and from the last one on. Linear: a month has many of both."""
+    place, whole = 0, track.spans
+    for start_ns, end_ns in pairwise((*edges, max(edges[-1], whole[-1].end_ns) if whole else edges[-1])):
+        spans = []
+        while place < len(whole) and whole[place].start_ns < end_ns:
+            span = whole[place]
+            inside = Span(span.state, max(span.start_ns, start_ns), min(span.end_ns, end_ns))
+            if inside.start_ns < inside.end_ns:
+                spans.append(inside)
+            if span.end_ns > end_ns:
+                break
+            place += 1
+        yield Track(tuple(spans), min(track.quiet_ns, end_ns), min(track.settled_ns, end_ns), track.late_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scales:
+    """The states of a radio with its constants at each bound, and their powers."""
+
+    radio: Radio
+    states: Mapping[str, Mapping[str, State]]
+    watts: Mapping[str, Range]
+
+    @classmethod
+    def of(cls, radio: Radio) -> _Scales:
+        states = {bound: radio.machine.states(radio.values(bound)) for bound in BOUNDS}
+        watts = {
+            name: Range.spanning(state.watts, *(states[bound][name].watts for bound in BOUNDS))
+            for name, state in states["typical"].items()
+        }
+        return cls(radio, states, watts)
+
+    def weigh(self, packets: tuple[Packet, ...], tracks: Mapping[str, Track], window: tuple[int, int]) -> RadioEnergy:
+        """Power times time over the states of these tracks, one for each bound."""
+        joules = {bound: _joules(self.states[bound], _seconds(tracks[bound])) for bound in BOUNDS}
+        typical, track = self.states["typical"], tracks["typical"]
+        seconds = _seconds(track)
+        shares = {
+            name: StateShare(seconds.get(name, 0.0), _range({bound: joules[bound].get(name, 0.0) for bound in BOUNDS}))
+            for name in typical
+            if any(name in each for each in joules.values())
+        }
+        at_bounds = {bound: sum(joules[bound].values()) for bound in BOUNDS}
+        return RadioEnergy(
+            radio=self.radio,
+            packets=packets,
+            start_ns=window[0],
+            end_ns=window[1],
+            settled_ns=track.settled_ns,
+            joules=_range(at_bounds),
+            at_bounds=at_bounds,
+            states=shares,
+            airtime_up_s=sum(typical[name].transmits * each for name, each in seconds.items()),
+            airtime_down_s=sum(typical[name].receives * each for name, each in seconds.items()),
+            listening_s=sum(typical[name].listens * each for name, each in seconds.items()),
+            tail_s=(track.settled_ns - track.quiet_ns) / NS,
+            late_s=track.late_ns / NS,
+            timeline=tuple(
+                Segment(span.state, span.start_ns, span.end_ns, self.watts[span.state]) for span in track.spans
+            ),
+        )
 
 
 def _range(bounds: Mapping[str, float]) -> Range:

@@ -76,6 +76,9 @@ pub enum LinkOp {
         header_bytes: u8,
         /// By host.
         captures: BTreeMap<String, PathBuf>,
+        /// Its clock may be put forward.
+        #[serde(default)]
+        rests: bool,
     },
     /// End it.
     Finish { at: At },
@@ -141,12 +144,13 @@ struct Process {
 impl Process {
     fn obey(&mut self, command: LinkOp) -> Result<(), Ended> {
         match command {
-            LinkOp::Begin { at, link, seed, packet_log, header_bytes, captures } => {
+            LinkOp::Begin { at, link, seed, packet_log, header_bytes, captures, rests } => {
                 let captures = captures.iter().map(|(host, path)| (host.as_str(), path.as_path())).collect();
                 let files = Files { packet_log: packet_log.as_deref(), header_bytes, captures };
-                match self.prepare(at, *link, seed, &files) {
+                let prepared = refuse_rests(&link, rests).and_then(|()| self.prepare(at, *link, seed, &files));
+                match prepared {
                     Ok(link) => {
-                        self.link_loop.begin(self.place(at), link)?;
+                        self.link_loop.begin(self.place(at), TrialLink { rests, ..link })?;
                         tell(&LinkEvent::Begun { at });
                     }
                     Err(error) => tell(&LinkEvent::Failed { at, message: format!("{error:#}") }),
@@ -233,7 +237,7 @@ pub fn build(
         Ok::<_, anyhow::Error>(LogWriter::new(logs.open(file), &serde_json::to_vec(&header)?)?)
     });
     let (log, header_bytes) = (log.transpose()?, files.header_bytes.max(minimum));
-    Ok(TrialLink { link: Box::new(chain), log, header_bytes, tells_flows_apart, taps, shaped })
+    Ok(TrialLink { link: Box::new(chain), log, header_bytes, tells_flows_apart, taps, shaped, rests: false })
 }
 
 /// Names of the hosts by the numbers of their ports; of a port that nobody has, an empty one.
@@ -251,6 +255,14 @@ fn refuse_hosts(link: &LinkSpec, shape: &LinkShape) -> anyhow::Result<()> {
     }
     if link.radio.is_some() && shape.near.len() > 1 {
         bail!("radio: it is that of one host, and the near side of {} has {}", shape.name, shape.near.len());
+    }
+    Ok(())
+}
+
+/// The clock of netem is the kernel's.
+fn refuse_rests(link: &LinkSpec, rests: bool) -> anyhow::Result<()> {
+    if rests && link.is_netem() {
+        bail!("backend: netem has no clock that could be put forward");
     }
     Ok(())
 }
@@ -309,6 +321,8 @@ fn link_report(report: &SlotReport) -> LinkReport {
         oversized: report.oversized,
         clock_step: report.clock_step,
         left_out_of_captures: report.left_out_of_captures,
+        rests: report.rests,
+        rested_ns: u64::try_from(report.rested.as_nanos()).unwrap_or(u64::MAX),
     }
 }
 
@@ -349,6 +363,14 @@ fn lateness(histogram: &Histogram) -> LatenessHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_of_netem_does_not_rest() {
+        let netem = LinkSpec { backend: Some(wirelab_schema::LinkBackend::Netem), ..LinkSpec::default() };
+        let refusal = refuse_rests(&netem, true).unwrap_err().to_string();
+        assert_eq!(refusal, "backend: netem has no clock that could be put forward");
+        assert!(refuse_rests(&netem, false).is_ok() && refuse_rests(&LinkSpec::default(), true).is_ok());
+    }
 
     #[test]
     fn a_log_that_lacks_packets_says_how_many_and_why() {

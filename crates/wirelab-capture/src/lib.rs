@@ -19,6 +19,7 @@ pub mod packet_log;
 pub mod pcapng;
 pub mod private_file;
 pub mod replay;
+pub mod rest;
 pub mod translation;
 
 pub use wirelab_link as link;

@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::packet_log::{LogReader, MAGIC, Outcome, Record};
 use crate::pcapng;
 use anyhow::{Context, Result, bail};
+use wirelab_link::Instant;
 use wirelab_schema::{LinkSpec, PacketLogHeader, PacketOutcome, SCHEMA_VERSION};
 
 /// A packet log: its header, and its records with their logged bytes in order of arrival.
@@ -16,8 +18,21 @@ pub struct Log {
     pub header: PacketLogHeader,
     /// In order of `sequence`, each packet before its copies and its reset; no `sequence` twice but for these.
     pub records: Vec<(Record, Vec<u8>)>,
+    /// In order.
+    pub rests: Vec<Rest>,
     /// Bytes of an incomplete record at the end: the writer was stopped.
     pub torn_bytes: usize,
+}
+
+/// The link's clock was put forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// Before the packet of this `sequence` arrived.
+    pub before: u64,
+    /// When, on the clock that did not jump.
+    pub at: Instant,
+    /// By how much.
+    pub gap: Duration,
 }
 
 /// An IPv6 header and the most bytes that it may announce (RFC 8200, section 3).
@@ -50,7 +65,11 @@ pub fn parse(input: impl std::io::Read) -> Result<Log> {
     let header = header(reader.header()).context(
         "it was written by another build, or damaged; `dissect` and `replay` read what this build's link writes",
     )?;
-    let mut records = reader.by_ref().collect::<Result<Vec<_>, _>>()?;
+    let records = reader.by_ref().collect::<Result<Vec<_>, _>>()?;
+    let (rests, mut records): (Vec<_>, Vec<_>) =
+        records.into_iter().partition(|(record, _)| record.outcome == Outcome::Rest);
+    let mut rests: Vec<Rest> = rests.iter().map(|(record, _)| Rest::from(record)).collect();
+    rests.sort_by_key(|rest| (rest.before, rest.at));
     if let Some((record, _)) = records.iter().find(|(record, _)| record.size > LARGEST_PACKET) {
         bail!("packet {} has {} bytes, more than an IP packet may have", record.sequence, record.size);
     }
@@ -62,7 +81,14 @@ pub fn parse(input: impl std::io::Read) -> Result<Log> {
     if let Some(twice) = records.windows(2).find(same) {
         bail!("it has two records of packet {}", twice[0].0.sequence);
     }
-    Ok(Log { header, records, torn_bytes: reader.torn_bytes() })
+    Ok(Log { header, records, rests, torn_bytes: reader.torn_bytes() })
+}
+
+impl From<&Record> for Rest {
+    fn from(record: &Record) -> Self {
+        let Record { sequence, arrival, departure, .. } = *record;
+        Self { before: sequence, at: arrival, gap: departure.saturating_since(arrival) }
+    }
 }
 
 /// What people call a file that begins with these bytes.
@@ -106,15 +132,14 @@ pub const fn outcome(outcome: Outcome) -> PacketOutcome {
         Outcome::Outage => PacketOutcome::Outage,
         Outcome::Retries => PacketOutcome::Retries,
         Outcome::Nat => PacketOutcome::Nat,
+        Outcome::Rest => PacketOutcome::Rest,
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::time::Duration;
-
     use crate::packet_log::LogWriter;
-    use wirelab_link::{Instant, PortId};
+    use wirelab_link::PortId;
     use wirelab_schema::LinkSpec;
 
     use super::*;
@@ -157,6 +182,18 @@ pub(crate) mod tests {
             log.records.iter().map(|(record, _)| (record.sequence, record.originated, record.copy)).collect();
         let is = |sequence, copy| (sequence, false, copy);
         assert_eq!(order, [is(0, false), is(1, false), is(1, true), is(1, true), is(2, false)]);
+    }
+
+    #[test]
+    fn rests_are_apart_from_packets_and_in_order() {
+        let at = Instant::from_nanos;
+        let rest = |sequence, instant, gap| (Record::rest(sequence, at(instant), Duration::from_nanos(gap)), vec![]);
+        let of = |n| (record(n, 0, Outcome::Delivered, 10 * n, 10 * n), vec![7]);
+        let records = [of(0), rest(2, 17, 5), rest(2, 15, 9), of(1), of(2), rest(1, 3, 4)];
+        let log = parse(&written(&LinkSpec::default(), 5, &records)[..]).unwrap();
+        assert_eq!(log.records, [of(0), of(1), of(2)]);
+        let rest = |before, instant, gap| Rest { before, at: at(instant), gap: Duration::from_nanos(gap) };
+        assert_eq!(log.rests, [rest(1, 3, 4), rest(2, 15, 9), rest(2, 17, 5)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The packet log: one binary record for each packet that reached a trial's link. Encoding only; the caller owns the file.
+//! The packet log: one binary record for each packet that reached a trial's link, and for each rest of the link. Encoding only; the caller owns the file.
 //!
 //! The layout is documented at `wirelab_schema::PacketLogHeader`. The header is JSON that this crate carries as bytes and does not read. Records
 //! are in the order in which outcomes became known, so a reader that wants arrivals sorts by `sequence`.
@@ -219,7 +219,7 @@ mod tests {
                 (Record { copy, corrupted_bit, ..record(sequence, outcome) }, vec![0x45; sequence as usize])
             })
             .collect();
-        assert_eq!(records.len(), 32);
+        assert_eq!(records.len(), 36);
         let bytes = log(&records);
         let reader = LogReader::new(&bytes[..]).unwrap();
         assert_eq!(reader.header(), b"{}");
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn an_unknown_outcome_or_flag_is_an_error_that_ends_the_log() {
-        for unknown in [8, 9, 0x18, 0x28, 0xef] {
+        for unknown in [9, 10, 0x19, 0x29, 0xef] {
             let mut bytes = log(&[(record(0, Outcome::Delivered), vec![]), (record(1, Outcome::Delivered), vec![])]);
             bytes[10 + 10] = unknown;
             let mut reader = LogReader::new(&bytes[..]).unwrap();

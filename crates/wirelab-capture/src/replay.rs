@@ -1,5 +1,5 @@
 //! Replay: a log's arrivals, run through a new chain of the same description and seed, must give every outcome and
-//! departure, every copy and every inverted bit.
+//! departure, every copy and every inverted bit. Where the log has a rest, the new chain rests too.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -7,11 +7,11 @@ use std::net::SocketAddr;
 use std::ops::Range;
 
 use anyhow::{Result, ensure};
-use wirelab_link::{Direction, Impairment, Instant, Link, Packet, PortId};
+use wirelab_link::{Direction, Impairment, Instant, Packet, PortId, Resting};
 use wirelab_schema::{DeliveredPackets, ReplayMismatch, ReplayReport, ReplayedPacket};
 
 use crate::flow::Flows;
-use crate::log_file::{self, Log};
+use crate::log_file::{self, Log, Rest};
 use crate::packet_log::{Outcome, Record};
 use crate::translation::{End, outer_end, translate};
 
@@ -34,13 +34,14 @@ struct Passage {
 pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
     let spec = &log.header.link;
     ensure!(!spec.is_netem(), "netem ran this link, and keeps no log of what it did");
-    let mut link = spec.build(log.header.seed)?;
+    let link = Resting::new(Box::new(spec.build(log.header.seed)?));
     let ends = log.records.iter().map(|(record, _)| record.arrival.max(record.departure));
-    let end = ends.max().unwrap_or_default();
+    let end = ends.chain(log.rests.iter().map(|rest| rest.at)).max().unwrap_or_default();
     let flows = spec.tells_flows_apart().then(Flows::default);
-    let mut replayed = drive(&mut link, flows, &log.records, end);
+    let (mut replayed, impossible) = drive(link, flows, log, end);
 
     let mut mismatches = Mismatches { count: 0, first: None };
+    impossible.iter().for_each(|rest| mismatches.impossible(rest));
     let mut expected = 0;
     for same in log.records.chunk_by(|(one, _), (other, _)| key(one) == key(other)) {
         let key = key(&same[0].0);
@@ -82,31 +83,59 @@ fn delivered(records: &[(Record, Vec<u8>)], direction: Direction) -> DeliveredPa
     found
 }
 
-/// What becomes of every packet by `end`.
-fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)], end: Instant) -> Passages {
-    let mut passages = Passages::new();
-    let mut add = |packet: &Packet, outcome, departure| {
-        let Packet { sequence, copy, originated, corrupted_bit, arrival, .. } = *packet;
-        let passage = Passage { outcome, translated: outer_end(packet), corrupted_bit, arrival, departure };
-        passages.entry((sequence, copy, originated)).or_default().push(passage);
-    };
-    for (record, bytes) in records.iter().filter(|(record, _)| !record.copy && !record.originated) {
+/// What becomes of every packet by `end`, and the rests that the link was too busy for.
+fn drive(link: Resting, mut flows: Option<Flows>, log: &Log, end: Instant) -> (Passages, Vec<Rest>) {
+    let mut run = Run { link, passages: Passages::new(), polled: Instant::default() };
+    let (mut rests, mut impossible) = (log.rests.iter().peekable(), Vec::new());
+    for (record, bytes) in log.records.iter().filter(|(record, _)| !record.copy && !record.originated) {
         let Record { sequence, port, size, arrival, .. } = *record;
+        while let Some(rest) = rests.next_if(|rest| rest.before <= sequence) {
+            impossible.extend(run.rest(rest));
+        }
         let (flow, ends) = flows.as_mut().map(|flows| flows.read(&as_it_came(bytes, record))).unwrap_or_default();
         // Not polled meanwhile: packets of directions that share nothing may come in another order than that of their instants.
         let ends = ends.map(Box::new);
-        link.handle_packet(Packet { ends, ..Packet::new(sequence, port, size, arrival, flow) }, arrival);
+        run.link.handle_packet(Packet { ends, ..Packet::new(sequence, port, size, arrival, flow) }, arrival);
     }
-    while let Some((departure, packet)) = link.poll_packet(end) {
-        add(&packet, Outcome::Delivered, departure);
+    impossible.extend(rests.filter_map(|rest| run.rest(rest)));
+    run.collect(end);
+    while let Some(packet) = run.link.poll_held() {
+        run.add(&packet, Outcome::Held, end);
     }
-    while let Some(dropped) = link.poll_dropped() {
-        add(&dropped.packet, Outcome::from(dropped.cause), dropped.at);
+    (run.passages, impossible)
+}
+
+/// A link at work, and what became of packets so far.
+struct Run {
+    link: Resting,
+    passages: Passages,
+    /// A damaged log may have an earlier instant after a later one.
+    polled: Instant,
+}
+
+impl Run {
+    /// Put the link's clock forward. The rest comes back if the link is too busy for it.
+    fn rest(&mut self, rest: &Rest) -> Option<Rest> {
+        self.collect(rest.at);
+        self.link.rest(rest.gap).err().map(|_| *rest)
     }
-    while let Some(packet) = link.poll_held() {
-        add(&packet, Outcome::Held, end);
+
+    /// Take what has left and was dropped by `now`.
+    fn collect(&mut self, now: Instant) {
+        self.polled = self.polled.max(now);
+        while let Some((departure, packet)) = self.link.poll_packet(self.polled) {
+            self.add(&packet, Outcome::Delivered, departure);
+        }
+        while let Some(dropped) = self.link.poll_dropped() {
+            self.add(&dropped.packet, Outcome::from(dropped.cause), dropped.at);
+        }
     }
-    passages
+
+    fn add(&mut self, packet: &Packet, outcome: Outcome, departure: Instant) {
+        let Packet { sequence, copy, originated, corrupted_bit, arrival, .. } = *packet;
+        let passage = Passage { outcome, translated: outer_end(packet), corrupted_bit, arrival, departure };
+        self.passages.entry((sequence, copy, originated)).or_default().push(passage);
+    }
 }
 
 /// A packet as it reached the link: logged bytes have the client's own end.
@@ -166,6 +195,20 @@ impl Mismatches {
             let missing = ReplayMismatch { sequence, copy, originated, logged: None, replayed: None };
             self.first.get_or_insert(missing);
         }
+    }
+
+    /// The log has a rest at an instant at which the chain has packets inside.
+    fn impossible(&mut self, rest: &Rest) {
+        self.count = self.count.saturating_add(1);
+        let logged = Passage {
+            outcome: Outcome::Rest,
+            translated: None,
+            corrupted_bit: None,
+            arrival: rest.at,
+            departure: rest.at + rest.gap,
+        };
+        let (sequence, copy, originated, logged) = (rest.before, false, false, Some(logged.row()));
+        self.first.get_or_insert(ReplayMismatch { sequence, copy, originated, logged, replayed: None });
     }
 
     /// What the log and the chain say of one packet, or of its copies.

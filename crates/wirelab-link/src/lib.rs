@@ -14,6 +14,7 @@ pub mod netem;
 mod packet;
 pub mod queue;
 mod random;
+mod resting;
 pub mod spec;
 
 pub use chain::Chain;
@@ -23,3 +24,4 @@ pub use instant::Instant;
 pub use link::Link;
 pub use packet::{Carries, Direction, DropCause, Dropped, Ends, Flow, Packet, PortId, TcpFlags, Transport};
 pub use random::{Probability, Seed};
+pub use resting::{Busy, Resting};

@@ -22,6 +22,10 @@ pub struct SlotReport {
     pub left_out_of_captures: u64,
     /// Records that the packet log lacks for the same reason. It cannot be replayed then.
     pub left_out_of_log: u64,
+    /// How often the link's clock was put forward.
+    pub rests: u64,
+    /// By how much in all.
+    pub rested: Duration,
 }
 
 /// Packets of one direction: received + originated + duplicated = delivered + dropped + held.

@@ -4,6 +4,7 @@
 //! A link carries IP packets to one host of the other side. Everything else (ARP, neighbour discovery, multicast) is discarded uncounted: addresses
 //! are static, so nothing needs it and it would consume random draws. Without a trial everything is discarded.
 
+mod rest;
 mod taps;
 mod trial;
 
@@ -44,6 +45,8 @@ pub struct TrialLink {
     pub taps: Option<Taps<LogSink>>,
     /// Qdiscs of the interfaces continue with packets that leave the link. A packet that they refuse was dropped there for lack of room.
     pub shaped: bool,
+    /// The link's clock is put forward if a client asks for it (`wirelab_schema::RestRequest`).
+    pub rests: bool,
 }
 
 /// The result of a trial's link.
@@ -78,11 +81,12 @@ impl Slot {
         for port in &self.ports {
             port.take_drops();
         }
-        let TrialLink { link, log, header_bytes, tells_flows_apart, taps, shaped } = link;
+        let TrialLink { link, log, header_bytes, tells_flows_apart, taps, shaped, rests } = link;
         let flows = tells_flows_apart.then(Flows::default);
         self.shaped = shaped;
         let carried = Carried { sides: self.sides, lead: self.ports[0].lead() };
-        self.trial = Some(Trial::new(link, carried, log, header_bytes, taps, flows, now));
+        let trial = Trial::new(link, carried, log, header_bytes, taps, flows, now);
+        self.trial = Some(if rests { trial.resting() } else { trial });
     }
 
     /// End the trial with all that has arrived and left by `now`; what is still inside is held.

@@ -101,6 +101,9 @@ pub struct TrialRequest {
     pub link_seed: u64,
     /// Where the first link's packet log goes; absent means none.
     pub packet_log: Option<PathBuf>,
+    /// The first link's clock may be put forward while nothing is on it, at the request of an endpoint ([`RestRequest`](crate::RestRequest)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rests: bool,
     /// The slot's other links, by name; a link that is not listed carries nothing.
     #[serde(default)]
     pub other_links: BTreeMap<String, LinkTrial>,
@@ -134,6 +137,9 @@ pub struct LinkTrial {
     pub seed: u64,
     /// Where its packet log goes; absent means none.
     pub packet_log: Option<PathBuf>,
+    /// Its clock may be put forward while nothing is on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rests: bool,
 }
 
 /// Captures of one trial (pcapng, whole packets, mode 0600), each of what one host's interface saw.

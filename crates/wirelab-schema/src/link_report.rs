@@ -19,6 +19,12 @@ pub struct LinkReport {
     /// Packets that captures lack because the disk was slower than they came. The link carried them, and its log has them.
     #[serde(default)]
     pub left_out_of_captures: u64,
+    /// How often the link's clock was put forward.
+    #[serde(default)]
+    pub rests: u64,
+    /// By how much in all.
+    #[serde(default)]
+    pub rested_ns: u64,
 }
 
 /// One direction of a trial's link. At every instant received + originated + duplicated = delivered + dropped + held.

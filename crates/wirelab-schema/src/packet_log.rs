@@ -17,6 +17,10 @@ use crate::LinkSpec;
 /// `corrupted_bit u32` (counted from the first of the IP header); 0x20, an address translation let the packet pass, or its like before, and `port u16` and 16 bytes of address
 /// (IPv4 mapped, RFC 4291 section 2.5.5.2) stand before its bytes: the client's end as the server's side knows it; 0x10, the packet is a reset that the
 /// link made in answer to the packet of the same `sequence`. A reader refuses other outcomes.
+///
+/// A record with the outcome [`PacketOutcome::Rest`] is not a packet: at `arrival_ns` the link's clock was put forward by `departure_ns - arrival_ns`.
+/// Its `sequence` is that of the next packet to arrive, its size 0, and no packet bytes follow. All instants of the log are of CLOCK_MONOTONIC, which does
+/// not jump.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketLogHeader {
@@ -50,6 +54,8 @@ pub enum PacketOutcome {
     Retries,
     /// Dropped because no address mapping was left.
     Nat,
+    /// Not a packet: the link's clock was put forward (idle start).
+    Rest,
 }
 
 /// One packet as `wirelab-agent dissect` prints it: a line of JSON.
@@ -112,6 +118,9 @@ pub struct RadioPacket {
     pub log: String,
     /// When the host sent or received it, including the emulator's timing error; CLOCK_MONOTONIC.
     pub at_ns: u64,
+    /// How far the link's clock was ahead: the sum of its rests so far. The radio's own time is `at_ns + rested_ns`.
+    #[serde(default)]
+    pub rested_ns: u64,
     /// The host sent it.
     pub uplink: bool,
     /// IP bytes.

@@ -31,6 +31,52 @@ pub struct Timing {
     /// Congestion control of its transport; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<CongestionControl>,
+    /// What its ends do of their own accord when nothing is sent for long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timers: Vec<Timer>,
+}
+
+/// A silence after which an end does something of its own accord.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Timer {
+    /// The setting with its length, in the setting's unit, of which 0 turns it off; or words, if its length is fixed.
+    pub name: String,
+    /// Its length, if no setting has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_ns: Option<u64>,
+    /// It runs out so often in the length that the setting says.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub times: u32,
+    /// The setting that turns it off if it is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unless: Option<String>,
+    /// The setting without which it does not run; the connection policy `resumed` turns it on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_with: Option<String>,
+    /// What the end does.
+    pub kind: TimerKind,
+}
+
+/// What an end does after a silence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimerKind {
+    /// It sends something on its connection.
+    Probes,
+    /// It sends something on its connection, and without an answer it ends that before the next message would.
+    Asks,
+    /// It ends its connection.
+    Closes,
+    /// It forgets what the next connection would resume.
+    Forgets,
+}
+
+const fn once() -> u32 {
+    1
+}
+
+const fn is_once(times: &u32) -> bool {
+    *times == 1
 }
 
 /// What one connection reaches under random loss depends on.

@@ -67,7 +67,7 @@ pub struct RequestResponse {
     /// How many exchanges each client performs.
     pub exchanges: u32,
     /// Independent clients in the one process, each with its own arrival process, concurrency, connections and sessions. Those after the first
-    /// begin a fixed rate at a phase drawn from the seed.
+    /// begin `fixed`, `periodic` and `bursts` at a phase drawn from the seed.
     #[serde(default = "one")]
     pub clients: u32,
     /// When exchanges are meant to start.
@@ -200,6 +200,9 @@ pub struct Device {
 }
 
 /// The arrival process of exchanges.
+///
+/// In an open loop the last exchange is followed by a gap as well: connections stay open until the exchange after it would be due, after `poisson`
+/// for a mean gap, after `bursts` until the next burst.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "process", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ArrivalSpec {
@@ -214,6 +217,31 @@ pub enum ArrivalSpec {
     Poisson {
         /// Mean exchanges per second.
         rate_hz: f64,
+    },
+    /// Open loop, one exchange in each interval.
+    Periodic {
+        /// From one exchange to the next, more than 0.
+        interval_ns: u64,
+        /// Each exchange is due up to half of it earlier or later, drawn from the trial's seed, but never before the first instant; at most the
+        /// interval. Those after it are due as without it.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        jitter_ns: u64,
+    },
+    /// Open loop, a burst of exchanges in each interval.
+    Bursts {
+        /// From the beginning of one burst to that of the next, more than 0.
+        interval_ns: u64,
+        /// Exchanges per second of a burst, evenly spaced from its beginning.
+        rate_hz: f64,
+        /// Length of a burst: no exchange begins at its end or later. More than 0, at most the interval.
+        duration_ns: u64,
+    },
+    /// One exchange after another, each from an idle link: before each but the first the client asks the link to rest
+    /// ([`RestRequest`](crate::RestRequest)) until an interval has passed on its clock since the one before began. The clients' and servers' own clocks
+    /// do not jump. For one client with one exchange at a time.
+    IdleStart {
+        /// From one exchange to the next on the link's clock, more than 0.
+        interval_ns: u64,
     },
 }
 
@@ -235,4 +263,8 @@ pub enum ConnectionPolicy {
 
 fn one() -> u32 {
     1
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -106,7 +106,7 @@ def test_analyze_adds_a_radio_that_stays_until_the_next_measure(
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output
     estimates = json.loads(result.stdout)["estimates"]
-    assert estimates["energy"]["radio"]["inputs"]["inactivity"] == "1s"
+    assert estimates["energy"]["radios"][0]["radio"]["inputs"]["inactivity"] == "1s"
     assert estimates["scenarios"][0]["metrics"]["radio-energy"]["n"] == 2
     again = CliRunner().invoke(main, ["analyze", str(records.folder), "--json"])
     assert json.loads(again.stdout)["estimates"]["energy"] == estimates["energy"]
@@ -119,9 +119,11 @@ def test_a_campaign_on_the_device_has_processor_energy_if_cpu_time_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = ("reported", "unreported")
-    records = Records(
-        tmp_path / "c", {key: {"name": key, "levels": {}, "link_name": "l", "points": [{}]} for key in keys}
-    )
+    workload = {
+        "kind": "request-response", "upload_bytes": 30, "arrival": {"process": "periodic", "interval_ns": 900 * 10**9},
+    }  # fmt: skip
+    plain = {"levels": {}, "link_name": "l", "points": [{}], "workload": workload}
+    records = Records(tmp_path / "c", {key: {"name": key, **plain} for key in keys})
     for key, ready_ns in zip(keys, (1_000_000, None), strict=True):
         name = records.trial(key, [exchange(0)], [flow(40_000)], ready_ns=ready_ns)
         records.radio[name] = [{"at_ns": START, "uplink": True, "size_bytes": 100, "client_port": 40_000}]
@@ -154,6 +156,25 @@ def test_a_campaign_on_the_device_has_processor_energy_if_cpu_time_is_known(
         "Energy is not measured but modelled, of the packets that flowed and of the client's CPU time: "
         "powerpi-ethernet (unvalidated), raspberry-pi-3 (unvalidated)."
     )
+
+
+@pytest.mark.parametrize(
+    ("arrival", "expected"),
+    [
+        ({"process": "closed"}, "back to back: no message has a gap behind it"),
+        ({"process": "periodic", "interval_ns": 600 * 10**9}, "one message every 10 min"),
+    ],
+)
+def test_an_interval_that_did_not_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arrival: dict[str, Any], expected: str
+) -> None:
+    workload = {"kind": "request-response", "upload_bytes": 30, "arrival": arrival}
+    records = Records(tmp_path / "c", {"s": {"name": "s", "workload": workload}})
+    monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
+    result = CliRunner().invoke(main, ["analyze", str(records.folder), "--radio", "nrf9160-nbiot", "--interval", "15min"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    hint = "hint: run it again with --set workload.interval=15min"
+    assert result.stderr == f"--interval: 15 min, but the campaign ran {expected}\n{hint}\n"
 
 
 def test_options_of_a_radio_without_one_are_refused(campaign: Path) -> None:

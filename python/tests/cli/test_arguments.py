@@ -128,11 +128,11 @@ def test_without_these_options_nothing_is_set() -> None:
 
 
 def test_radio_inputs_are_recorded_as_written() -> None:
-    record = energy_record("r", ("inactivity = 5s", "rai=on"), None, None, None, None)
+    record = energy_record("r", ("inactivity = 5s", "rai=on"), None, None, None)
     assert record.inputs == {"inactivity": "5s", "rai": "on"}
     assert (record.battery_mah, record.battery_v) == (None, None)
 
 
 def test_a_voltage_without_a_battery_is_refused() -> None:
     with pytest.raises(WirelabError, match="--voltage: no battery of this voltage"):
-        energy_record("r", (), None, None, None, 3.7)
+        energy_record("r", (), None, None, 3.7)

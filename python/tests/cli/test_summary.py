@@ -188,18 +188,6 @@ def test_a_quick_run_is_not_conclusive_on_the_terminal_either(campaign: Path, tm
     assert summary.link_line(load(folder, folder)).splitlines()[0].endswith("  quick run, not conclusive")
 
 
-def test_the_model_of_an_energy_is_named_where_there_is_one(campaign: Path, tmp_path: Path) -> None:
-    assert list(summary.energy_line(load(campaign, campaign))) == []
-    folder = tmp_path / "c"
-    shutil.copytree(campaign, folder)
-    estimates = json.loads((folder / "estimates.json").read_text())
-    radio = {"radio": {"name": "r", "validated": False}, "device": {"name": "d", "validated": True}}
-    (folder / "estimates.json").write_text(json.dumps(whole_estimates({**estimates, "energy": radio})))
-    assert list(summary.energy_line(load(folder, folder))) == [
-        "Energy is not measured but modelled, of the packets that flowed: r (unvalidated), d."
-    ]
-
-
 def test_the_quality_counts_the_scenarios_that_are_good(campaign: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(campaign, tmp_path / "half")
     estimates = json.loads((folder / "estimates.json").read_text())

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import json
 import sys
+import time
 from collections.abc import Callable
 from importlib import resources
 from itertools import pairwise
@@ -100,6 +101,43 @@ def test_an_open_loop_keeps_the_intended_starts(tmp_path: Path) -> None:
     intended = [row["intended_start_ns"] for row in rows]
     assert [later - earlier for earlier, later in pairwise(intended)] == [10**6, 10**6]
     assert all(row["start_ns"] >= row["intended_start_ns"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arrival", "ms"),
+    [
+        ({"process": "fixed", "rate_hz": 20.0}, 150),
+        ({"process": "periodic", "interval_ns": 50_000_000}, 150),
+        ({"process": "bursts", "interval_ns": 90_000_000, "rate_hz": 100.0, "duration_ns": 20_000_000}, 180),
+    ],
+)
+def test_an_open_loop_ends_one_gap_after_its_last_message(tmp_path: Path, arrival: dict[str, Any], ms: int) -> None:
+    closed_ns: list[int] = []
+
+    class Closing(Fake):
+        async def close(self, connection: int) -> None:
+            closed_ns.append(time.monotonic_ns())
+
+    rows = perform(tmp_path, Closing([]), arrival=arrival, connection={"policy": "persistent", "connections": 1})
+    assert closed_ns[0] - rows[0]["intended_start_ns"] >= ms * 10**6
+
+
+def test_a_client_refuses_an_arrival_it_does_not_know(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        perform(tmp_path, Fake([]), arrival={"process": "tidal", "rate_hz": 1.0})
+    assert exit_.value.code == 3
+    assert "tidal" in capsys.readouterr().err
+
+
+def test_a_subscriber_refuses_instants_that_it_cannot_know(tmp_path: Path) -> None:
+    for arrival in (
+        {"process": "poisson", "rate_hz": 1.0},
+        {"process": "periodic", "interval_ns": 10**9, "jitter_ns": 1},
+        {"process": "closed"},
+    ):
+        with pytest.raises(SystemExit) as exit_:
+            perform(tmp_path, Fake([]), kind="pubsub", arrival=arrival)
+        assert exit_.value.code == 3
 
 
 def test_each_client_of_a_population_has_its_own_exchanges(tmp_path: Path) -> None:

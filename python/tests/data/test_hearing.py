@@ -50,13 +50,20 @@ class Script:
         self.closed += 1
 
 
+FIXED = {"process": "fixed", "rate_hz": 1000.0}
+
+
 def hear(
-    hearing: ModuleType, script: list[list[bytes] | Exception], messages: int, timeout_ns: int = 10**12
+    hearing: ModuleType,
+    script: list[list[bytes] | Exception],
+    messages: int,
+    timeout_ns: int = 10**12,
+    arrival: dict[str, Any] = FIXED,
 ) -> tuple[list[dict[str, Any]], Script]:
     reported = Script(script)
     workload = {
         "messages": messages, "message_bytes": LENGTH, "timeout_ns": timeout_ns, "subscribers": len(script),
-        "arrival": {"process": "fixed", "rate_hz": 1000.0},
+        "arrival": arrival,
     }  # fmt: skip
     rows: list[dict[str, Any]] = asyncio.run(hearing.hear(reported, workload, SEED))
     return rows, reported
@@ -92,6 +99,18 @@ def test_a_message_that_comes_too_late_is_timed_out_and_counted(hearing: ModuleT
     [row], _ = hear(hearing, [[message(hearing, 0, published_ns)]], messages=1, timeout_ns=10**7)
     assert (row["outcome"], row["copies"]) == ("timed-out", 1)
     assert row["end_ns"] == published_ns + 10**7
+
+
+def test_a_subscription_stays_for_the_gap_after_the_last_message(hearing: ModuleType) -> None:
+    bursts = {"process": "bursts", "interval_ns": 80_000_000, "rate_hz": 1000.0, "duration_ns": 2_000_000}
+    # Of the periodic messages the second is published 39 ms early, so that the first instant seems as much earlier.
+    for arrival, ms in ((bursts, 80), ({"process": "periodic", "interval_ns": 40_000_000}, 41)):
+        began = time.monotonic_ns()
+        bodies = [message(hearing, index, began + index * 10**6) for index in range(2)]
+        rows, reported = hear(hearing, [bodies], messages=2, arrival=arrival)
+        assert [row["outcome"] for row in rows] == ["completed"] * 2
+        assert time.monotonic_ns() - began >= ms * 10**6
+        assert reported.closed == 1
 
 
 def test_a_wrong_message_fails_the_missing_one(hearing: ModuleType) -> None:

@@ -26,6 +26,7 @@ FILES = {
 }
 WORKLOAD = 'upload = "30 B"\n'
 STOP = "replicates = 3\n"
+IDLE = 'arrival = "idle-start"\ninterval = "1 h"\n'
 
 
 def changed(old: str, new: str) -> str:
@@ -277,6 +278,25 @@ WRONG = {
     "time-out of 0": changed(WORKLOAD, 'timeout = "0 s"\n'),
     "open loop without a rate": changed(WORKLOAD, 'arrival = { poisson = "0 /s" }\n'),
     "unknown arrival": changed(WORKLOAD, 'arrival = "open"\n'),
+    "interval of 0": changed(WORKLOAD, 'interval = "0 s"\n'),
+    "interval next to a rate": changed(WORKLOAD, 'interval = "10 min"\narrival = { fixed = "6 /h" }\n'),
+    "interval of a closed loop": changed(WORKLOAD, 'interval = "10 min"\narrival = "closed"\n'),
+    "interval of a stream": changed(WORKLOAD, 'kind = "stream"\ninterval = "10 min"\n'),
+    "arrival without its interval": changed(WORKLOAD, 'arrival = "periodic"\n'),
+    "burst without an interval": changed(WORKLOAD, 'arrival = { burst = "2 /s", for = "10 s" }\n'),
+    "burst without an end": changed(WORKLOAD, 'interval = "1 h"\narrival = { burst = "2 /s" }\n'),
+    "burst of no length": changed(WORKLOAD, 'interval = "1 h"\narrival = { burst = "2 /s", for = "0 s" }\n'),
+    "burst longer than its interval": changed(
+        WORKLOAD, 'interval = "1 h"\narrival = { burst = "2 /s", for = "2 h" }\n'
+    ),
+    "jitter above the interval": changed(WORKLOAD, 'interval = "1 h"\njitter = "2 h"\n'),
+    "idle start without an interval": changed(WORKLOAD, IDLE.replace('interval = "1 h"\n', "")),
+    "idle start under the virtual clock": 'clock = "virtual"\n' + changed(WORKLOAD, IDLE),
+    "idle start of several devices": changed(WORKLOAD, IDLE + "clients = 5\n"),
+    "idle start of several messages at a time": changed(WORKLOAD, IDLE + "concurrency = 4\n"),
+    "idle start over netem": changed(WORKLOAD, IDLE).replace(LINK, LINK + 'backend = "netem"\n'),
+    "idle start of subscribers": changed(WORKLOAD, 'kind = "pubsub"\n' + IDLE),
+    "jitter without an interval": changed(WORKLOAD, 'jitter = "2 s"\n'),
     "unknown connection policy": changed(WORKLOAD, 'connection = "keep"\n'),
     "no connection": changed(WORKLOAD, "connection = { persistent = 0 }\n"),
     "no replicate": changed(STOP, "replicates = 0\n"),

@@ -43,6 +43,14 @@ def exchange(index: int = 0, **given: Any) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name in plain or not workloads_with(name)}
 
 
+def later(row: Mapping[str, Any], by_ns: int) -> dict[str, Any]:
+    """The same exchange so much later."""
+    return {
+        name: value + by_ns if name.endswith("_ns") and isinstance(value, int) and value >= START else value
+        for name, value in row.items()
+    }
+
+
 def resource(exchange: int = 0, **given: Any) -> dict[str, Any]:
     """The document of a load on a connection of its own over TLS; `given` replaces fields, instants in ms after the
     load's start.

@@ -21,3 +21,10 @@ def test_records_are_in_order_of_arrival_each_before_its_reset_and_its_copies(tm
     content = MAGIC + len(HEADER).to_bytes(4, "little") + HEADER + late + copy + reset + plain
     log.write_bytes(content + record(3, 0, b"torn")[:-1])
     assert records_of(log) == (HEADER, [plain, copy, reset, late])
+
+
+def test_a_rest_of_the_link_is_not_a_packet(tmp_path: Path) -> None:
+    log = tmp_path / "packets.wlpl"
+    first, rest, second = record(0, 0, b"packet"), record(1, 8, b""), record(1, 0, b"packet")
+    log.write_bytes(MAGIC + len(HEADER).to_bytes(4, "little") + HEADER + first + rest + second)
+    assert records_of(log) == (HEADER, [first, second])

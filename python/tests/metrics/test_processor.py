@@ -9,21 +9,27 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.metrics.records import MS, START, Records, exchange, flow
+from tests.metrics.records import MS, START, Records, exchange, flow, later
 from wirelab.metrics.dataset import Dataset, build
 from wirelab.metrics.radio import ENERGY, STATES
 from wirelab_energy import Packet, Range, load_device, load_radio, per_day, radio_energy
 from wirelab_energy.processor import NO_CPU, PROCESSOR
 
 RADIO, DEVICE = "powerpi-ethernet", "raspberry-pi-3"
-ON_DEVICE = {"radio": RADIO, "device": DEVICE, "measured_on_device": True, "interval_ns": 900 * 10**9}
+ON_DEVICE = {"radio": RADIO, "device": DEVICE, "measured_on_device": True}
+WORKLOAD = {
+    "kind": "request-response", "upload_bytes": 30, "exchanges": 3,
+    "arrival": {"process": "periodic", "interval_ns": 900 * 10**9},
+}  # fmt: skip
+APART_NS = 900 * 10**9 - 100 * MS
+"""Between the exchanges, in addition to what `exchange` gives them."""
 ENDS = {"low": "_least", "typical": "", "high": "_most"}
 ONE = [Packet(START, True, 100), Packet(START + 40 * MS, False, 100)]
 
 
 @pytest.fixture
 def records(tmp_path: Path) -> Records:
-    return Records(tmp_path / "campaign", {"s": {}})
+    return Records(tmp_path / "campaign", {"s": {"workload": WORKLOAD}})
 
 
 def built(records: Records, monkeypatch: pytest.MonkeyPatch, energy: dict[str, Any]) -> Dataset:
@@ -33,11 +39,11 @@ def built(records: Records, monkeypatch: pytest.MonkeyPatch, energy: dict[str, A
 
 def trial(records: Records, *outcomes: str, ready_ns: int | None = MS) -> None:
     """Exchanges with one packet each way; the client worked for 3 ms beyond its idle cost."""
-    rows = [exchange(index, outcome=outcome) for index, outcome in enumerate(outcomes)]
+    rows = [later(exchange(index, outcome=outcome), index * APART_NS) for index, outcome in enumerate(outcomes)]
     name = records.trial("s", rows, [flow(40_000)], ready_ns=ready_ns)
     records.radio[name] = [
         {
-            "at_ns": START + (100 * index + at) * MS, "uplink": up, "size_bytes": 100, "client_port": 40_000 + index,
+            "at_ns": START + index * 900 * 10**9 + at * MS, "uplink": up, "size_bytes": 100, "client_port": 40_000 + index,
         }
         for index in range(len(outcomes))
         for at, up in ((0, True), (40, False))

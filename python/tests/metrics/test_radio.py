@@ -11,16 +11,22 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.metrics.records import MS, START, Records, exchange, flow
+from tests.metrics.records import MS, START, Records, exchange, flow, later
 from wirelab.errors import WirelabError
 from wirelab.metrics.dataset import Dataset, build
 from wirelab.metrics.energy_settings import Settings
-from wirelab.metrics.radio import ENERGY, STATES, assigned
+from wirelab.metrics.no_day import ATYPICAL, BACK_TO_BACK, OVERLOADED
+from wirelab.metrics.radio import ENERGY, STATES, read_packets
 from wirelab.schema.plan import EnergyRecord
-from wirelab_energy import Packet, load_radio, per_day, radio_energy
+from wirelab_energy import Packet, load_device, load_radio, per_day, radio_energy
 from wirelab_energy.processor import NO_CPU
 
 RADIO = "enc28j60-ethernet"
+EVERY = {
+    "kind": "request-response", "upload_bytes": 30, "exchanges": 2,
+    "arrival": {"process": "periodic", "interval_ns": 900 * 10**9},
+}  # fmt: skip
+"""A message every 15 min."""
 Build = Callable[..., Dataset]
 
 
@@ -40,36 +46,6 @@ def built(monkeypatch: pytest.MonkeyPatch) -> Build:
 
 def packet(at_ms: float, *, up: bool = True, size: int = 100, port: int | None = 40_000) -> dict[str, Any]:
     return {"at_ns": START + round(at_ms * MS), "uplink": up, "size_bytes": size, "client_port": port}
-
-
-def rows(*starts: tuple[int, int]) -> list[dict[str, int]]:
-    return [{"local_port": port, "start_ns": start} for port, start in starts]
-
-
-def given(*packets: tuple[int, int | None]) -> list[tuple[Packet, int | None]]:
-    return [(Packet(at, up=True, size=1), port) for at, port in packets]
-
-
-def times(found: list[list[Packet]]) -> list[list[int]]:
-    return [[packet.time_ns for packet in mine] for mine in found]
-
-
-def test_a_packet_belongs_to_the_latest_exchange_of_its_connection() -> None:
-    kept = rows((1, 100), (1, 200), (2, 150))
-    found = assigned(kept, given((90, 1), (100, 1), (160, 1), (160, 2), (200, 1), (900, 1)), by_time=False)
-    assert times(found) == [[90, 100, 160], [200, 900], [160]]
-
-
-def test_packets_of_other_connections_and_without_ports_belong_to_no_exchange() -> None:
-    assert times(assigned(rows((1, 100)), given((100, 7), (100, None)), by_time=False)) == [[]]
-    assert times(assigned([{"local_port": None, "start_ns": 100}], given((100, None)), by_time=False)) == [[]]
-
-
-def test_a_load_has_all_packets_of_its_time_on_any_connection() -> None:
-    loads = rows((1, 100), (9, 200))
-    assert times(assigned(loads, given((100, 1), (150, 2), (250, 1), (260, None)), by_time=True)) == [
-        [100, 150], [250, 260],
-    ]  # fmt: skip
 
 
 def test_the_energy_of_an_exchange_is_that_of_its_packets_from_an_idle_radio(records: Records, built: Build) -> None:
@@ -103,29 +79,103 @@ def test_a_topology_without_a_named_client_uses_the_first_host(records: Records,
     assert found["client"].to_list() == [0, 0]
 
 
-def test_a_day_repeats_the_message_and_the_device_sleeps(records: Records, built: Build) -> None:
-    name = records.trial("s", [exchange(0)], [flow(40_000)])
-    records.radio[name] = [packet(0), packet(40, up=False)]
-    dataset = built(records, {"radio": RADIO, "device": "nrf52840", "interval_ns": 900 * 10**9})
+@pytest.fixture
+def timed(tmp_path: Path) -> Records:
+    """A campaign whose messages have 15 min between them."""
+    return Records(tmp_path / "timed", {"s": {"workload": EVERY}})
+
+
+def apart(index: int) -> dict[str, Any]:
+    """An exchange 15 min after the one before."""
+    return later(exchange(index), index * (900 * 10**9 - 100 * MS))
+
+
+def test_a_day_is_made_of_whole_intervals_and_the_device_sleeps(timed: Records, built: Build) -> None:
+    name = timed.trial("s", [apart(0), apart(1)], [flow(40_000)])
+    quarter = 900_000
+    timed.radio[name] = [
+        packet(0), packet(40, up=False), packet(quarter, port=40_001), packet(quarter + 40, up=False, port=40_001),
+    ]  # fmt: skip
+    dataset = built(timed, {"radio": RADIO, "device": "nrf52840"})
     own = [Packet(START, True, 100), Packet(START + 40 * MS, False, 100)]
     message = radio_energy(load_radio(RADIO), own, START, START + 40 * MS)
-    settings = Settings.of(EnergyRecord(radio=RADIO, device="nrf52840"))
-    day = per_day(settings.radio, settings.device, message, 900)
-    assert dataset.exchanges["day_energy_j"].to_list() == pytest.approx([day.total_j.typical])
-    states = pl.read_parquet(records.folder / STATES)
-    assert states["day_energy_typical"].sum() == pytest.approx(day.total_j.typical)
-    assert states["radio_energy_typical"].sum() == pytest.approx(message.joules.typical)
-    assert (states["exchanges"].unique().to_list(), states["days"].unique().to_list()) == ([1], [1])
+    day = per_day(load_radio(RADIO), load_device("nrf52840"), message, 900)
+    assert dataset.exchanges["day_energy_j"].to_list() == pytest.approx([day.total_j.typical] * 2)
+    assert dataset.exchanges["interval_energy_j"].to_list() == pytest.approx([day.radio_j.typical / 96] * 2)
+    [trial] = dataset.trials.to_dicts()
+    assert trial["trial_radio_energy_j"] == pytest.approx(day.radio_j.typical / 48)
+    assert trial["trial_messages_energy_j"] == pytest.approx(trial["trial_radio_energy_j"])
+    assert (trial["trial_setup_energy_j"], trial["trial_closing_energy_j"]) == (None, pytest.approx(0))
+    states = pl.read_parquet(timed.folder / STATES)
+    assert states["day_energy_typical"].sum() == pytest.approx(2 * day.total_j.typical)
+    assert states["radio_energy_typical"].sum() == pytest.approx(2 * message.joules.typical)
+    assert (states["exchanges"].unique().to_list(), states["days"].unique().to_list()) == ([2], [2])
+    assert json.loads((timed.folder / ENERGY).read_text())["no_day"] == {}
 
 
-def test_a_message_longer_than_the_interval_has_no_day_with_the_reason(records: Records, built: Build) -> None:
-    name = records.trial("s", [exchange(0)], [flow(40_000)])
-    records.radio[name] = [packet(0), packet(2000, up=False)]
-    dataset = built(records, {"radio": RADIO, "interval_ns": 10**9})
-    assert dataset.exchanges["day_energy_j"].null_count() == 1
+def test_exchanges_that_ran_back_to_back_have_no_day_with_the_reason(records: Records, built: Build) -> None:
+    name = records.trial("s", [exchange(0), exchange(1)], [flow(40_000)])
+    records.radio[name] = [packet(0), packet(100, port=40_001)]
+    dataset = built(records, {"radio": RADIO, "battery_mah": 1.0, "battery_v": 1.0})
+    for column in ("day_energy_j", "interval_energy_j"):
+        assert dataset.exchanges[column].null_count() == 2
     assert dataset.exchanges["radio_energy_j"].null_count() == 0
-    notes = json.loads((records.folder / ENERGY).read_text())["notes"]
-    assert notes == [NO_CPU, "Without a day's energy: 1 exchanges that take longer than the interval."]
+    assert json.loads((records.folder / ENERGY).read_text())["no_day"] == {"s": BACK_TO_BACK}
+
+
+def test_an_overloaded_scenario_has_no_day_in_any_trial(timed: Records, built: Build) -> None:
+    late = apart(1) | {"start_ns": apart(1)["start_ns"] + 3600 * 10**9}
+    for rows in ([apart(0), apart(1)], [apart(0), late]):
+        name = timed.trial("s", rows, [flow(40_000)])
+        timed.radio[name] = [packet(0), packet(900_000, port=40_001)]
+    dataset = built(timed, {"radio": RADIO})
+    for column in ("day_energy_j", "interval_energy_j"):
+        assert dataset.exchanges[column].null_count() == 4
+    assert dataset.trials["trial_messages_energy_j"].null_count() == 0
+    assert set(pl.read_parquet(timed.folder / STATES)["days"]) == {0}
+    assert json.loads((timed.folder / ENERGY).read_text())["no_day"] == {"s": OVERLOADED}
+
+
+def test_messages_that_are_like_no_other_have_no_day_with_the_reason(tmp_path: Path, built: Build) -> None:
+    kept = {**EVERY, "connection": {"policy": "persistent", "connections": 1}}
+    records = Records(tmp_path / "kept", {"s": {"workload": kept}})
+    name = records.trial("s", [exchange(0)], [flow(40_000)])
+    # The handshake takes 41 ms, and then the request goes.
+    records.radio[name] = [packet(1), packet(21, up=False), packet(45)]
+    dataset = built(records, {"radio": RADIO})
+    assert dataset.exchanges["setup_energy_j"].null_count() == 0
+    assert dataset.exchanges["interval_energy_j"].null_count() == 1
+    assert json.loads((records.folder / ENERGY).read_text())["no_day"] == {"s": ATYPICAL}
+
+
+def test_each_link_has_its_radio_and_one_without_has_no_energy(tmp_path: Path, built: Build) -> None:
+    links = ("near", "far", "bare")
+    records = Records(tmp_path / "c", {link: {"link_name": link} for link in links})
+    for link in links:
+        name = records.trial(link, [exchange(0)], [flow(40_000)])
+        records.radio[name] = [packet(0)]
+    own = {"far": {"radio": "powerpi-ethernet"}, "near": {"radio": RADIO}}
+    dataset = built(records, {"radios": own})
+    model = json.loads((records.folder / ENERGY).read_text())
+    assert [(each["links"], each["radio"]["name"]) for each in model["radios"]] == [
+        (["near"], RADIO), (["far"], "powerpi-ethernet"),
+    ]  # fmt: skip
+    assert "Without energy: 1 trials over links without a radio." in model["notes"]
+    spent = dict(dataset.exchanges.select("scenario", "radio_energy_j").iter_rows())
+    for link in ("near", "far"):
+        radio = load_radio(own[link]["radio"])
+        alone = radio_energy(radio, [Packet(START, True, 100)], START, START)
+        assert spent[link] == pytest.approx(alone.joules.typical)
+    assert spent["bare"] is None
+
+
+def test_packets_say_how_far_the_link_was_ahead_if_it_rested(records: Records, built: Build) -> None:
+    name = records.trial("s", [exchange(0)], [flow(40_000)])
+    records.radio[name] = [packet(0), packet(40) | {"rested_ns": 7}]
+    built(records, {"radio": RADIO})
+    [found] = read_packets(records.folder, [name])
+    assert [each.rested_ns for each in found] == [0, 7]
+    assert [each.on_device.time_ns for each in found] == [START, START + 40 * MS + 7]
 
 
 def test_an_incomplete_exchange_has_no_energy_and_counts_in_no_mean(records: Records, built: Build) -> None:
@@ -149,7 +199,7 @@ def test_without_a_radio_nothing_is_computed_and_earlier_energies_are_removed(re
     records.radio[name] = [packet(0)]
     asked = built(records, None, EnergyRecord(radio=RADIO))
     assert asked.exchanges["radio_energy_j"].null_count() == 0
-    assert json.loads((records.folder / ENERGY).read_text())["radio"]["name"] == RADIO
+    assert json.loads((records.folder / ENERGY).read_text())["radios"][0]["radio"]["name"] == RADIO
     assert built(records, None).exchanges["radio_energy_j"].null_count() == 1
     assert not (records.folder / ENERGY).exists()
     assert not (records.folder / STATES).exists()
@@ -160,12 +210,11 @@ def test_every_constant_is_written_down_with_its_source(records: Records, built:
     records.radio[name] = [packet(0)]
     built(records, {"radio": RADIO, "battery_mah": 2400.0, "battery_v": 3.7})
     written = json.loads((records.folder / ENERGY).read_text())
-    assert [each["constant"] for each in written["radio"]["sources"]] == [
-        each.path for each in load_radio(RADIO).cited()
-    ]
-    assert all(each["source"] for each in written["radio"]["sources"])
+    [one] = written["radios"]
+    assert [each["constant"] for each in one["radio"]["sources"]] == [each.path for each in load_radio(RADIO).cited()]
+    assert all(each["source"] for each in one["radio"]["sources"])
     assert written["battery"] == {"capacity_mah": 2400.0, "voltage_v": 3.7}
-    assert (written["device"], written["interval_s"]) == (None, None)
+    assert (one["links"], one["device"]) == (["clean"], None)
 
 
 def test_an_unknown_radio_is_refused_before_anything_is_read() -> None:

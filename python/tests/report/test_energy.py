@@ -16,14 +16,22 @@ BOUNDS = {"low": 1e-3, "typical": 2e-3, "high": 4e-3}
 SOURCES = [{"constant": "power.transmit", "value": "160 mA", "source": "a data sheet"}]
 RADIO: dict[str, Any] = {
     "radio": {"name": "r", "title": "A radio", "validated": True, "inputs": {"inactivity": "5 s"}, "sources": SOURCES},
-    "device": None, "interval_s": 900.0, "battery": {"capacity_mah": 2400, "voltage_v": 3.7}, "notes": ["A note."],
+    "device": None, "battery": {"capacity_mah": 2400, "voltage_v": 3.7}, "notes": ["A note."],
 }  # fmt: skip
+PARTS = {
+    "setup_j": BOUNDS, "messages_j": {name: 3 * joules for name, joules in BOUNDS.items()}, "closing_j": BOUNDS,
+    "trial_j": {name: 5 * joules for name, joules in BOUNDS.items()},
+}  # fmt: skip
+NO_DAY = "exchanges ran back to back: no message has a gap behind it"
 
 
 def spent(*states: str, day: bool = True) -> dict[str, Any]:
     shares = {state: {"seconds": 0.5, **BOUNDS} for state in states}
     return {
         "exchanges": 40, "trials": 2, "radio_j": BOUNDS, "message_j": None, "states": shares,
+        "interval_s": 900.0 if day else None, "no_day": None if day else NO_DAY, "parts": PARTS,
+        "interval_j": {name: 2 * joules for name, joules in BOUNDS.items()} if day else None,
+        "setup_j": BOUNDS, "setups": 3,
         "day_j": {name: 100 * joules for name, joules in BOUNDS.items()} if day else None,
         "day_states": {**dict.fromkeys(shares, BOUNDS), "device asleep": BOUNDS} if day else None,
         "battery_days": {"low": 800.0, "typical": 1000.0, "high": 1200.0} if day else None,
@@ -37,7 +45,9 @@ def shown(folder: Path, radio: dict[str, Any], *scenarios: dict[str, Any] | None
     for scenario, each in zip(estimates["scenarios"], scenarios, strict=True):
         if each is not None:
             scenario["energy"] = each
-            scenario["metrics"]["radio-energy"] = {"unit": "J", "n": 40, "mean": mean}
+            scenario["metrics"] |= {
+                f"{what}-energy": {"unit": "J", "n": 40, "mean": mean} for what in ("radio", "setup")
+            }
     store(folder, "estimates.json", {**estimates, "energy": radio})
     return energy.section(load(folder, folder))
 
@@ -62,10 +72,13 @@ def test_a_campaign_without_a_radio_has_no_such_section(tmp_path: Path) -> None:
 def test_a_message_and_a_day_have_their_intervals_and_the_models_ranges(tmp_path: Path) -> None:
     section = shown(tmp_path, RADIO, spent("transmit", "receive"), spent("transmit"))
     found = table(section)
-    assert found["2 a message: mean [interval]"] == ["2.0 [1.5, 2.5]"] * 2
+    assert found["2 an exchange by itself: mean [interval]"] == ["2.0 [1.5, 2.5]"] * 2
     assert found["3 range"] == ["1.00 to 4.00"] * 2
-    assert found["5 range"] == ["0.100 to 0.400"] * 2
-    assert found["6 battery [range]"] == ["1,000 [800, 1,200]"] * 2
+    assert found["5 range"] == ["2.00 to 8.00"] * 2
+    assert found["6 a set-up: mean [interval]"] == ["2.0 [1.5, 2.5]"] * 2
+    assert found["7 set-ups"] == ["3"] * 2
+    assert found["9 range"] == ["0.100 to 0.400"] * 2
+    assert found["10 battery [range]"] == ["1,000 [800, 1,200]"] * 2
     message, day = of_kind(section, Figure)
     assert "transmit 2 mJ" in str(message.svg)
     assert "device asleep 0.002 J" in str(day.svg)
@@ -84,7 +97,7 @@ def test_the_radio_its_inputs_its_sources_and_notes_are_reported(tmp_path: Path)
     assert section.title == "Energy of the client's radio"
     about = of_kind(section, Prose)[0].text
     assert "A radio (r). With inactivity 5 s." in about
-    assert "A day has one every 15 min." in about
+    assert "A day has a message every 15 min." in about
     assert of_kind(section, Items)[0].items == ["A note."]
     [definitions] = of_kind(section, Group)[-1].blocks
     assert isinstance(definitions, Definitions)
@@ -100,7 +113,27 @@ def test_an_unvalidated_radio_is_marked_in_the_title(tmp_path: Path) -> None:
 
 def test_a_battery_life_with_equal_printed_bounds_has_no_range(tmp_path: Path) -> None:
     one = {**spent("transmit"), "battery_days": {"low": 1000.0 - 1e-9, "typical": 1000.0, "high": 1000.0 + 1e-9}}
-    assert table(shown(tmp_path, RADIO, one, one))["6 battery [range]"] == ["1,000", "1,000"]
+    assert table(shown(tmp_path, RADIO, one, one))["10 battery [range]"] == ["1,000", "1,000"]
+
+
+def test_a_trial_is_shown_by_what_it_spent_its_energy_on(tmp_path: Path) -> None:
+    section = shown(tmp_path, RADIO, spent("transmit"), {**spent("transmit"), "parts": None})
+    [parts] = of_kind(section, Group)[1].blocks
+    [row] = parts.rows
+    assert [cell.text for cell in row[2:7]] == ["2.00", "6.00", "2.00", "10.0", "5.00 to 20.00"]
+    without = {**spent("transmit"), "parts": None}
+    titles = [group.title for group in of_kind(shown(tmp_path, RADIO, without, without), Group)]
+    assert "A trial by what for" not in titles
+
+
+def test_each_link_has_its_radio(tmp_path: Path) -> None:
+    one = {"links": ["clean"], "radio": RADIO["radio"], "device": None}
+    other = {"links": ["far", "farther"], "radio": {**RADIO["radio"], "name": "o", "validated": False}, "device": None}
+    section = shown(tmp_path, {"radios": [one, other], "battery": None}, spent("transmit"), None)
+    assert section is not None
+    assert section.title == "Energy of the client's radio (unvalidated)"
+    about = of_kind(section, Prose)[0].text
+    assert "A radio (r) on clean. With inactivity 5 s. A radio (o) on far, farther." in about
 
 
 def test_states_beyond_four_are_drawn_as_one(tmp_path: Path) -> None:
@@ -110,12 +143,12 @@ def test_states_beyond_four_are_drawn_as_one(tmp_path: Path) -> None:
     assert "other states 4 mJ" in str(of_kind(section, Figure)[0].svg)
 
 
-def test_without_an_interval_the_reason_stands_in_place_of_the_day(tmp_path: Path) -> None:
-    radio = {**RADIO, "interval_s": None, "battery": None}
+def test_without_a_gap_the_reason_stands_in_place_of_the_day(tmp_path: Path) -> None:
+    radio = {**RADIO, "battery": None}
     section = shown(tmp_path, radio, spent("transmit", day=False), spent("transmit", day=False))
     [figure] = of_kind(section, Figure)
     assert figure.tables[0].left_out == (
-        "Columns left out: a day: mean, range (no interval between messages is given); "
+        f"Columns left out: a message with its interval: mean, range, a day: mean, range ({NO_DAY}); "
         "battery [range] (no battery is given)"
     )
 
@@ -171,8 +204,8 @@ def test_a_processor_with_measured_time_is_in_title_table_and_charts(tmp_path: P
     found = table(section)
     assert found["3 range"] == ["1.00 to 4.00"] * 2
     assert found["5 range"] == ["2.00 to 8.00", "–"]
-    assert found["8 battery [range]"] == ["1,000 [800, 1,200]", "–"]
-    assert (found["9 exchanges"], found["11 exchanges with CPU time"]) == (["40", "40"], ["20", "0"])
+    assert found["12 battery [range]"] == ["1,000 [800, 1,200]", "–"]
+    assert (found["13 exchanges"], found["15 exchanges with CPU time"]) == (["40", "40"], ["20", "0"])
     [states] = of_kind(section, Group)[0].blocks
     assert [row[2].text for row in states.rows] == ["transmit", "processor", "transmit"]
     assert [row[5].text for row in states.rows] == ["1.00 to 4.00", "2.00", "1.00 to 4.00"]

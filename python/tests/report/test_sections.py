@@ -38,7 +38,7 @@ from wirelab.report.workload_words import workload_words
 from wirelab.schema import LinkSpec, link_key
 from wirelab.schema.estimates import RESPONSES, SPENT
 from wirelab.schema.plan import Plan
-from wirelab.schema.workload import RequestResponse, Stream, Telemetry
+from wirelab.schema.workload import PubSub, RequestResponse, Stream, Telemetry
 
 JITTER = {"distribution": "normal", "sigma_ns": 30_000_000}
 
@@ -366,6 +366,32 @@ def test_a_workload_of_messages_is_described_in_words() -> None:
         "10 exchanges a trial of each of 50 clients, telemetry messages of 30 B; the next starts when one ends" in words
     )
     assert "resumes the last session" in words
+
+
+@pytest.mark.parametrize(
+    ("arrival", "words"),
+    [
+        ({"process": "fixed", "rate_hz": 0.1}, "fixed arrivals at 0.1 /s"),
+        ({"process": "periodic", "interval_ns": 600 * 10**9}, "one every 10 min"),
+        (
+            {"process": "periodic", "interval_ns": 600 * 10**9, "jitter_ns": 60 * 10**9},
+            "one every 10 min, up to 30 s earlier or later",
+        ),
+        (
+            {"process": "bursts", "interval_ns": 3600 * 10**9, "rate_hz": 2.0, "duration_ns": 10**10},
+            "bursts of 20 at 2 /s, one every 1 h",
+        ),
+    ],
+)
+def test_arrivals_are_described_in_words(arrival: dict[str, Any], words: str) -> None:
+    telemetry = {
+        "kind": "telemetry", "message_bytes": 30, "exchanges": 10, "arrival": arrival, "concurrency": 1,
+        "timeout_ns": 10**9, "connection": {"policy": "new"},
+    }  # fmt: skip
+    assert f"of 30 B; {words}, 1 concurrent" in workload_words(Telemetry.model_validate(telemetry))
+    pubsub = {"kind": "pubsub", "message_bytes": 30, "messages": 10, "arrival": arrival, "timeout_ns": 10**9}
+    paced = words.replace("fixed arrivals", "evenly spaced")
+    assert f"of 30 B, {paced}, to 1 subscribers" in workload_words(PubSub.model_validate(pubsub))
 
 
 def test_the_publications_numbers_stand_next_to_ours(tmp_path: Path) -> None:

@@ -19,8 +19,10 @@ from wirelab.schema import (
     EndpointParameters,
     EventReady,
     Fixed,
+    IdleStart,
     PageIdentity,
     PageLoads,
+    Periodic,
     Poisson,
     PubSub,
     RequestResponse,
@@ -237,7 +239,19 @@ def test_a_trials_timeout_allows_every_exchange_to_time_out() -> None:
     twelve = workload.model_copy(update={"exchanges": 12, "concurrency": 5, "timeout_ns": 10**9})
     assert trial_timeout_ns(twelve) == (3 + 30) * 10**9
     open_loop = twelve.model_copy(update={"arrival": Poisson(rate_hz=2.0)})
-    assert trial_timeout_ns(open_loop) == (3 + 12 + 30) * 10**9
+    # Twice the mean of all gaps, and one of 30 times the mean.
+    assert trial_timeout_ns(open_loop) == (3 + 12 + 15 + 30) * 10**9
+    day = twelve.model_copy(update={"exchanges": 144, "arrival": Periodic(interval_ns=600 * 10**9)})
+    assert trial_timeout_ns(day) == (29 + 2 * 86_400 + 30) * 10**9
+    idle = twelve.model_copy(update={"exchanges": 144, "arrival": IdleStart(interval_ns=600 * 10**9)})
+    assert trial_timeout_ns(idle) == (29 + 144 * 70 + 30) * 10**9
+
+
+def test_a_link_rests_if_the_arrival_is_an_idle_start(endpoints: Endpoints, tmp_path: Path) -> None:
+    asked = request(endpoints, scenario(), tmp_path / "t")
+    assert "rests" not in asked.model_dump_json()
+    idle = scenario().workload.model_copy(update={"arrival": IdleStart(interval_ns=600 * 10**9)})
+    assert request(endpoints, scenario().model_copy(update={"workload": idle}), tmp_path / "u").rests
 
 
 def notifying(of: Scenario) -> Scenario:

@@ -213,6 +213,18 @@ def test_an_entry_refuses_what_it_does_not_do_and_says_why() -> None:
     )
 
 
+def test_a_client_that_performs_the_workload_itself_asks_no_link_to_rest() -> None:
+    idle = WorkloadTable.model_validate({"arrival": "idle-start", "interval": "1 h"}).spec()
+    of_one_exchange, itself = (load(None)[name].roles.client for name in ("curl", "aiocoap"))
+    assert of_one_exchange is not None
+    assert itself is not None
+    assert of_one_exchange.refusal(described("http1"), {}, idle) is None
+    assert itself.refusal(described("coap"), {}, WorkloadTable().spec()) is None
+    assert itself.refusal(described("coap"), {}, idle) == (
+        "performs the workload itself and does not do arrival = 'idle-start'"
+    )
+
+
 def test_some_values_of_a_setting_may_need_certain_workloads() -> None:
     entry = load(None)["rabbitmq"].roles.server
     assert entry is not None

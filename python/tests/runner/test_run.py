@@ -22,9 +22,9 @@ from wirelab.runner.progress import Summary
 from wirelab.runner.run import InterruptedRunError, Runner
 from wirelab.runner.schedule import Assignment, BlockEnd, LatePackets, Schedule
 from wirelab.runner.start import run_campaign
-from wirelab.schema import Confirmation, NotConfirmed, TrialRequest, TrialResult, TrialStatus
+from wirelab.schema import Clock, Confirmation, NotConfirmed, TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
-from wirelab.schema.plan import Plan
+from wirelab.schema.plan import Plan, Stop
 
 
 @pytest.fixture
@@ -518,3 +518,20 @@ def test_trials_start_no_sooner_than_the_gap_after_one_another(folder: Path) -> 
         summary = run_campaign(runner, plan, 4, None, gap_s=0.5)
     assert summary.run == len(started) == 6
     assert min(after - before for before, after in itertools.pairwise(started)) >= 0.5
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_a_budget_of_virtual_time_counts_the_longest_trial_of_each_block(folder: Path, jobs: int) -> None:
+    seconds = {"t0": 2, "t1": 3}
+
+    def behave(request: TrialRequest, _: int) -> TrialResult:
+        ended_ns = 1 + seconds[request.trial.partition("-")[0]] * 10**9
+        return result(request.trial).model_copy(update={"end_ns": ended_ns})
+
+    plan = make_plan(scenarios=2, blocks=8, least=1)
+    stop = Stop(replicates=(1, 8), interval=None, budget_ns=7 * 10**9)
+    experiment = plan.experiment.model_copy(update={"stop": stop})
+    scenarios = tuple(each.model_copy(update={"clock": Clock.VIRTUAL}) for each in plan.scenarios)
+    plan = plan.model_copy(update={"experiment": experiment, "scenarios": scenarios})
+    summary, _, _ = run(plan, folder, behave, jobs=jobs)
+    assert summary.run == 2 * 3, "the blocks end after 3, 6 and 9 s"

@@ -72,9 +72,10 @@ def write_whole(folder: Path) -> None:
     record = whole_record({"runs": [{"ended": None}], "implementations": {"curl": {}}})
     (folder / "campaign.json").write_text(json.dumps(record))
     part = {"name": "r", "title": "A radio", "validated": True, "sources": []}
+    one = {"links": ["random"], "radio": {**part, "inputs": {}}, "device": part}
     energy = {
-        "schema_version": 1, "radio": {**part, "inputs": {}}, "device": part, "measured_on_device": True,
-        "interval_s": 900.0, "battery": {"capacity_mah": 1.0, "voltage_v": 3.0}, "notes": ["note"],
+        "schema_version": 2, "radios": [one], "measured_on_device": True,
+        "battery": {"capacity_mah": 1.0, "voltage_v": 3.0}, "no_day": {}, "notes": ["note"],
     }  # fmt: skip
     (folder / "energy.json").write_text(json.dumps(energy))
     report = {"directions": [{"dropped": [{"cause": "loss", "packets": 1}]}, {}]}

@@ -45,14 +45,11 @@ def test_bytes_are_shared_by_all_exchanges_of_a_scenario(tmp_path: Path) -> None
     assert (found["t"]["up"]["payload"], found["t"]["up"]["headers"], found["t"]["up"]["sealed"]) == (None, None, 5.0)
 
 
-def day(
-    folder: Path, arrival: dict[str, object], energy: dict[str, int] | None = None, **more: object
-) -> dict[str, Any]:
+def day(folder: Path, arrival: dict[str, object], **more: object) -> dict[str, Any]:
     """Of a scenario with ten exchanges in one trial."""
     write_campaign(folder, protocols=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=10)
     plan = json.loads((folder / "plan.json").read_text())
     plan["scenarios"][0]["workload"]["arrival"] = arrival
-    plan["experiment"]["energy"] = energy and {"radio": "lora-sx1276", **energy}
     (folder / "plan.json").write_text(json.dumps(plan))
     dataset = Dataset.read(folder)
     counted = row("a", dataset.scenarios[0].key, 10, 300, handshake=1000, connection=500, ip=400, application=600)
@@ -61,7 +58,7 @@ def day(
     return dict(found["day"])
 
 
-def test_a_day_has_as_many_messages_as_the_arrival_process_or_the_energy_table_makes(tmp_path: Path) -> None:
+def test_a_day_has_as_many_messages_as_the_arrival_process_makes(tmp_path: Path) -> None:
     closed = day(tmp_path / "closed", {"process": "closed"})
     assert (closed["messages"], closed["assumed"], closed["one_connection"]) == (96, True, False)
     # 250 bytes for each exchange, each with a connection of its own.
@@ -70,8 +67,8 @@ def test_a_day_has_as_many_messages_as_the_arrival_process_or_the_energy_table_m
     )  # fmt: skip
     fixed = day(tmp_path / "fixed", {"process": "fixed", "rate_hz": 0.01})
     assert (fixed["messages"], fixed["assumed"], fixed["interval_s"]) == (864, False, 100)
-    configured = day(tmp_path / "configured", {"process": "fixed", "rate_hz": 0.01}, {"interval_ns": 3600 * 10**9})
-    assert (configured["messages"], configured["assumed"]) == (24, False)
+    hourly = day(tmp_path / "hourly", {"process": "periodic", "interval_ns": 3600 * 10**9})
+    assert (hourly["messages"], hourly["assumed"]) == (24, False)
 
 
 def test_a_persistent_connection_is_set_up_once_a_day(tmp_path: Path) -> None:

@@ -25,3 +25,15 @@ def document(**changes: Any) -> dict[str, Any]:
 
 def mine(**changes: Any) -> Radio:
     return parse_radio("mine", document(**changes), WHERE)
+
+
+def three_states(**changes: Any) -> Radio:
+    """The radio that the guide computes by hand."""
+    made = document() | {
+        "machine": "plain",
+        "power": {"transmit": "500 mW", "awake": "50 mW", "asleep": "10 uW"},
+        "rate": {"uplink": "20 kbit/s", "downlink": "20 kbit/s"},
+        "inputs": {"stays-awake": "10 s"},
+        "sources": {},
+    }
+    return parse_radio("three-states", made | changes, WHERE)

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.wirelab_energy.radios import NS, mine
-from wirelab_energy import Packet, Radio, Range, load_radio, radio_energy, radio_names
+from wirelab_energy import Packet, Radio, RadioEnergy, Range, load_radio, partition, radio_energy, radio_names
 from wirelab_energy.errors import WirelabError
 from wirelab_energy.model import steady_energy
 
@@ -124,3 +124,76 @@ def test_an_interval_shorter_than_the_message_is_refused() -> None:
         steady_energy(RADIO, message, 2)
     with pytest.raises(WirelabError, match="an interval of 0 s"):
         steady_energy(RADIO, radio_energy(RADIO, [], 0, 0), 0)
+
+
+def seconds_of(energy: RadioEnergy) -> int:
+    return sum(each.end_ns - each.start_ns for each in energy.timeline)
+
+
+@pytest.mark.parametrize("radio", RADIOS, ids=[radio.name for radio in RADIOS])
+@settings(max_examples=20)
+@given(packets=PACKETS, end_s=st.integers(0, 200), cuts=st.lists(st.integers(0, 250 * NS), max_size=8).map(sorted))
+def test_a_partition_has_the_time_and_the_energy_of_the_whole(
+    radio: Radio, packets: list[Packet], end_s: int, cuts: list[int]
+) -> None:
+    whole, parts = partition(radio, packets, 0, end_s * NS, cuts)
+    assert whole == radio_energy(radio, packets, 0, end_s * NS)
+    assert len(parts) == len(cuts) + 1
+    assert sum(map(seconds_of, parts)) == seconds_of(whole)
+    for bound, joules in whole.at_bounds.items():
+        assert sum(each.at_bounds[bound] for each in parts) == pytest.approx(joules, rel=1e-9, abs=1e-12)
+    assert sorted((each for part in parts for each in part.packets), key=str) == sorted(packets, key=str)
+    joined = [each for part in parts for each in part.timeline]
+    assert all(one.end_ns == other.start_ns for one, other in zip(joined, joined[1:], strict=False))
+    for part, start_ns, end_ns in zip(parts, [0, *cuts], cuts, strict=False):
+        assert all(start_ns <= each.start_ns < each.end_ns <= end_ns for each in part.timeline)
+
+
+def test_a_cut_in_the_middle_of_a_wake_or_a_tracking_area_update_splits_it() -> None:
+    radio = load_radio("generic-nbiot")
+    # A downlink packet's wake of 2.7 s lies before its time.
+    _, [before, after] = partition(radio, [Packet(10 * NS, False, 100)], 0, 20 * NS, [8 * NS])
+    assert before.states["setup"].seconds + after.states["setup"].seconds == pytest.approx(2.7)
+    assert before.states["setup"].seconds > 0
+    assert after.states["setup"].seconds > 0
+    assert (before.airtime_down_s, after.airtime_down_s > 0) == (0, True)
+    modem = load_radio("nrf9160-nbiot").with_inputs({"tau": "1 h"})
+    [[update_ns, over_ns], *_] = [
+        (each.start_ns, each.end_ns)
+        for each in radio_energy(modem, [Packet(0, True, 100)], 0, 5000 * NS).timeline
+        if each.state == "setup" and each.start_ns > 0
+    ]
+    _, halves = partition(modem, [Packet(0, True, 100)], 0, 5000 * NS, [(update_ns + over_ns) // 2])
+    assert halves[0].timeline[-1].state == halves[1].timeline[0].state == "setup"
+    late = halves[1].states["setup"].seconds
+    assert late == pytest.approx((over_ns - update_ns) / 2 / NS, rel=1e-6)
+
+
+def test_a_month_of_silence_pays_for_its_updates() -> None:
+    radio, month_ns = load_radio("nrf9160-nbiot").with_inputs({"tau": "24 h"}), 30 * 86_400 * NS
+    cuts = [day * 86_400 * NS for day in range(1, 30)]
+    whole, days = partition(radio, [Packet(0, True, 100)], 0, month_ns, cuts)
+    updates = [each for each in whole.timeline if each.state == "setup" and each.start_ns > 0]
+    assert len(updates) == 29
+    # What a day without a message takes beyond PSM is its update.
+    psm_w = radio.machine.states(radio.values("typical"))["psm"].watts
+    for each in days[1:]:
+        assert each.joules.typical > 86_400 * psm_w
+        assert each.states["setup"].seconds == pytest.approx(updates[0].end_ns / NS - updates[0].start_ns / NS, rel=1e-6)
+
+
+def test_a_message_within_the_tail_of_the_one_before_has_no_wake() -> None:
+    radio = load_radio("generic-nbiot")
+    packets = [Packet(nth * 5 * NS, True, 100) for nth in range(4)]
+    whole, [first, *others] = partition(radio, packets, 0, 20 * NS, [5 * NS, 10 * NS, 15 * NS])
+    assert "setup" in first.states
+    assert all("setup" not in each.states for each in others)
+    # The tail of the last one goes on behind the end.
+    assert others[-1].timeline[-1].end_ns == whole.timeline[-1].end_ns > 20 * NS
+
+
+def test_a_partition_of_silence_is_rest() -> None:
+    radio = load_radio("nrf9160-nbiot")
+    whole, parts = partition(radio, [], 5, 10 * NS, [5, 7 * NS])
+    assert [each.states.keys() for each in parts] == [set(), {"psm"}, {"psm"}]
+    assert sum(each.joules.typical for each in parts) == pytest.approx(whole.joules.typical)

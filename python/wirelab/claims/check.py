@@ -53,7 +53,7 @@ def _can_be_opened(claims: Path) -> bool:
 def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
     """Whether there is such a radio with such inputs, and such a device; and a radio for a metric that needs one."""
     from wirelab.metrics.described import energies
-    from wirelab.metrics.energy_names import BOUNDS, MESSAGE
+    from wirelab.metrics.energy_names import MESSAGE, every_bound
 
     if file.energy is None:
         if file.metric in energies():
@@ -62,23 +62,28 @@ def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
                 what, source.where(("metric",)), f'add: [energy] radio = "NAME" ({launched("list radios")})'
             )
         return
-    from wirelab.metrics.energy_settings import Settings
+    from wirelab.metrics.energy_settings import equipment
+    from wirelab.schema.plan import LinkRadio
 
-    if file.metric in {f"{MESSAGE}{ending}" for ending in BOUNDS.values()} and not file.energy.measured_on_device:
+    if file.metric in every_bound(MESSAGE) and not file.energy.measured_on_device:
         what = f'no CPU time of a device for the metric ("{file.metric}")'
         yield WirelabError(what, source.where(("metric",)), "on the device itself: [energy] measured-on-device = true")
     record, files = file.energy.record(), file.energy.files(source.folder)
-    for key, later in (("radio", {"inputs": {}, "device": None}), ("inputs", {"device": None}), ("device", {})):
-        try:
-            Settings.of(record.model_copy(update=later), files)
-        except WirelabError as error:
-            yield WirelabError(error.what, _place_of_energy(source, key, error.where), error.hint)
-            return
+    chosen: dict[tuple[str, ...], LinkRadio] = {("radios", link): each for link, each in record.radios.items()}
+    if record.radio is not None:
+        chosen[()] = LinkRadio(radio=record.radio, inputs=record.inputs, device=record.device)
+    for path, each in chosen.items():
+        for key, later in (("radio", {"inputs": {}, "device": None}), ("inputs", {"device": None}), ("device", {})):
+            try:
+                equipment(each.model_copy(update=later), files, measured_on_device=False)
+            except WirelabError as error:
+                yield WirelabError(error.what, _place_of_energy(source, (*path, key), error.where), error.hint)
+                break
 
 
-def _place_of_energy(source: Source, key: str, where: Where | str | None) -> Where | str:
+def _place_of_energy(source: Source, key: tuple[str, ...], where: Where | str | None) -> Where | str:
     """Where a key of the energy's table was written, unless what is wrong stands in another file."""
     if isinstance(where, Where) and where.source != "--set":
         return where
     name = where.key if isinstance(where, Where) else None
-    return source.where(("energy", key) if name is None else ("energy", key, name))
+    return source.where(("energy", *key) if name is None else ("energy", *key, name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,11 @@ import click
 from wirelab.cli.arguments import by_option, energy_record, radio_options
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
+from wirelab.units import format_duration
 
 if TYPE_CHECKING:
     from wirelab.schema.estimates import Estimates
+    from wirelab.schema.plan import Plan
     from wirelab.schema.verdicts import Verdicts
 
 MEASURED = "--measured-on-device"
@@ -22,7 +25,7 @@ MEASURED = "--measured-on-device"
 @click.command("analyze", short_help="Analyze again: turn the dataset of a run into estimates and verdicts.")
 @click.argument("campaign", type=click.Path(path_type=Path))
 @by_option
-@radio_options
+@radio_options("Refuse a campaign with another time between messages.", "--voltage")
 @click.option("--set", "sets", multiple=True, metavar="INPUT=VALUE", help="Change an input of the radio. May repeat.")
 @click.option(MEASURED, is_flag=True, help="The campaign ran on --device: its client's CPU time counts as energy.")
 @click.option("--json", "as_json", is_flag=True, help="Print estimates and verdicts as JSON.")
@@ -44,25 +47,27 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     If its experiment has claims, verdicts.json too. Also writes estimates.csv, estimates.parquet and exchanges.csv.
 
     With --radio, the campaign is first measured again with the energy of the client's radio. The options replace
-    [energy] of the experiment. With --by, reports of these estimates rank by this statistic.
+    [energy] of the experiment. A day's energy needs a campaign whose messages have a time between them. With --by,
+    reports of these estimates rank by this statistic.
     """
     from wirelab.cli import summary
     from wirelab.cli.campaigns import writable
+    from wirelab.cli.energy_summary import energy_table
     from wirelab.limits import require_limits
     from wirelab.metrics.dataset import measure
     from wirelab.metrics.energy_settings import Settings, with_kept_files
     from wirelab.report.campaign import load
     from wirelab.runner.lock import locked
+    from wirelab.schema.campaign import read_plan
     from wirelab.schema.verdicts import read_verdicts
 
     require_limits(starts=False)
     folder = writable(campaign)
     record = None
     if radio is not None:
-        record = energy_record(
-            radio, sets, device, interval, battery, voltage, MEASURED if measured_on_device else None
-        )
+        record = energy_record(radio, sets, device, battery, voltage, MEASURED if measured_on_device else None)
         Settings.of(record)
+        _check_interval(read_plan(folder), interval)
     elif sets or measured_on_device or any(each is not None for each in (device, interval, battery, voltage)):
         raise WirelabError(
             "these options need a radio, and none is given", hint=f"--radio NAME ({launched('list radios')})"
@@ -77,7 +82,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         return
     loaded = load(folder, folder)
     click.echo(summary.link_line(loaded))
-    for table in summary.tables(loaded):
+    for table in (*summary.tables(loaded), *energy_table(loaded)):
         click.echo(f"\n{table}")
     if verdicts is not None:
         _print_verdicts(verdicts)
@@ -100,6 +105,18 @@ def analyze_campaign(folder: Path, by: str | None = None) -> Estimates:
     if judge_campaign(folder, estimates) is None:
         (folder / VERDICTS).unlink(missing_ok=True)
     return estimates
+
+
+def _check_interval(plan: Plan, interval_ns: int | None) -> None:
+    """Refuse an interval that did not run: energy is that of the time that passed."""
+    ran = sorted({each.workload.gap_ns for each in plan.scenarios}, key=lambda gap_ns: gap_ns or 0)
+    if interval_ns is None or all(gap_ns is not None and isclose(gap_ns, interval_ns) for gap_ns in ran):
+        return
+    between = ", ".join(format_duration(gap_ns) for gap_ns in ran if gap_ns is not None)
+    how = f"one message every {between}" if None not in ran else "back to back: no message has a gap behind it"
+    what = f"{format_duration(interval_ns)}, but the campaign ran {how}"
+    again = f"--set workload.interval={format_duration(interval_ns).replace(' ', '')}"
+    raise WirelabError(what, "--interval", f"run it again with {again}")
 
 
 def _print_verdicts(verdicts: Verdicts) -> None:

@@ -157,32 +157,37 @@ def load(file: str, sets: Sequence[str]) -> Experiment:
 
 
 VOLTAGE = QuantityType("voltage", voltage_v)
-_OPTIONS = (
-    click.option("--radio", metavar="NAME", help="A radio that `list radios` names, or a file of your own."),
-    click.option("--device", metavar="NAME", help="The device around it, which sleeps between messages."),
-    click.option("--interval", type=DurationType("min"), metavar="DURATION", help="Time from one message to the next."),
-    click.option(
-        "--battery",
-        type=QuantityType("charge", charge_mah),
-        metavar="CHARGE",
-        help="Say how long a battery of this capacity lasts, such as '2400 mAh'; takes --interval and --voltage.",
-    ),
-    click.option("--voltage", type=VOLTAGE, metavar="VOLTAGE", help="Mean voltage of the battery, or of a trace."),
-)
 
 
-def radio_options(command: Command) -> Command:
-    """The options `radio`, `device`, `interval`, `battery` and `voltage`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def radio_options(interval: str, needs: str) -> Callable[[Command], Command]:
+    """The options `radio`, `device`, `interval`, `battery` and `voltage`. `interval` says what that option is for, and
+    `needs` which options `battery` takes.
+    """
+    options = (
+        click.option("--radio", metavar="NAME", help="A radio that `list radios` names, or a file of your own."),
+        click.option("--device", metavar="NAME", help="The device around it, which sleeps between messages."),
+        click.option("--interval", type=DurationType("min"), metavar="DURATION", help=interval),
+        click.option(
+            "--battery",
+            type=QuantityType("charge", charge_mah),
+            metavar="CHARGE",
+            help=f"Say how long a battery of this capacity lasts, such as '2400 mAh'; takes {needs}.",
+        ),
+        click.option("--voltage", type=VOLTAGE, metavar="VOLTAGE", help="Mean voltage of the battery, or of a trace."),
+    )
+
+    def decorated(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorated
 
 
 def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     radio: str,
     sets: Iterable[str],
     device: str | None,
-    interval_ns: int | None,
     battery_mah: float | None,
     voltage: float | None,
     measured: str | None = None,
@@ -195,10 +200,8 @@ def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         raise WirelabError("CPU time takes the power of a device, and none is named", measured, hint)
     if voltage is not None and battery_mah is None:
         raise WirelabError("no battery of this voltage", "--voltage", "--battery '2400 mAh'")
-    if battery_mah is not None and (voltage is None or interval_ns is None):
-        missing = "--voltage" if voltage is None else "--interval"
-        hint = "--voltage '3.7 V'" if voltage is None else "--interval 15min"
-        raise WirelabError(f"a battery's life needs {missing}", "--battery", hint)
+    if battery_mah is not None and voltage is None:
+        raise WirelabError("a battery's life needs --voltage", "--battery", "--voltage '3.7 V'")
     from wirelab.schema.plan import EnergyRecord
 
     inputs: dict[str, str | int | float] = {}
@@ -208,6 +211,6 @@ def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             raise WirelabError(f"not INPUT=VALUE ({text})", Where("--set"), "such as --set inactivity=5s")
         inputs[name.strip()] = value.strip()
     return EnergyRecord(
-        radio=radio, inputs=inputs, device=device, measured_on_device=measured is not None, interval_ns=interval_ns,
+        radio=radio, inputs=inputs, device=device, measured_on_device=measured is not None,
         battery_mah=battery_mah, battery_v=voltage,
     )  # fmt: skip

@@ -27,7 +27,8 @@ class Beforehand(NamedTuple):
 
 def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
     """Say on stderr what was dropped or chosen without being asked, what keeps scenarios from being run here, what
-    pages leave out, which exchanges would time out, and which clients a NAT would forget for good.
+    pages leave out, which exchanges would time out, which clients a NAT would forget for good, and what an idle start
+    leaves out.
 
     Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything.
     """
@@ -41,6 +42,7 @@ def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
         *_left_out(experiment),
         *_too_late(experiment),
         *_forgotten(experiment),
+        *_not_covered(experiment),
         *_too_few_values(plan),
         *loss_lines((each.protocol, each.link_name, each.connections) for each in plan.scenarios),
     ):
@@ -123,6 +125,25 @@ def _forgotten(experiment: Experiment) -> Iterator[str]:
             f"({_named(found)}): the NAT forgets a client after {format_duration(timeout_ns)}, messages come up to "
             f"{format_duration(gap_ns)} apart, and nothing keeps the mapping or opens another connection; a keep-alive "
             f'below {format_duration(timeout_ns)} or after-timeout = "reconnect" does'
+        )
+
+
+def _not_covered(experiment: Experiment) -> Iterator[str]:
+    """A line for what the endpoints would do in the gaps of an idle start, and does not happen."""
+    from wirelab.experiment.duration.idle_start import not_covered, unknown_servers
+
+    for gap_ns, silences in not_covered(experiment):
+        named = [f"{each.name} of {protocol} ({format_duration(each.length_ns)})" for protocol, each in silences[:NAMED]]
+        named += ["…"] * (len(silences) > NAMED)
+        run_out = "they run" if len(silences) > 1 else "it runs"
+        yield (
+            f"not covered by an idle start: {', '.join(named)}: {run_out} out during the gap of "
+            f'{format_duration(gap_ns)}. Use --clock virtual with arrival = "periodic"'
+        )
+    for server in unknown_servers(experiment):
+        yield (
+            f"{server}: its own time-outs are not known, so that a connection or a session that lasts over a gap is not "
+            "covered by an idle start"
         )
 
 

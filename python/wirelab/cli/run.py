@@ -222,13 +222,14 @@ def _derive(folder: Path, console: Console) -> None:
 
 def _tell(campaign: Campaign, folder: Path) -> None:
     from wirelab.cli import summary
+    from wirelab.cli.energy_summary import energy_lines
     from wirelab.report.answer import answer
 
     click.echo(summary.link_line(campaign))
     for table in summary.tables(campaign):
         click.echo(f"\n{table}")
     click.echo("")
-    for line in summary.energy_line(campaign):
+    for line in energy_lines(campaign):
         click.echo(line)
     if campaign.unfinished:
         click.echo(campaign.unfinished)

@@ -17,7 +17,6 @@ from wirelab.report.numbers import Estimate, Unit, ended, plain, with_unit
 from wirelab.report.ranking import kinds, value, why_unranked
 from wirelab.schema import LinkBackend
 from wirelab.statistic import MEDIAN, key_of
-from wirelab.stats.energy import modelled
 from wirelab.stats.link.grade import GRADES
 from wirelab.stats.machine.offered import OVERLOADED, rates
 from wirelab.units import format_size
@@ -60,12 +59,6 @@ def _quality(campaign: Campaign) -> str:
 
 def _rank(flag: str) -> int:
     return GRADES.index(flag) if flag in GRADES else -1
-
-
-def energy_line(campaign: Campaign) -> Iterator[str]:
-    """The model of the energies, if there is one."""
-    if (radio := campaign.estimates.get("energy")) is not None:
-        yield modelled(radio)
 
 
 def tables(campaign: Campaign) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean, nearest
-from wirelab.experiment.file.energy import EnergyTable, check_energy
+from wirelab.experiment.file.energy import EnergyTable, check_battery, check_energy
 from wirelab.experiment.file.model import ExperimentFile, StopTable
 from wirelab.experiment.file.problems import problems, shown
 from wirelab.experiment.file.sets import apply_sets
@@ -25,10 +25,10 @@ from wirelab.experiment.file.validate import (
     validate,
     without_echoes,
 )
-from wirelab.experiment.grid.factors import Point, grid, grid_size, read_factors
+from wirelab.experiment.grid.factors import Factor, Point, grid, grid_size, read_factors
 from wirelab.experiment.grid.kinds import check_workload
 from wirelab.experiment.grid.parts import check_parts
-from wirelab.experiment.grid.resolver import Resolver
+from wirelab.experiment.grid.resolver import DEFAULT_LINK, Resolver
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.experiment.library import BUILTIN, is_profile_file, who_plays
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
@@ -138,7 +138,7 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
         found += check_workload(source, file, factors)
     found += _check_endpoints(source, file)
     found += _check_claims(source, file)
-    found += check_energy(written, file.energy)
+    found += check_energy(written, file.energy, _link_names(file, factors))
     found += _check_stop(source, file)
     more = list(check(source, file)) if check is not None else []
     misspelt = "factors" not in written.document and nearest("factors", written.document) is not None
@@ -153,8 +153,13 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
     if all(is_apart(error) for error in wrong):
         resolver = Resolver(source, file, known, tuple(factors), ask)
         scenarios, unmade = _scenarios(resolver, grid(factors))
-        source = replace(source, notes=(*source.notes, *resolver.notes))
-        wrong += unmade or [*_same_links(source, scenarios), *_too_few_values(source, file, scenarios)]
+        notes = (*resolver.notes, *_without_radio(file.energy, scenarios))
+        source = replace(source, notes=(*source.notes, *notes))
+        gaps_ns = [each.workload.gap_ns for each in scenarios]
+        wrong += unmade or [
+            *_same_links(source, scenarios), *_too_few_values(source, file, scenarios),
+            *check_battery(source, file.energy, gaps_ns),
+        ]  # fmt: skip
     if wrong or more:
         raise combined([*in_order(wrong), *more])
     return Experiment(
@@ -197,6 +202,20 @@ def _scenarios(resolver: Resolver, points: list[Point]) -> tuple[tuple[Scenario,
         else:
             found[identity] = scenario
     return tuple(found.values()), one_for_each(wrong.values(), resolver.source.programs, resolver.file.kinds)
+
+
+def _without_radio(energy: EnergyTable | None, scenarios: Iterable[Scenario]) -> Iterator[str]:
+    """Links whose clients have no radio, where others have one."""
+    record = None if energy is None else energy.record()
+    for name in dict.fromkeys(scenario.link_name for scenario in scenarios):
+        if record is not None and record.of(name) is None:
+            yield f"energy: link {name} has no radio, so its scenarios have no energy"
+
+
+def _link_names(file: ExperimentFile, factors: Iterable[Factor]) -> set[str]:
+    """Names that a scenario's link may have, without those of shipped links."""
+    chosen = (level for factor in factors if factor.path == "link" for level in factor.levels)
+    return {DEFAULT_LINK, *file.links, *map(str, chosen)}
 
 
 def _check_stop(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:

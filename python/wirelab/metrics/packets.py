@@ -23,6 +23,8 @@ _FIXED_BYTES, _END_BYTES = 40, 18
 _OUTCOME_AT, _LENGTH_AT = 10, 11
 _ORIGINATED, _TRANSLATED, _COPY = 0x10, 0x20, 0x80
 """Flags in the byte of the outcome."""
+_OUTCOME, _REST = 0x0F, 8
+"""The outcome in that byte, and the one of a record that is not a packet."""
 SERVER, PROXY = "server", "proxy"
 LOST = {
     "loss": "lost",
@@ -59,8 +61,8 @@ def link_of(log: Path) -> LinkSpec:
 
 
 def records_of(log: Path) -> tuple[bytes, list[bytes]]:
-    """The header of a log that the agent could read, and its records as bytes, in the order in which they are dissected
-    (`docs/reference/files.md`). A torn last one is left out.
+    """The header of a log that the agent could read, and the records of its packets as bytes, in the order in which they
+    are dissected (`docs/reference/files.md`). A torn last one is left out.
     """
     found = []
     with log.open("rb") as file:
@@ -68,7 +70,7 @@ def records_of(log: Path) -> tuple[bytes, list[bytes]]:
         header = file.read(int.from_bytes(file.read(4), "little"))
         while len(fixed := file.read(_FIXED_BYTES)) == _FIXED_BYTES:
             size = fixed[_LENGTH_AT] + (_END_BYTES if fixed[_OUTCOME_AT] & _TRANSLATED else 0)
-            if len(rest := file.read(size)) == size:
+            if len(rest := file.read(size)) == size and fixed[_OUTCOME_AT] & _OUTCOME != _REST:
                 found.append(fixed + rest)
     return header, sorted(found, key=_arrival)
 

@@ -1,12 +1,10 @@
-"""What the client's radio spent in each trial and on each exchange, by its packet log and a radio model; and its
-processor, where CPU time was measured on the device.
+"""What the client's radio spent in each trial and on each message, by its packet log and a radio model; and its
+processor, where CPU time was measured on the device. Reads packets and writes tables.
 """
 
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,34 +13,37 @@ from typing import Any
 import polars as pl
 
 from wirelab import agent
-from wirelab.errors import WirelabError
-from wirelab.metrics.base import CARRIED_OUT
-from wirelab.metrics.energy_names import BOUNDS, DAY, MESSAGE, RADIO, TRIAL, column, columns
-from wirelab.metrics.energy_settings import Settings
+from wirelab.metrics.energy_names import (
+    DAY,
+    INTERVAL,
+    MESSAGE,
+    RADIO,
+    SETUP,
+    TRIAL,
+    TRIAL_CLOSING,
+    TRIAL_MESSAGES,
+    TRIAL_SETUP,
+    columns,
+)
+from wirelab.metrics.energy_settings import Equipment, Settings
 from wirelab.metrics.flows import CLIENT
-from wirelab.metrics.page import PAGE
+from wirelab.metrics.intervals import Logged
+from wirelab.metrics.no_day import ATYPICAL, OVERLOADED, why_no_day
 from wirelab.metrics.resources import CLIENT_WORK
 from wirelab.metrics.tables import write_table
+from wirelab.metrics.trial_energy import KEYS, TrialEnergy
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 from wirelab.schema.plan import Plan
 from wirelab.schema.replaced import replace_file
-from wirelab_energy import (
-    DayEnergy,
-    Packet,
-    RadioEnergy,
-    Range,
-    per_day,
-    radio_energy,
-)
-from wirelab_energy.processor import NO_CPU, PROCESSOR, processor_notes
+from wirelab_energy import Packet
+from wirelab_energy.processor import NO_CPU, processor_notes
 
 ENERGY, STATES = "energy.json", "energy.parquet"
-SLEEP = "device asleep"
-"""The states of the rest of the device in a day, in addition to the radio's."""
-_KEYS = {"trial": pl.String, "client": pl.Int64, "index": pl.Int64}
+_KEYS = dict(zip(KEYS, (pl.String, pl.Int64, pl.Int64), strict=True))
 _PACKETS: dict[str, pl.DataType | type[pl.DataType]] = {
     "log": pl.String, "at_ns": pl.Int64, "uplink": pl.Boolean, "size_bytes": pl.Int64, "client_port": pl.Int64,
+    "rested_ns": pl.Int64,
 }  # fmt: skip
 STATE_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     "trial": pl.String, "scenario": pl.String, "state": pl.String, "exchanges": pl.Int64, "days": pl.Int64,
@@ -50,6 +51,7 @@ STATE_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
 }  # fmt: skip
 """Columns of `energy.parquet`."""
 _LOGS_AT_ONCE = 100
+_MEASURED = "CPU time of the client without its idle cost, in even shares of the trial's completed exchanges"
 
 
 @dataclass(frozen=True)
@@ -74,66 +76,25 @@ def spend(
         for name in (ENERGY, STATES):
             (campaign / name).unlink(missing_ok=True)
         return Spent.nothing()
-    scenarios = {each.key: each for each in plan.scenarios}
-    known = [
-        (trial, scenario, work_ns)
-        for trial, scenario, work_ns in trials.select("trial", "scenario", CLIENT_WORK).iter_rows()
-        if not is_netem(scenarios[scenario].link) and (campaign / TRIALS / trial / PACKET_LOG).exists()
-    ]
-    mine = {str(trial[0]): rows for trial, rows in exchanges.group_by("trial", maintain_order=True)}
-    of_exchanges: list[dict[str, Any]] = []
-    of_trials: list[dict[str, Any]] = []
-    of_states: list[dict[str, Any]] = []
+    rows = {str(trial[0]): of_trial for trial, of_trial in exchanges.group_by("trial", maintain_order=True)}
+    energies = _Energies(plan, settings)
+    known = [each for each in _known(campaign, trials) if energies.can_take(each[1])]
     of_known = read_packets(campaign, [trial for trial, _, _ in known])
-    too_long = 0
     for (trial, scenario, work_ns), packets in zip(known, of_known, strict=True):
-        rows = mine[trial].to_dicts() if trial in mine else []
-        loads = scenarios[scenario].workload.kind == PAGE
-        one = _Trial(settings, trial, scenario, _computing(settings, rows, work_ns))
-        of_exchanges += one.exchanges(rows, packets, by_time=loads)
-        of_trials += one.whole(packets)
-        of_states += one.states()
-        too_long += one.too_long
-    spent = _spent(of_exchanges, of_trials, of_states)
-    unknown = sum(work_ns is None for _, _, work_ns in known)
-    notes = _processor_notes(settings, unknown)
-    if left_out := len(trials) - len(known):
-        notes.append(f"Without energy: {left_out} trials without a packet log (netem keeps none).")
-    if too_long:
-        notes.append(f"Without a day's energy: {too_long} exchanges that take longer than the interval.")
-    text = json.dumps(settings.as_record(notes), indent=1, ensure_ascii=False)
-    replace_file(campaign / ENERGY, text + "\n")
+        of_trial = rows[trial].to_dicts() if trial in rows else []
+        energies.take(trial, scenario, of_trial, packets, work_ns)
+    no_day = energies.no_day()
+    spent = energies.tables(no_day)
+    record = settings.as_record(
+        (each.link_name for each in plan.scenarios), no_day, list(energies.notes(trials, known))
+    )
+    replace_file(campaign / ENERGY, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     write_table(spent.states, campaign / STATES)
     return spent
 
 
-def _processor_notes(settings: Settings, unknown: int) -> list[str]:
-    device = settings.processor
-    if device is None:
-        return [NO_CPU]
-    measured = "CPU time of the client without its idle cost, in even shares of the trial's completed exchanges"
-    notes = [*processor_notes(settings.radio, device, measured)]
-    if unknown:
-        notes.append(
-            f"Without the processor's energy, and so without a message's and a day's: {unknown} trials without a "
-            "known CPU time or idle cost of the client."
-        )
-    return notes
-
-
-def _spent(
-    exchanges: Sequence[Mapping[str, Any]], trials: Sequence[Mapping[str, Any]], states: Sequence[Mapping[str, Any]]
-) -> Spent:
-    message, whole = (dict.fromkeys(columns(*whats), pl.Float64) for whats in ((RADIO, MESSAGE, DAY), (TRIAL,)))
-    return Spent(
-        pl.DataFrame(exchanges, schema={**_KEYS, **message}),
-        pl.DataFrame(trials, schema={"trial": pl.String, **whole}),
-        pl.DataFrame(states, schema=STATE_TYPES),
-    )
-
-
-def read_packets(campaign: Path, trials: Sequence[str]) -> Iterator[list[tuple[Packet, int | None]]]:
-    """Of each trial: the packets at the client's radio, each with its port."""
+def read_packets(campaign: Path, trials: Sequence[str]) -> Iterator[list[Logged]]:
+    """Of each trial: the packets at the client's radio."""
     logs = [str(campaign / TRIALS / trial / PACKET_LOG) for trial in trials]
     for first in range(0, len(logs), _LOGS_AT_ONCE):
         some = logs[first : first + _LOGS_AT_ONCE]
@@ -142,127 +103,118 @@ def read_packets(campaign: Path, trials: Sequence[str]) -> Iterator[list[tuple[P
         found = {log[0]: packets for log, packets in rows.group_by("log", maintain_order=True)}
         for log in some:
             read = found[log].iter_rows() if log in found else iter(())
-            yield [(Packet(at_ns, up, size), port) for _, at_ns, up, size, port in read]
+            yield [
+                Logged(Packet(at_ns, up, size), port, rested_ns or 0) for _, at_ns, up, size, port, rested_ns in read
+            ]
 
 
-def _computing(
-    settings: Settings, rows: Sequence[Mapping[str, Any]], work_ns: int | None
-) -> tuple[float, Range] | None:
-    """CPU time (s) of each completed exchange of a trial and its joules; None where that time is not known, or says
-    nothing of the device.
-    """
-    completed = sum(row["outcome"] in CARRIED_OUT for row in rows)
-    if settings.processor is None or work_ns is None or not completed:
-        return None
-    seconds = work_ns / 1e9 / completed
-    return seconds, settings.processor.cpu_joules(seconds)
+class _Energies:
+    """Those of a campaign's trials, as rows of tables."""
 
-
-class _Trial:
-    """One trial's energies, as rows of tables."""
-
-    def __init__(self, settings: Settings, trial: str, scenario: str, computing: tuple[float, Range] | None) -> None:
+    def __init__(self, plan: Plan, settings: Settings) -> None:
         self._settings = settings
-        self._keys = {"trial": trial, "scenario": scenario}
-        self._computing = computing
-        self.too_long = 0
-        """Exchanges that take longer than the interval between messages."""
-        self._messages: list[RadioEnergy] = []
-        self._days: list[DayEnergy] = []
+        self._scenarios = {each.key: each for each in plan.scenarios}
+        self._planned = {each.key: why_no_day(each) for each in plan.scenarios}
+        self._exchanges: list[tuple[str, dict[str, Any]]] = []
+        """With the scenario of each."""
+        self._trials: list[dict[str, Any]] = []
+        self._states: list[dict[str, Any]] = []
+        self._counted: dict[str, int] = {}
+        """Messages of each scenario whose interval has an energy."""
+        self._overloaded: set[str] = set()
+        self._unowned = self._without_cpu = 0
 
-    def exchanges(
-        self, rows: Sequence[Mapping[str, Any]], packets: Sequence[tuple[Packet, int | None]], *, by_time: bool
-    ) -> Iterator[dict[str, Any]]:
-        """A row for each exchange that has packets."""
-        for row, mine in zip(rows, assigned(rows, packets, by_time=by_time), strict=True):
-            if not mine:
-                continue
-            message = radio_energy(self._settings.radio, mine, mine[0].time_ns, mine[-1].time_ns)
-            day = self._day(message)
-            if row["outcome"] in CARRIED_OUT:
-                self._messages.append(message)
-                if day is not None:
-                    self._days.append(day)
-            yield {
-                **{key: row[key] for key in _KEYS},
-                **_columns(RADIO, message.joules),
-                **({} if self._computing is None else _columns(MESSAGE, message.joules + self._computing[1])),
-                **({} if day is None else _columns(DAY, day.total_j)),
-            }
+    def can_take(self, scenario: str) -> bool:
+        """Whether its link has a log with arrivals, and its client a radio."""
+        return not is_netem(self._scenarios[scenario].link) and self._equipment(scenario) is not None
 
-    def whole(self, packets: Sequence[tuple[Packet, int | None]]) -> Iterator[dict[str, Any]]:
-        """The trial's row, if any packet flowed."""
-        if packets:
-            every = [packet for packet, _ in packets]
-            energy = radio_energy(self._settings.radio, every, every[0].time_ns, every[-1].time_ns)
-            yield {"trial": self._keys["trial"], **_columns(TRIAL, energy.joules)}
+    def take(
+        self,
+        trial: str,
+        scenario: str,
+        rows: Sequence[Mapping[str, Any]],
+        packets: Sequence[Logged],
+        work_ns: int | None,
+    ) -> None:
+        """One more trial."""
+        equipment = self._equipment(scenario)
+        assert equipment is not None, "asked before"
+        known = self._planned[scenario] is None
+        one = TrialEnergy(equipment, trial, self._scenarios[scenario], rows, packets, work_ns, intervals=known)
+        self._exchanges += ((scenario, row) for row in one.exchanges())
+        self._trials += one.whole()
+        self._states += one.states()
+        self._counted[scenario] = self._counted.get(scenario, 0) + one.counted
+        self._unowned += one.unowned
+        self._without_cpu += work_ns is None
+        if one.overloaded:
+            self._overloaded.add(scenario)
 
-    def states(self) -> Iterator[dict[str, Any]]:
-        """Sums over its completed exchanges, a row for each state of the radio, one for the processor's work and one
-        for the device's sleep.
-        """
-        counts = {"exchanges": len(self._messages), "days": len(self._days)}
-        radio: defaultdict[str, Range] = defaultdict(lambda: Range.exact(0.0))
-        day: defaultdict[str, Range] = defaultdict(lambda: Range.exact(0.0))
-        seconds: defaultdict[str, float] = defaultdict(float)
-        for each in self._messages:
-            for state, share in each.states.items():
-                radio[state] += share.joules
-                seconds[state] += share.seconds
-        message = {}
-        if self._computing is not None and self._messages:
-            each_s, each_j = self._computing
-            seconds[PROCESSOR] = each_s * len(self._messages)
-            message = {**radio, PROCESSOR: each_j * len(self._messages)}
-        for each_day in self._days:
-            for state, joules in each_day.states_j.items():
-                day[state] += joules
-            if each_day.cpu_j is not None:
-                day[PROCESSOR] += each_day.cpu_j
-            if each_day.sleep_j.high > 0:
-                day[SLEEP] += each_day.sleep_j
-        nothing = Range.exact(0.0)
-        for state in dict.fromkeys([*radio, *message, *day]):
-            yield {
-                **self._keys, "state": state, **counts, "seconds": seconds[state],
-                **_columns(RADIO, radio[state]), **_columns(DAY, day[state]),
-                **(_columns(MESSAGE, message.get(state, nothing)) if message else {}),
-            }  # fmt: skip
+    def no_day(self) -> dict[str, str]:
+        """Why a scenario has no day, by its key."""
+        found = {}
+        for key, counted in self._counted.items():
+            why = self._planned[key]
+            if why is None and key in self._overloaded:
+                why = OVERLOADED
+            if why is None and not counted:
+                why = ATYPICAL
+            if why is not None:
+                found[key] = why
+        return found
 
-    def _day(self, message: RadioEnergy) -> DayEnergy | None:
-        """None without an interval, of a message that takes longer, or of one whose processor should count and is not
-        known.
-        """
-        settings = self._settings
-        if settings.interval_s is None or (settings.processor is not None and self._computing is None):
-            return None
-        cpu_j = None if self._computing is None else self._computing[1]
-        try:
-            return per_day(settings.radio, settings.device, message, settings.interval_s, cpu_j)
-        except WirelabError:
-            self.too_long += 1
-            return None
+    def tables(self, no_day: Mapping[str, str]) -> Spent:
+        """The rows as tables; no row of these scenarios has an interval or a day."""
+        unknown, no_days = dict.fromkeys(columns(INTERVAL, DAY)), dict.fromkeys(columns(DAY)) | {"days": 0}
+        return _spent(
+            [row | unknown if scenario in no_day else row for scenario, row in self._exchanges],
+            self._trials,
+            [row | no_days if row["scenario"] in no_day else row for row in self._states],
+        )
 
+    def notes(self, trials: pl.DataFrame, known: Sequence[object]) -> Iterator[str]:
+        """What a reader must know of these energies."""
+        used: list[Equipment] = []
+        for scenario in self._counted:
+            own = self._equipment(scenario)
+            if own is not None and own not in used:
+                used.append(own)
+        processors = [(each.radio, each.processor) for each in used if each.processor is not None]
+        for radio, device in processors:
+            yield from processor_notes(radio, device, _MEASURED)
+        if not processors:
+            yield NO_CPU
+        elif self._without_cpu:
+            yield (
+                f"Without the processor's energy, and so without a message's and a day's: {self._without_cpu} trials "
+                "without a known CPU time or idle cost of the client."
+            )
+        keys = trials["scenario"].to_list()
+        if no_radio := sum(self._equipment(key) is None for key in keys):
+            yield f"Without energy: {no_radio} trials over links without a radio."
+        if left_out := len(trials) - len(known) - no_radio:
+            yield f"Without energy: {left_out} trials without a packet log (netem keeps none)."
+        if self._unowned:
+            yield f"In no energy: {self._unowned} packets that belong to no client's connection."
 
-def assigned(
-    exchanges: Sequence[Mapping[str, Any]], packets: Iterable[tuple[Packet, int | None]], *, by_time: bool
-) -> list[list[Packet]]:
-    """The packets of each exchange: of its client's port, or of any if `by_time`, those between its start and the next
-    one's there; what came before the first is the first one's. Packets of other ports are nobody's.
-    """
-    found: list[list[Packet]] = [[] for _ in exchanges]
-    begun: defaultdict[int | None, list[tuple[int, int]]] = defaultdict(list)
-    for place, row in enumerate(exchanges):
-        begun[None if by_time else row["local_port"]].append((row["start_ns"], place))
-    for starts in begun.values():
-        starts.sort()
-    for packet, port in packets:
-        starts = begun.get(None if by_time else port, [])
-        if starts and (by_time or port is not None):
-            latest = bisect_right(starts, (packet.time_ns, len(found))) - 1
-            found[starts[max(latest, 0)][1]].append(packet)
-    return found
+    def _equipment(self, scenario: str) -> Equipment | None:
+        return self._settings.of_link(self._scenarios[scenario].link_name)
 
 
-def _columns(what: str, joules: Range) -> dict[str, float]:
-    return {column(what, bound): getattr(joules, bound) for bound in BOUNDS}
+def _known(campaign: Path, trials: pl.DataFrame) -> Iterator[tuple[str, str, int | None]]:
+    """Trials with a packet log, each with its scenario and the CPU time of its client."""
+    for trial, scenario, work_ns in trials.select("trial", "scenario", CLIENT_WORK).iter_rows():
+        if (campaign / TRIALS / trial / PACKET_LOG).exists():
+            yield trial, scenario, work_ns
+
+
+def _spent(
+    exchanges: Iterable[Mapping[str, Any]], trials: Iterable[Mapping[str, Any]], states: Iterable[Mapping[str, Any]]
+) -> Spent:
+    of_exchange = dict.fromkeys(columns(RADIO, MESSAGE, INTERVAL, SETUP, DAY), pl.Float64)
+    of_trial = dict.fromkeys(columns(TRIAL, TRIAL_SETUP, TRIAL_MESSAGES, TRIAL_CLOSING), pl.Float64)
+    return Spent(
+        pl.DataFrame(list(exchanges), schema={**_KEYS, **of_exchange}),
+        pl.DataFrame(list(trials), schema={"trial": pl.String, **of_trial}),
+        pl.DataFrame(list(states), schema=STATE_TYPES),
+    )

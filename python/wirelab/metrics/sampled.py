@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from wirelab.metrics.base import CARRIED_OUT, Metric
+from wirelab.metrics.energy_names import DAY, INTERVAL, SETUP, every_bound
 
 CENSORED = {f"{name}{of}" for name in ("end-to-end-delay", "response-time") for of in ("", "-largest", "-smallest")}
 """Metrics for which a timed-out exchange is known to be above the timeout."""
@@ -19,6 +20,8 @@ CENSORED_OF = {"page": {"load-time", "time-to-first-byte"}}
 """Of a kind of workload alone, besides."""
 EARLIER = {"time-to-first-byte"}
 """Metrics that may have a value of what timed out later: it counts, and is not above the time-out."""
+OF_ANY_OUTCOME = every_bound(INTERVAL, SETUP, DAY)
+"""Metrics of every message that was due: one that failed is paid for."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ def sampled(rows: pl.DataFrame, metric: Metric, kind: str) -> Sampled | None:
         return None
     values = rows[metric.column].cast(pl.Float64).to_numpy()
     known = np.isfinite(values)
+    if metric.name in OF_ANY_OUTCOME:
+        return Sampled(values, known, np.zeros(len(values), dtype=np.bool_), False) if known.any() else None
     completed = rows["outcome"].is_in(CARRIED_OUT).to_numpy()
     timed_out = (rows["outcome"] == "timed-out").to_numpy()
     among = rows.select(metric.among.alias("among"))["among"].fill_null(False).to_numpy()

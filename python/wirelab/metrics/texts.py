@@ -122,13 +122,13 @@ COLUMNS = {
     "recovery_ns": "Until the next exchange completed that shows the response. Null without one.",
     "state": "State of the radio, `processor`, or `device asleep`.",
     "energy.parquet:exchanges": "Completed exchanges that the sums are over, each taken by itself.",
-    "days": "How many of these exchanges have a day's energy.",
+    "days": "Messages that a day's energy is known of, whatever their outcome.",
     "seconds": "Time in the state. Of the processor it is CPU time, during that of the radio.",
     **{
         f"{of}_energy_{bound}": f"Energy of {what}, with all constants {words}."
         for of, what in {
-            "radio": "messages, by the radio alone",
-            "message": "messages, by radio and processor; null if the processor's is not known",
+            "radio": "exchanges by themselves, by the radio alone",
+            "message": "exchanges by themselves, by radio and processor; null if the processor's is not known",
             "day": "days",
         }.items()
         for bound, words in {"typical": "typical", "low": "at their least", "high": "at their most"}.items()

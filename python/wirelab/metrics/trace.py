@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -16,6 +16,7 @@ from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.radio import read_packets
 from wirelab.schema.campaign import RESULT, TRIALS, read_plan, read_result
 from wirelab.schema.plan import EnergyRecord
+from wirelab_energy.radio import Radio
 from wirelab_energy.trace import Idle, Trace, work
 from wirelab_energy.trace.against import Compared, above_rest
 
@@ -68,14 +69,28 @@ def within(trials: Mapping[str, Lasted], trace: Trace, campaign: Path, path: Pat
     return found
 
 
+def radios_of(campaign: Path, settings: Settings, trials: Iterable[str]) -> dict[str, Radio]:
+    """The radio of the client of each of these trials. Raises `WirelabError` if a link has none."""
+    plan, found = read_plan(campaign), {}
+    for trial in trials:
+        scenario = plan.scenario_of(trial)
+        link = "" if scenario is None else scenario.link_name
+        own = settings.of_link(link)
+        if own is None:
+            raise WirelabError(f"no radio of link {link}", hint=f"--radio NAME ({launched('list radios')})")
+        found[trial] = own.radio
+    return found
+
+
 def compared(
-    campaign: Path, trace: Trace, idle: Idle, settings: Settings, trials: Mapping[str, Lasted]
+    campaign: Path, trace: Trace, idle: Idle, radios: Mapping[str, Radio], trials: Mapping[str, Lasted]
 ) -> Iterator[Compared]:
     """What was measured of each of these trials, next to the model of its packets."""
     for trial, packets in zip(trials, read_packets(campaign, list(trials)), strict=True):
         from_s, to_s, ahead_ns = trials[trial]
-        shifted = [replace(packet, time_ns=packet.time_ns + ahead_ns) for packet, _ in packets]
-        model = above_rest(settings.radio, shifted, round(from_s * 1e9), round(to_s * 1e9))
+        # A meter measures real time, in which no link rested.
+        shifted = [replace(each.packet, time_ns=each.packet.time_ns + ahead_ns) for each in packets]
+        model = above_rest(radios[trial], shifted, round(from_s * 1e9), round(to_s * 1e9))
         yield Compared(trial, work(trace, idle, from_s, to_s), model)
 
 

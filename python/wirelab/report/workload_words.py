@@ -5,11 +5,16 @@ from __future__ import annotations
 from wirelab.schema import Device, WorkloadSpec
 from wirelab.schema.workload import (
     ArrivalSpec,
+    Bursts,
     Closed,
     ConnectionPolicy,
     Fixed,
+    IdleStart,
     NewConnection,
+    OpenLoop,
     PageLoads,
+    Periodic,
+    Poisson,
     PubSub,
     Resumed,
     Stream,
@@ -54,9 +59,24 @@ def _device_words(device: Device | None) -> str:
 
 
 def _arrival_words(arrival: ArrivalSpec) -> str:
-    if isinstance(arrival, Closed):
-        return "the next starts when one ends"
-    return f"{arrival.process} arrivals at {arrival.rate_hz:.4g} /s"
+    match arrival:
+        case Closed():
+            return "the next starts when one ends"
+        case Fixed() | Poisson():
+            return f"{arrival.process} arrivals at {arrival.rate_hz:.4g} /s"
+        case Periodic() | Bursts():
+            return _interval_words(arrival)
+        case IdleStart():
+            interval = format_duration(arrival.interval_ns)
+            return f"idle starts: one every {interval} on the link's clock, which is put forward in between"
+
+
+def _interval_words(arrival: Periodic | Bursts) -> str:
+    interval = format_duration(arrival.interval_ns)
+    if isinstance(arrival, Bursts):
+        return f"bursts of {arrival.size} at {arrival.rate_hz:.4g} /s, one every {interval}"
+    jitter = f", up to {format_duration(arrival.jitter_ns / 2)} earlier or later" if arrival.jitter_ns else ""
+    return f"one every {interval}{jitter}"
 
 
 def _connection_words(policy: ConnectionPolicy) -> str:
@@ -76,13 +96,22 @@ def _page_words(workload: PageLoads) -> str:
     )
 
 
+def _pace_words(published: OpenLoop) -> str:
+    match published:
+        case Fixed():
+            return f"evenly spaced at {published.rate_hz} /s"
+        case Poisson():
+            return f"Poisson at {published.rate_hz} /s"
+        case Periodic() | Bursts():
+            return _interval_words(published)
+
+
 def _pubsub_words(workload: PubSub | Stream) -> str:
-    steady = isinstance(workload, Stream) or isinstance(workload.arrival, Fixed)
     buffer = ""
     if isinstance(workload, Stream):
         buffer = f"; the player buffers {format_duration(workload.playout_delay_ns)}"
     return (
         f"{workload.kind}: {workload.messages} messages a trial of {format_size(workload.message_bytes)}, "
-        f"{'evenly spaced' if steady else 'Poisson'} at {workload.rate_hz} /s, to {workload.subscribers} subscribers; "
+        f"{_pace_words(workload.published)}, to {workload.subscribers} subscribers; "
         f"time-out {format_duration(workload.timeout_ns)}{buffer}"
     )

@@ -26,12 +26,13 @@ from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
 from wirelab.schema import (
     CaptureFiles,
     Certificates,
+    Closed,
     ConfirmRequest,
     Description,
     EndpointParameters,
     EndpointProcess,
     EventReady,
-    Fixed,
+    IdleStart,
     PageLoads,
     Poisson,
     ProtocolDescription,
@@ -52,6 +53,7 @@ from wirelab.schema import (
 from wirelab.schema.campaign import PACKET_LOG, QLOG, REQUEST, SECRETS, EntryStatus, capture_name
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Scenario, Trial
+from wirelab.schema.workload import LONGEST_REST_NS, ArrivalSpec, OpenLoop
 from wirelab.site.hints import NO_PAGE, page_variables
 
 Variables = Mapping[str, object]
@@ -64,6 +66,8 @@ READY_TIMEOUT_NS = 20 * 10**9
 SUBSCRIBED_TIMEOUT_NS = 60 * 10**9
 """Longer than a client takes to say that its subscribers wait, or that it waits for them no longer."""
 TRIAL_GRACE_NS = 30 * 10**9
+LONGEST_GAP = 30
+"""Of a Poisson process, in mean gaps: a longer one comes once in 10^13."""
 HEADER_BYTES = 64
 """IPv6 header, TCP header and 4 bytes: enough for ports, flags, sequence numbers and a QUIC packet's type."""
 
@@ -115,6 +119,7 @@ class Endpoints:
             link=scenario.link,
             link_seed=trial.link_seed,
             packet_log=folder / PACKET_LOG,
+            rests=isinstance(getattr(scenario.workload, "arrival", None), IdleStart),
             other_links=other_links(scenario, trial, folder),
             header_bytes=HEADER_BYTES,
             capture=_capture(folder) if scenario.capture else None,
@@ -313,19 +318,33 @@ def certificate_kind(settings: Mapping[str, SettingValue]) -> str:
 def trial_timeout_ns(workload: WorkloadSpec) -> int:
     """Longer than the exchanges can take if each times out, so that only a hung endpoint reaches it."""
     if isinstance(workload, PubSub | Stream):
-        published = 2 * round(workload.messages / workload.rate_hz * 1e9)
-        return SUBSCRIBED_TIMEOUT_NS + published + workload.timeout_ns + TRIAL_GRACE_NS
+        published_ns = _longest_ns(workload.published, workload.messages)
+        return SUBSCRIBED_TIMEOUT_NS + published_ns + workload.timeout_ns + TRIAL_GRACE_NS
     if isinstance(workload, PageLoads):
         return workload.loads * workload.timeout_ns + TRIAL_GRACE_NS
     rounds = -(-workload.exchanges // max(workload.concurrency, 1))
     if isinstance(workload.connection, Resumed):
         # Until there is a session.
         rounds += 3
-    arrivals = (
-        workload.exchanges / workload.arrival.rate_hz * 1e9 if isinstance(workload.arrival, Fixed | Poisson) else 0.0
-    )
+    arrivals_ns = _longest_arrivals_ns(workload.arrival, workload.exchanges)
     phase_ns = workload.device.start_phase_ns if workload.device is not None else 0
-    return rounds * workload.timeout_ns + phase_ns + 2 * round(arrivals) + TRIAL_GRACE_NS
+    return rounds * workload.timeout_ns + phase_ns + arrivals_ns + TRIAL_GRACE_NS
+
+
+def _longest_arrivals_ns(arrival: ArrivalSpec, messages: int) -> int:
+    match arrival:
+        case Closed():
+            return 0
+        case IdleStart():
+            return LONGEST_REST_NS * messages
+        case _:
+            return _longest_ns(arrival, messages)
+
+
+def _longest_ns(arrival: OpenLoop, messages: int) -> int:
+    """Longer than so many messages take to be due, with the last one's gap and a phase."""
+    random_ns = LONGEST_GAP * arrival.gap_ns if isinstance(arrival, Poisson) else 0.0
+    return round(2 * arrival.span_ns(messages) + random_ns)
 
 
 def _capture(folder: Path) -> CaptureFiles:

@@ -81,12 +81,11 @@ class Runner:
         """Since this run began."""
         return self._clock() - self._began
 
-    @property
-    def trials_ns(self) -> int:
-        """What all finished trials took together, by their own clock; those of earlier runs count too."""
-        results = (self._campaign.trial_folder(trial) / RESULT for trial in self._campaign.finished())
-        read = (read_result(path) for path in results if path.exists())
-        return sum(each.end_ns - each.start_ns for each in read)
+    def lasted_ns(self) -> dict[str, int]:
+        """How long each finished trial took, by its own clock; those of earlier runs too."""
+        results = {trial: self._campaign.trial_folder(trial) / RESULT for trial in self._campaign.finished()}
+        read = {trial: read_result(path) for trial, path in results.items() if path.exists()}
+        return {trial: each.end_ns - each.start_ns for trial, each in read.items()}
 
     def run(self, schedule: Schedule, gap_s: float = 0.0) -> Summary:
         """Run to the end of the schedule, starting a trial not before `gap_s` after the one before; whatever is

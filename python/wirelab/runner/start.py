@@ -140,10 +140,16 @@ def run_campaign(
 ) -> Summary:
     """Run what the plan's stopping rule needs, with so many parallel trials at first."""
     stop, live = plan.experiment.stop, plan.clock is Clock.LIVE
+    blocks = [block.trials for block in plan.blocks]
 
     def elapsed_ns() -> float:
-        """A budget is time of the clock under which the trials run."""
-        return runner.elapsed_s * 1e9 if live else runner.trials_ns
+        """A budget is time of the clock under which the trials run. Virtual time is that of a machine on which the
+        trials of a block run side by side, so that it depends neither on this machine nor on the jobs.
+        """
+        if live:
+            return runner.elapsed_s * 1e9
+        lasted = runner.lasted_ns()
+        return sum(max((lasted.get(trial.trial, 0) for trial in block), default=0) for block in blocks)
 
     stopping = Stopping(
         # A fixed number of blocks is cut short only by its budget, and never by what was measured.
@@ -154,7 +160,6 @@ def run_campaign(
     )
     # Where computing takes no time, no trial disturbs another.
     alone = frozenset(scenario.key for scenario in plan.scenarios if live and runs_alone(scenario))
-    blocks = [block.trials for block in plan.blocks]
     return runner.run(Schedule(blocks, jobs, stopping, runner.finished, alone), gap_s)
 
 

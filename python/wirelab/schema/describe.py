@@ -99,6 +99,27 @@ class CongestionControl(Received):
     """Of each algorithm, with their source."""
 
 
+TimerKind = Literal["probes", "asks", "closes", "forgets"]
+"""What an end does after a silence: it sends something; it sends something and ends the connection without an answer; it
+ends the connection; it forgets what the next connection would resume.
+"""
+
+
+class Timer(Received):
+    """A silence after which an end does something of its own accord."""
+
+    name: str
+    """The setting with its length, of which 0 turns it off; or words, if its length is fixed."""
+    fixed_ns: int | None = None
+    times: int = 1
+    """It runs out so often in the length that the setting says."""
+    unless: str | None = None
+    """The setting that turns it off if it is on."""
+    only_with: str | None = None
+    """The setting without which it does not run."""
+    kind: TimerKind
+
+
 class Timing(Received):
     """The properties that determine the time of an exchange, other than its link and its workload."""
 
@@ -115,6 +136,7 @@ class Timing(Received):
     """A longer body waits a round trip on a new connection."""
     congestion: CongestionControl | None = None
     """Of its transport; none if it has none, or if it is not known."""
+    timers: tuple[Timer, ...] = ()
 
     @classmethod
     def usual(cls, transport: str, *, secure: bool) -> Timing:

@@ -17,7 +17,7 @@ from wirelab.schema.plan import Level
 
 ESTIMATES = "estimates.json"
 ESTIMATES_VERSION = 1
-ENERGY_VERSION = 1
+ENERGY_VERSION = 2
 
 Grade = Literal["good", "limited", "unusable"]
 Flag = Literal["good", "limited", "unusable", "not measured"]
@@ -458,23 +458,51 @@ class Counted(TypedDict):
 
 
 @document
+class EnergyParts(TypedDict):
+    """What the client's radio took in a trial, and for what: means over trials. The first three make up the last."""
+
+    setup_j: Bounds
+    """Joules before the first message, and of opening persistent connections."""
+    messages_j: Bounds
+    """Joules from each message to the next, the last one's interval included."""
+    closing_j: Bounds
+    """Joules after the last interval."""
+    trial_j: Bounds
+    """Joules of the whole trial."""
+
+
+@document
 class EnergyOfScenario(TypedDict):
     """The energy of a message and of a day for the client's radio and processor; null if not known."""
 
     exchanges: int
-    """Exchanges that the means are over."""
+    """Completed exchanges that the means of exchanges by themselves are over."""
     trials: int
     """Their trials."""
     with_cpu_time: Counted | None
     """Those whose CPU time is known; null unless it was measured on the device."""
     radio_j: Bounds | None
-    """Joules of the radio for one exchange."""
+    """Joules of the radio for one exchange by itself."""
     message_j: Bounds | None
-    """Joules of radio and processor for one exchange."""
+    """Joules of radio and processor for one exchange by itself."""
     states: dict[str, StateEnergy]
-    """Joules and seconds by state of the radio."""
+    """Joules and seconds by state of the radio, for one exchange by itself."""
+    interval_s: float | None
+    """Mean seconds from one message to the next; null of exchanges that follow one another."""
+    interval_j: Bounds | None
+    """Joules of the radio from one message to the next, whatever the message's outcome."""
+    setup_j: Bounds | None
+    """Joules of the radio for one set-up: of a persistent connection, or of what comes before the first message."""
+    setups: int
+    """How many set-ups there were."""
+    parts: EnergyParts | None
+    """The energy of a trial and its parts."""
     days: int
-    """Exchanges that have a day's energy."""
+    """Messages that a day's energy is the mean of: not those that opened a connection."""
+    no_day: str | None
+    """Why there is no day's energy and no battery life; null if there is one, or if only the processor's energy is
+    missing.
+    """
     day_j: Bounds | None
     """Joules of a day."""
     day_states: dict[str, Bounds] | None
@@ -782,23 +810,38 @@ class Battery(TypedDict):
 
 
 @document
-class EnergyModel(TypedDict):
-    """`energy.json`: the radio and the device that energies were computed for."""
+class LinkRadioRecord(TypedDict):
+    """The radio of the client on some links."""
 
-    schema_version: int
-    """Version of the format."""
+    links: list[str]
+    """Names of the links."""
     radio: RadioRecord
     """The radio."""
     device: DeviceRecord | None
     """The device around it; null without one."""
+
+
+@document
+class EnergyModel(TypedDict):
+    """`energy.json`: the radios and devices that energies were computed for."""
+
+    schema_version: int
+    """Version of the format."""
+    radios: list[LinkRadioRecord]
+    """Each radio with its links."""
     measured_on_device: bool
     """The client's CPU time was measured on the device."""
-    interval_s: float | None
-    """Seconds from one message to the next; null if not given."""
     battery: Battery | None
     """The battery; null without one."""
+    no_day: dict[str, str]
+    """By the key of a scenario, why it has no day's energy and no battery life."""
     notes: list[str]
     """Sentences that the reader must know."""
+
+
+def radio_of(model: EnergyModel, link_name: str) -> LinkRadioRecord | None:
+    """The radio of the client on this link; None if it has none."""
+    return next((each for each in model["radios"] if link_name in each["links"]), None)
 
 
 @document

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from wirelab.schema.base import Border, Received, Unsigned
+from wirelab.schema.base import Border, Received, Unsigned, is_default
 from wirelab.schema.link import LinkReport
 from wirelab.schema.link_spec import LinkSpec
 
@@ -106,6 +106,7 @@ class LinkTrial(Border):
     link: LinkSpec
     seed: Unsigned
     packet_log: Path | None = None
+    rests: bool = Field(default=False, exclude_if=is_default)
 
 
 class ConfirmRequest(Border):
@@ -125,6 +126,8 @@ class TrialRequest(Border):
     link: LinkSpec
     link_seed: Unsigned
     packet_log: Path | None = None
+    rests: bool = Field(default=False, exclude_if=is_default)
+    """Whether its clock is put forward when the client asks for it: an idle start."""
     other_links: dict[str, LinkTrial] = Field(default_factory=dict)
     header_bytes: Unsigned
     capture: CaptureFiles | None = None

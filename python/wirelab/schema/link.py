@@ -100,3 +100,7 @@ class LinkReport(Received):
     oversized: Unsigned
     clock_step: bool
     left_out_of_captures: Unsigned = 0
+    rests: Unsigned = 0
+    """How often its clock was put forward."""
+    rested_ns: Unsigned = 0
+    """By how much in all."""

@@ -51,10 +51,8 @@ class Preview(Border):
     """From, to; of the scenario with the most exchanges."""
 
 
-class EnergyRecord(Border):
-    """A radio and its day: `radio` and `device` are names that ship, or files. Without `interval_ns` there is no day,
-    and without a battery no life of one. `measured_on_device`: the client's CPU time was measured on the device itself.
-    """
+class LinkRadio(Border):
+    """The client's radio on one link, and the device around it."""
 
     radio: str
     """Name of a shipped radio, or of a file in the campaign."""
@@ -62,14 +60,47 @@ class EnergyRecord(Border):
     """Inputs of the radio that differ from its defaults, as written."""
     device: str | None = None
     """Name of a shipped device, or of a file in the campaign; null without one."""
+
+
+class EnergyRecord(Border):
+    """Radios and a battery. `radio`, `inputs` and `device` are of every link that `radios` does not name.
+
+    Radios and devices are names that ship, or files. How often a message is sent is the workload's. Without a battery
+    there is no life of one. `measured_on_device`: the client's CPU time was measured on the device itself.
+    """
+
+    radio: str | None = None
+    """Name of a shipped radio, or of a file in the campaign; null if only the links of `radios` have one."""
+    inputs: dict[str, str | int | float] = Field(default_factory=dict)
+    """Inputs of the radio that differ from its defaults, as written."""
+    device: str | None = None
+    """Name of a shipped device, or of a file in the campaign; null without one."""
+    radios: dict[str, LinkRadio] = Field(default_factory=dict)
+    """Radios by the name of the client's link."""
     measured_on_device: bool = False
     """The client's CPU time was measured on the device itself."""
-    interval_ns: Unsigned | None = None
-    """Time from one message to the next; null if not given, and then no day has an energy."""
     battery_mah: float | None = None
     """Capacity of the battery in mAh; null without a battery."""
     battery_v: float | None = None
     """Mean voltage of the battery in V; null without a battery."""
+
+    def of(self, link_name: str) -> LinkRadio | None:
+        """The radio of a client on this link; None if it has none."""
+        own = self.radios.get(link_name)
+        if own is not None or self.radio is None:
+            return own
+        return LinkRadio(radio=self.radio, inputs=self.inputs, device=self.device)
+
+    @property
+    def files(self) -> frozenset[str]:
+        """Radios and devices that are files of the user's own."""
+        all_of = [self, *self.radios.values()]
+        return frozenset(name for each in all_of for name in (each.radio, each.device) if name and is_own_file(name))
+
+
+def is_own_file(name: str) -> bool:
+    """Whether a radio or device is a file of the user's own."""
+    return name.endswith(".toml")
 
 
 class ExperimentRecord(Border):
@@ -100,7 +131,7 @@ class ExperimentRecord(Border):
     preview: Preview | None
     """Null, or what `--budget` scaled down: the numbers of such a plan are not conclusive."""
     energy: EnergyRecord | None = None
-    """The client's radio; it changes no trial. Null without one."""
+    """The client's radios; they change no trial. Null without one."""
 
 
 class Implementations(Border):

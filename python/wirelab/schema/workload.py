@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
 from wirelab.schema.base import Border, Unsigned, is_default
+
+SETTLE_NS = 2 * 10**9
+"""How long a link must be silent before it rests."""
+LONGEST_REST_NS = 70 * 10**9
+"""The longest that a client waits for its link to rest."""
 
 
 class Closed(Border):
@@ -14,22 +20,120 @@ class Closed(Border):
 
     process: Literal["closed"] = "closed"
 
+    @property
+    def gap_ns(self) -> None:
+        """There is none."""
 
-class Fixed(Border):
+
+class _OpenLoop(Border):
+    """Messages at instants of their own. The last one has a gap behind it, as the others have."""
+
+    @property
+    def gap_ns(self) -> float:
+        """The mean time from one message of a client to the next."""
+        raise NotImplementedError
+
+    def span_ns(self, messages: int) -> float:
+        """From the first of so many messages to the end of the last one's gap, on average."""
+        return messages * self.gap_ns
+
+    def most_within(self, time_ns: int) -> int:
+        """How many messages are due within a time, on average or at most."""
+        return ceil(time_ns / self.gap_ns)
+
+
+class Fixed(_OpenLoop):
     """Open loop, evenly spaced."""
 
     process: Literal["fixed"] = "fixed"
     rate_hz: float
 
+    @property
+    def gap_ns(self) -> float:
+        return 1e9 / self.rate_hz
 
-class Poisson(Border):
+
+class Poisson(_OpenLoop):
     """Open loop, exponential gaps."""
 
     process: Literal["poisson"] = "poisson"
     rate_hz: float
 
+    @property
+    def gap_ns(self) -> float:
+        return 1e9 / self.rate_hz
 
-ArrivalSpec = Annotated[Closed | Fixed | Poisson, Field(discriminator="process")]
+
+class Periodic(_OpenLoop):
+    """Open loop, one message in each interval."""
+
+    process: Literal["periodic"] = "periodic"
+    interval_ns: Unsigned
+    jitter_ns: Unsigned = Field(default=0, exclude_if=is_default)
+    """Each message is due up to half of it earlier or later."""
+
+    @property
+    def gap_ns(self) -> float:
+        return float(self.interval_ns)
+
+
+class Bursts(_OpenLoop):
+    """Open loop, a burst of messages in each interval."""
+
+    process: Literal["bursts"] = "bursts"
+    interval_ns: Unsigned
+    rate_hz: float
+    """Of the messages of a burst."""
+    duration_ns: Unsigned
+    """Of a burst: none begins at its end or later."""
+
+    @property
+    def size(self) -> int:
+        """Messages of a burst."""
+        return max(1, ceil(self.duration_ns * self.rate_hz / 1e9 - 1e-6))
+
+    @property
+    def gap_ns(self) -> float:
+        return self.interval_ns / self.size
+
+    @property
+    def pause_ns(self) -> float:
+        """From the last message of a burst to the first of the next."""
+        return self.interval_ns - (self.size - 1) * 1e9 / self.rate_hz
+
+    def span_ns(self, messages: int) -> float:
+        return float(ceil(messages / self.size) * self.interval_ns)
+
+    def most_within(self, time_ns: int) -> int:
+        whole, rest_ns = divmod(time_ns, self.interval_ns)
+        return whole * self.size + min(self.size, ceil(rest_ns * self.rate_hz / 1e9))
+
+
+OpenLoop = Fixed | Poisson | Periodic | Bursts
+
+
+class IdleStart(Border):
+    """One message in each interval of the link's clock, which is put forward between them."""
+
+    process: Literal["idle-start"] = "idle-start"
+    interval_ns: Unsigned
+
+    @property
+    def gap_ns(self) -> float:
+        """The time from one message to the next, on the link's clock."""
+        return float(self.interval_ns)
+
+    @property
+    def rest_ns(self) -> int:
+        """What is waited for in real time between two messages, if the link is silent."""
+        return min(self.interval_ns, SETTLE_NS)
+
+    def most_within(self, time_ns: int) -> int:
+        """How many messages there are within a time of the link's clock."""
+        return ceil(time_ns / self.interval_ns)
+
+
+ArrivalSpec = Annotated[Closed | OpenLoop | IdleStart, Field(discriminator="process")]
 
 
 class NewConnection(Border):
@@ -85,10 +189,16 @@ class RequestWorkload(Border):
         return self.exchanges * self.clients
 
     @property
+    def gap_ns(self) -> float | None:
+        """The mean time between messages of a client; None if each begins when the one before has ended."""
+        return self.arrival.gap_ns
+
+    @property
     def phases_vary(self) -> bool:
         """Whether trials differ by when clients begin, or by the gaps between their arrivals."""
         device = self.device or Device()
-        return device.start_phase_ns > 0 or (device.drift_ppb > 0 and not isinstance(self.arrival, Closed))
+        jitters = isinstance(self.arrival, Periodic) and self.arrival.jitter_ns > 0
+        return jitters or device.start_phase_ns > 0 or (device.drift_ppb > 0 and not isinstance(self.arrival, Closed))
 
     def scaled(self, factor: float) -> Self:
         """The same with a share of the exchanges."""
@@ -145,6 +255,16 @@ class PubSubWorkload(Border):
         return self.messages * self.subscribers
 
     @property
+    def published(self) -> OpenLoop:
+        """When messages are published."""
+        raise NotImplementedError
+
+    @property
+    def gap_ns(self) -> float:
+        """The mean time between messages."""
+        return self.published.gap_ns
+
+    @property
     def upload_bytes(self) -> int:
         """A subscriber sends nothing."""
         return 0
@@ -166,10 +286,9 @@ class PubSub(PubSubWorkload):
     arrival: ArrivalSpec
 
     @property
-    def rate_hz(self) -> float:
-        """Messages a second."""
-        assert not isinstance(self.arrival, Closed), "it is an open loop"
-        return self.arrival.rate_hz
+    def published(self) -> OpenLoop:
+        assert not isinstance(self.arrival, Closed | IdleStart), "it is an open loop"
+        return self.arrival
 
 
 class Stream(PubSubWorkload):
@@ -178,6 +297,10 @@ class Stream(PubSubWorkload):
     kind: Literal["stream"] = "stream"
     rate_hz: float
     playout_delay_ns: Unsigned
+
+    @property
+    def published(self) -> OpenLoop:
+        return Fixed(rate_hz=self.rate_hz)
 
 
 class PageIdentity(Border):
@@ -207,6 +330,10 @@ class PageLoads(Border):
     def rows(self) -> int:
         """Loads of a trial."""
         return self.loads
+
+    @property
+    def gap_ns(self) -> None:
+        """None: each load begins when the one before has ended."""
 
     @property
     def upload_bytes(self) -> int:

@@ -37,7 +37,7 @@ from wirelab.stats import exact
 from wirelab.stats.compare import link_error
 from wirelab.stats.compare import scenarios as compare
 from wirelab.stats.dataset import Dataset, Measured
-from wirelab.stats.energy import modelled, radio_energies
+from wirelab.stats.energy import modelled, radio_energies, without_day
 from wirelab.stats.estimate import descriptive, published_rule
 from wirelab.stats.estimate.model import LEVEL, Comparison
 from wirelab.stats.estimate.modes import modes
@@ -54,7 +54,7 @@ from wirelab.stats.settings_in_force import settings_in_force
 
 Progress = Callable[[str], None]
 COMPARED = ("end-to-end-delay", "response-time", "response-time-curl")
-ENERGIES = ("radio-energy", "message-energy")
+ENERGIES = ("radio-energy", "message-energy", "interval-energy")
 """Compared wherever they are known."""
 COMPARED_OF = {"load-time": ("time-to-first-byte",)}
 """Metrics in addition to the headline metric; for a page, delays are those of the load or of its document."""
@@ -143,6 +143,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
     if used.radio is not None:
         estimates["energy"] = used.radio
         estimates["notes"].append(modelled(used.radio))
+        estimates["notes"].extend(without_day(used.radio, dataset.scenarios))
     if dataset.plan.clock is Clock.VIRTUAL:
         estimates["notes"].extend(exact.over_phases(dataset))
     return estimates

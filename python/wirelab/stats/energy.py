@@ -1,14 +1,27 @@
-"""What a message costs the client's radio and processor, and a day of them: means over exchanges of what
-`energy.parquet` sums.
+"""What a message costs the client's radio and processor, and a day of them: means over exchanges and trials of what
+`exchanges.parquet` and `trials.parquet` have, and `energy.parquet` by state.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from wirelab.metrics.battery import battery_days
-from wirelab.metrics.energy import METRICS
-from wirelab.metrics.energy_names import BOUNDS, DAY, MESSAGE, RADIO, column
+from wirelab.metrics.energy_names import (
+    BOUNDS,
+    DAY,
+    INTERVAL,
+    MESSAGE,
+    RADIO,
+    SETUP,
+    TRIAL,
+    TRIAL_CLOSING,
+    TRIAL_MESSAGES,
+    TRIAL_SETUP,
+    column,
+    metric_column,
+)
 from wirelab.metrics.radio import ENERGY, STATES
 from wirelab.metrics.tables import read_table
 from wirelab.schema.estimates import (
@@ -18,61 +31,117 @@ from wirelab.schema.estimates import (
     DeviceRecord,
     EnergyModel,
     EnergyOfScenario,
+    EnergyParts,
     RadioRecord,
     StateEnergy,
+    radio_of,
     read_energy_model,
 )
+from wirelab.schema.plan import Scenario
 from wirelab.stats.dataset import Dataset
 
 if TYPE_CHECKING:
     import polars as pl
 
+_ENDS = ("low", "typical", "high")
+
 
 def radio_energies(dataset: Dataset) -> tuple[EnergyModel | None, dict[str, EnergyOfScenario]]:
-    """What `energy.json` says of the radio, None without one; and for each scenario with completed exchanges: how many
-    `exchanges` in how many `trials`, and of how many of both the CPU time is known (`with_cpu_time`, None where it
-    counts for nobody); of one of them `radio_j`, `message_j` of radio and processor, over those, and `states` with
-    `seconds` and joules each, the processor among them and then over those; of a day `day_j` and `day_states`, over
-    `days` of the exchanges, and `battery_days`. None of what is not known. Joules and days of a battery have their
-    bounds by the model: `low`, `typical`, `high`.
+    """What `energy.json` says of the radios, None without one; and the energies of each scenario, as `EnergyOfScenario`
+    has them. Joules and days of a battery have their bounds by the model.
     """
     import polars as pl
 
     path = dataset.folder / ENERGY
     if not path.exists():
         return None, {}
-    radio = read_energy_model(path)
+    model = read_energy_model(path)
     found: dict[str, EnergyOfScenario] = {}
-    table = read_table(dataset.folder / STATES).filter(pl.col("exchanges") > 0)
-    for (scenario,), rows in table.group_by("scenario", maintain_order=True):
-        known = rows.drop_nulls(column(MESSAGE, "typical")) if radio["measured_on_device"] else None
-        days = int(rows.unique("trial")["days"].sum())
-        states = {str(state): part for (state,), part in rows.group_by("state", maintain_order=True)}
-        day = {state: _mean(part, DAY, days) for state, part in states.items()} if days else None
-        of_one = dataset.exchanges.filter(pl.col("scenario") == scenario)
-        day_j = _over(of_one, DAY)
-        battery = radio["battery"]
-        found[str(scenario)] = {
-            "exchanges": _counts(rows)["exchanges"],
-            "trials": _counts(rows)["trials"],
-            "with_cpu_time": None if known is None else _counts(known),
-            "radio_j": _over(of_one, RADIO),
-            "message_j": None if known is None else _over(of_one, MESSAGE),
-            "states": _of_message(rows, RADIO) if known is None or known.is_empty() else _of_message(known, MESSAGE),
-            "days": days,
-            "day_j": day_j,
-            "day_states": day,
-            "battery_days": None if day_j is None or battery is None else _battery_days(day_j, battery),
-        }
-    return radio, found
+    table = read_table(dataset.folder / STATES)
+    of_trials = dataset.trials.filter(~pl.col("excluded"))
+    for scenario in dataset.scenarios:
+        if radio_of(model, scenario.link_name) is None:
+            continue
+        of_one = dataset.exchanges.filter(pl.col("scenario") == scenario.key)
+        rows = table.filter(pl.col("scenario") == scenario.key)
+        trials = of_trials.filter(pl.col("scenario") == scenario.key)
+        energy = _of_scenario(scenario, model, of_one, rows, trials)
+        if energy is not None:
+            found[scenario.key] = energy
+    return model, found
 
 
-def modelled(radio: EnergyModel) -> str:
-    """The model of the energies, and whether it was validated by a measurement."""
-    parts = [part for part in (radio["radio"], radio["device"]) if part is not None]
-    named = [labelled(part["name"], part) for part in parts]
-    work = " and of the client's CPU time" if radio["measured_on_device"] else ""
+def _of_scenario(
+    scenario: Scenario, model: EnergyModel, exchanges: pl.DataFrame, rows: pl.DataFrame, trials: pl.DataFrame
+) -> EnergyOfScenario | None:
+    """None if no packet of it is known."""
+    import polars as pl
+
+    alone = rows.filter(pl.col("exchanges") > 0)
+    parts = _parts(trials)
+    if alone.is_empty() and parts is None:
+        return None
+    known = alone.drop_nulls(column(MESSAGE, "typical")) if model["measured_on_device"] else None
+    days = int(rows.unique("trial")["days"].sum())
+    states = {str(state): part for (state,), part in rows.group_by("state", maintain_order=True)}
+    day_j, battery, gap_ns = _over(exchanges, DAY), model["battery"], scenario.workload.gap_ns
+    return {
+        "exchanges": _counts(alone)["exchanges"],
+        "trials": _counts(alone)["trials"],
+        "with_cpu_time": None if known is None else _counts(known),
+        "radio_j": _over(exchanges, RADIO),
+        "message_j": None if known is None else _over(exchanges, MESSAGE),
+        "states": _of_message(alone, RADIO) if known is None or known.is_empty() else _of_message(known, MESSAGE),
+        "interval_s": None if gap_ns is None else gap_ns / 1e9,
+        "interval_j": _over(exchanges, INTERVAL),
+        "setup_j": _over(exchanges, SETUP),
+        "setups": len(exchanges.drop_nulls(metric_column(SETUP, "typical"))),
+        "parts": parts,
+        "days": days,
+        "no_day": model["no_day"].get(scenario.key),
+        "day_j": day_j,
+        "day_states": {state: _mean(part, DAY, days) for state, part in states.items()} if days else None,
+        "battery_days": None if day_j is None or battery is None else _battery_days(day_j, battery),
+    }
+
+
+def _parts(trials: pl.DataFrame) -> EnergyParts | None:
+    """Means over the trials whose packets are known; None without any."""
+    whats = (TRIAL, TRIAL_SETUP, TRIAL_MESSAGES, TRIAL_CLOSING)
+    names = [metric_column(what, bound) for what in whats for bound in _ENDS]
+    # A trial without set-ups has none of them to sum.
+    known = trials.drop_nulls(metric_column(TRIAL, "typical")).select(names).fill_null(0.0)
+    if known.is_empty():
+        return None
+
+    def mean(what: str) -> Bounds:
+        low, typical, high = (float(known[metric_column(what, bound)].sum()) / len(known) for bound in _ENDS)
+        return {"low": low, "typical": typical, "high": high}
+
+    return {
+        "setup_j": mean(TRIAL_SETUP), "messages_j": mean(TRIAL_MESSAGES), "closing_j": mean(TRIAL_CLOSING),
+        "trial_j": mean(TRIAL),
+    }  # fmt: skip
+
+
+def modelled(model: EnergyModel) -> str:
+    """The models of the energies, and whether they were validated by a measurement."""
+    parts = [part for each in model["radios"] for part in (each["radio"], each["device"]) if part is not None]
+    named = dict.fromkeys(labelled(part["name"], part) for part in parts)
+    work = " and of the client's CPU time" if model["measured_on_device"] else ""
     return f"Energy is not measured but modelled, of the packets that flowed{work}: {', '.join(named)}."
+
+
+def without_day(model: EnergyModel, scenarios: Sequence[Scenario]) -> Iterator[str]:
+    """Why scenarios have no day's energy and no battery life, each reason once."""
+    whose: dict[str, list[str]] = {}
+    for each in scenarios:
+        if (why := model["no_day"].get(each.key)) is not None:
+            whose.setdefault(why, []).append(each.name)
+    for why, names in whose.items():
+        all_of = len(names) == len(scenarios)
+        whom = "" if all_of else f" of {names[0]}" if len(names) == 1 else f" of {len(names)} scenarios"
+        yield f"No day's energy and no battery life{whom}: {why}."
 
 
 def labelled(words: str, of: RadioRecord | DeviceRecord) -> str:
@@ -95,7 +164,7 @@ def _of_message(rows: pl.DataFrame, what: str) -> dict[str, StateEnergy]:
 
 
 def _mean(rows: pl.DataFrame, what: str, count: int) -> Bounds:
-    low, typical, high = (float(rows[column(what, bound)].sum()) / count for bound in ("low", "typical", "high"))
+    low, typical, high = (float(rows[column(what, bound)].sum()) / count for bound in _ENDS)
     return {"low": low, "typical": typical, "high": high}
 
 
@@ -109,12 +178,8 @@ def _battery_days(day_j: Bounds, battery: Battery) -> Bounds:
 
 def _over(exchanges: pl.DataFrame, what: str) -> Bounds | None:
     """The means of all that have a value. States' bounds do not add up to them: no constant is at both its ends."""
-    import polars as pl
-
-    names = {bound: f"{what}{ending}" for bound, ending in BOUNDS.items()}
-    columns = {bound: metric.column for bound, name in names.items() for metric in METRICS if metric.name == name}
-    known = exchanges.drop_nulls(list(columns.values()))
+    known = exchanges.drop_nulls([metric_column(what, bound) for bound in _ENDS])
     if known.is_empty():
         return None
-    means = {bound: float(known.select(pl.col(name).mean()).item()) for bound, name in columns.items()}
-    return {"low": means["low"], "typical": means["typical"], "high": means["high"]}
+    low, typical, high = (float(known[metric_column(what, bound)].sum()) / len(known) for bound in _ENDS)
+    return {"low": low, "typical": typical, "high": high}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from wirelab.metrics.ledger import COLUMNS, LEDGER, PARTS
 from wirelab.metrics.tables import read_table
 from wirelab.schema.estimates import SPENT, Day, EstimateRecord, LedgerRecord, Spent
-from wirelab.schema.workload import Fixed, PageLoads, Poisson, Stream, WorkloadSpec
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.descriptive import mean_and_sd
 from wirelab.stats.estimate.sample import Sample
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 DAY_S = 86_400.0
 ASSUMED_INTERVAL_S = 900.0
-"""Between messages of a day where neither `[energy]` nor the arrival process says."""
+"""Between messages of a day where exchanges follow one another."""
 SET_UP = ("connection", "handshake")
 """The parts that a connection needs once for any number of messages."""
 
@@ -48,17 +47,9 @@ def ledgers(dataset: Dataset) -> dict[str, LedgerRecord]:
         found[key]["connections"] = int(rows["connections"].sum())
     for scenario in dataset.scenarios:
         if scenario.key in found:
-            energy = dataset.plan.experiment.energy
-            interval_ns = None if energy is None else energy.interval_ns
-            entry = found[scenario.key]
-            entry["day"] = _day(entry, interval_ns / 1e9 if interval_ns else _arrival_s(scenario.workload))
+            entry, gap_ns = found[scenario.key], scenario.workload.gap_ns
+            entry["day"] = _day(entry, None if gap_ns is None else gap_ns / 1e9)
     return found
-
-
-def _arrival_s(workload: WorkloadSpec) -> float | None:
-    """Mean time between a client's exchanges; None of a closed loop."""
-    timed = workload if isinstance(workload, PageLoads | Stream) else workload.arrival
-    return 1.0 / timed.rate_hz if isinstance(timed, Fixed | Poisson | Stream) else None
 
 
 def _spent(rows: pl.DataFrame, exchanges: int) -> Spent:
@@ -81,7 +72,8 @@ def _spent(rows: pl.DataFrame, exchanges: int) -> Spent:
 
 def _day(entry: LedgerRecord, interval_s: float | None) -> Day:
     """Bytes of both directions of a day: `parts` of as many `messages` as the interval makes. Of a connection that
-    carries several, what sets it up counts once, and nothing that would keep it alive.
+    carries several, what sets it up counts once. What keeps it alive is in the trial's bytes if the messages have a
+    time between them.
     """
     messages = DAY_S / (interval_s or ASSUMED_INTERVAL_S)
     exchanges, connections = entry["exchanges"], entry["connections"]

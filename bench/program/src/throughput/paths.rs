@@ -111,6 +111,7 @@ pub fn request(kind: Kind, folder: &Path, seconds: f64, delay_ms: u32) -> anyhow
         cpu_shares: BTreeMap::new(),
         capture: None,
         congestion_control: CONGESTION_CONTROL.into(),
+        rests: false,
         confirm: None,
         endpoints: vec![endpoint("server", &receive, Some(ready)), endpoint("client", &send, None)],
         timeout_ns: 60 * SECOND_NS + (seconds * 2e9) as u64,

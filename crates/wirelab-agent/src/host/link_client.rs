@@ -110,8 +110,8 @@ impl LinkClient {
         header_bytes: u8,
         captures: BTreeMap<String, PathBuf>,
     ) -> anyhow::Result<()> {
-        let LinkTrial { link, seed, packet_log } = trial.clone();
-        let command = LinkOp::Begin { at, link: Box::new(link), seed, packet_log, header_bytes, captures };
+        let LinkTrial { link, seed, packet_log, rests } = trial.clone();
+        let command = LinkOp::Begin { at, link: Box::new(link), seed, packet_log, header_bytes, captures, rests };
         match self.process.ask(at, &command)? {
             LinkEvent::Begun { .. } => Ok(()),
             other => bail!(unexpected(other)),
@@ -264,7 +264,8 @@ mod tests {
         assert!(matches!(started, LinkEvent::Started { .. }));
         let packet_log = Some("x".repeat(1 << 20).into());
         let (at, captures) = (At { slot: 0, link: 0 }, BTreeMap::new());
-        let begin = LinkOp::Begin { at, link: Box::default(), seed: 1, packet_log, header_bytes: 0, captures };
+        let (link, rests) = (Box::default(), false);
+        let begin = LinkOp::Begin { at, link, seed: 1, packet_log, header_bytes: 0, captures, rests };
         let error = process.ask(at, &begin).unwrap_err();
         assert_eq!(error.to_string(), "the link process gave no answer in 300ms and was ended");
         assert_eq!(report.recv_timeout(Duration::from_secs(60)), Err(RecvTimeoutError::Disconnected));

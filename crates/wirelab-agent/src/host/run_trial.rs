@@ -125,8 +125,8 @@ struct TrialOfLink<'a> {
 /// The links of a trial, the slot's first link comes first.
 fn links<'a>(slots: &'a Slots, request: &'a TrialRequest) -> Result<Vec<TrialOfLink<'a>>, Refusal> {
     let slot_links = slots.topology().shape().links();
-    let TrialRequest { link, link_seed, packet_log, .. } = request;
-    let first = LinkTrial { link: link.clone(), seed: *link_seed, packet_log: packet_log.clone() };
+    let TrialRequest { link, link_seed, packet_log, rests, .. } = request;
+    let first = LinkTrial { link: link.clone(), seed: *link_seed, packet_log: packet_log.clone(), rests: *rests };
     let captures = request.capture.as_ref().map_or_else(BTreeMap::new, |CaptureFiles { client, server, .. }| {
         BTreeMap::from([("client".to_owned(), client.clone()), ("server".to_owned(), server.clone())])
     });

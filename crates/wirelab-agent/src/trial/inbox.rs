@@ -37,17 +37,14 @@ impl Inbox {
         }
     }
 
-    /// Wait for at most `time` until a child ends or the host says something. True if it said `cancel`, the only thing it can say.
+    /// Wait for at most `time`, or 24.8 days, until a child ends or the host says something. True if it said `cancel`, the only thing it can say.
     ///
     /// Ends this process, and with it the namespace, when stdin has ended.
     pub fn wait(&mut self, time: Duration) -> bool {
         let stdin = io::stdin();
         let mut waited =
             [PollFd::new(stdin.as_fd(), PollFlags::POLLIN), PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
-        // Rounded up, so that a deadline has passed when its wait is over.
-        let milliseconds = time.as_nanos().div_ceil(1_000_000);
-        let timeout = PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX);
-        let _ = poll(&mut waited, timeout);
+        let _ = poll(&mut waited, poll_timeout(time));
         let spoken = waited[0].any().unwrap_or(true);
         while let Ok(Some(_)) = self.children.read_signal() {}
         if spoken && self.read().is_err() {
@@ -64,5 +61,34 @@ impl Inbox {
         }
         self.text.extend_from_slice(&buffer[..length]);
         Ok(())
+    }
+}
+
+/// Rounded up, so that a deadline has passed when its wait is over. What is longer than poll can wait is waited for in parts.
+fn poll_timeout(time: Duration) -> PollTimeout {
+    PollTimeout::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(PollTimeout::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_of_thirty_days_is_not_cut_at_the_longest_poll() {
+        let mut left = Duration::from_secs(30 * 86_400);
+        let mut waits = Vec::new();
+        while !left.is_zero() {
+            let waited = Duration::from_millis(poll_timeout(left).as_millis().expect("it ends").into());
+            waits.push(waited.min(left));
+            left = left.saturating_sub(waited);
+        }
+        assert_eq!(waits.iter().sum::<Duration>(), Duration::from_secs(30 * 86_400));
+        assert_eq!((waits.len(), waits[0].as_secs()), (2, 2_147_483));
+    }
+
+    #[test]
+    fn a_wait_is_never_shorter_than_asked() {
+        assert_eq!(poll_timeout(Duration::from_nanos(1)).as_millis(), Some(1));
+        assert_eq!(poll_timeout(Duration::ZERO).as_millis(), Some(0));
     }
 }

@@ -9,6 +9,7 @@ mod limits;
 mod machine;
 mod mqtt;
 mod netem;
+mod rests;
 mod roles;
 mod support;
 mod topologies;

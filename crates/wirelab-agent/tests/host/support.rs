@@ -136,6 +136,7 @@ impl Host {
             cpu_shares: BTreeMap::new(),
             capture: None,
             congestion_control: "reno".into(),
+            rests: false,
             confirm: None,
             endpoints,
             timeout_ns: 20_000_000_000,

@@ -55,7 +55,7 @@ fn a_relay_in_the_middle_joins_two_links_each_with_its_own_delay_log_and_account
     let mut relay = process(host.server("udp_relay"), &host, "relay", "relay", &front);
     relay.environment.insert(roles::UPSTREAM.into(), back.clone());
     let client = process(host.client("udp_pinger"), &host, "client", "client", &front);
-    let wire = LinkTrial { link: delay(ONE_WAY / 2), seed: 7, packet_log: Some(host.log("wire")) };
+    let wire = LinkTrial { link: delay(ONE_WAY / 2), seed: 7, packet_log: Some(host.log("wire")), rests: false };
     let trial = TrialRequest {
         other_links: BTreeMap::from([("wire".to_owned(), wire)]),
         ..host.trial("air", delay(ONE_WAY), vec![server, relay, client])
@@ -164,7 +164,7 @@ fn a_link_that_a_slot_or_several_hosts_cannot_have_is_refused_with_the_reason() 
     let backend = Some(wirelab_schema::LinkBackend::Netem);
     let trial = idle(&host, LinkSpec { backend, ..LinkSpec::default() });
     assert_eq!(host.refusal(trial), "backend: netem runs links between two hosts, and air has 3");
-    let wire = LinkTrial { link: LinkSpec::default(), seed: 1, packet_log: None };
+    let wire = LinkTrial { link: LinkSpec::default(), seed: 1, packet_log: None, rests: false };
     let mut trial = idle(&host, LinkSpec::default());
     trial.other_links.insert("wire".into(), wire);
     assert_eq!(host.refusal(trial), "other_links: unknown link `wire`; known: none");

@@ -349,6 +349,6 @@ impl Maker {
             seed: 0,
             ports: vec!["client".to_owned(), "server".to_owned()],
         };
-        Trace { claims: self.claims, log: Log { header, records: numbered.collect(), torn_bytes: 0 } }
+        Trace { claims: self.claims, log: Log { header, records: numbered.collect(), rests: vec![], torn_bytes: 0 } }
     }
 }

@@ -32,7 +32,11 @@ pub fn packets(name: &str, log: &Log, host: &str) -> Result<Vec<RadioPacket>> {
     let comes_to = |packet: &[u8]| alone || addresses(packet).is_some_and(|(_, to)| own.contains(&to));
 
     let mut seen: Vec<RadioPacket> = Vec::new();
+    let (mut rests, mut rested_ns) = (log.rests.iter().peekable(), 0u64);
     for ((record, dissection), (_, packet)) in dissections(log).zip(&log.records) {
+        while let Some(rest) = rests.next_if(|rest| rest.before <= record.sequence) {
+            rested_ns = rested_ns.saturating_add(rest.gap.as_nanos() as u64);
+        }
         let uplink = record.port.direction() == Direction::Uplink;
         let at = if uplink { record.arrival } else { record.departure + record.lateness };
         let is_there = if uplink {
@@ -44,6 +48,7 @@ pub fn packets(name: &str, log: &Log, host: &str) -> Result<Vec<RadioPacket>> {
             seen.push(RadioPacket {
                 log: name.to_owned(),
                 at_ns: at.as_nanos(),
+                rested_ns,
                 uplink,
                 size_bytes: record.size,
                 client_port: dissection.ports.map(|ports| ports.client),
@@ -59,6 +64,7 @@ mod tests {
     use std::time::Duration;
 
     use crate::packet_log::LogWriter;
+    use wirelab_link::Instant;
     use wirelab_schema::{LinkSpec, PacketLogHeader, SCHEMA_VERSION};
 
     use super::*;
@@ -119,6 +125,27 @@ mod tests {
         );
         let expected = [(100, true), (200, true), (230, false), (300, true), (310, false)];
         assert_eq!(seen(&log, "client"), expected);
+    }
+
+    #[test]
+    fn a_packet_after_rests_says_how_far_the_clock_was_ahead() {
+        let rest = |before, at, gap| (Record::rest(before, Instant::from_nanos(at), Duration::from_nanos(gap)), vec![]);
+        let log = log(
+            &["client", "server"],
+            &[
+                (record(0, 0, Outcome::Delivered, 100, 110), udp(1, 2)),
+                rest(1, 150, 5000),
+                (record(1, 0, Outcome::Delivered, 200, 210), udp(1, 2)),
+                (record(2, 1, Outcome::Delivered, 220, 230), udp(2, 1)),
+                rest(3, 280, 600),
+                rest(3, 290, 60),
+                (record(3, 0, Outcome::Delivered, 300, 310), udp(1, 2)),
+                rest(4, 400, 7),
+            ],
+        );
+        let seen = packets("log", &log, "client").unwrap();
+        let instants: Vec<_> = seen.iter().map(|packet| (packet.at_ns, packet.rested_ns)).collect();
+        assert_eq!(instants, [(100, 0), (200, 5000), (230, 5000), (300, 5660)]);
     }
 
     #[test]

@@ -30,16 +30,27 @@ pub enum Outcome {
     Retries = 6,
     /// Dropped for want of an address mapping.
     Nat = 7,
+    /// Not a packet: from `arrival` on the link's clock was ahead by `departure - arrival` more.
+    Rest = 8,
 }
 
 impl Outcome {
     /// All, in the order of their bytes.
-    pub const ALL: [Self; 8] =
-        [Self::Delivered, Self::Loss, Self::QueueFull, Self::Held, Self::Aqm, Self::Outage, Self::Retries, Self::Nat];
+    pub const ALL: [Self; 9] = [
+        Self::Delivered,
+        Self::Loss,
+        Self::QueueFull,
+        Self::Held,
+        Self::Aqm,
+        Self::Outage,
+        Self::Retries,
+        Self::Nat,
+        Self::Rest,
+    ];
 
     /// True if an impairment dropped the packet.
     pub const fn is_drop(self) -> bool {
-        !matches!(self, Self::Delivered | Self::Held)
+        !matches!(self, Self::Delivered | Self::Held | Self::Rest)
     }
 }
 
@@ -82,6 +93,25 @@ pub struct Record {
     pub departure: Instant,
     /// How long after `departure` it was handed to the receiver's interface; zero unless delivered.
     pub lateness: Duration,
+}
+
+impl Record {
+    /// The link's clock was put forward by `gap` at this instant. `sequence` is that of the next packet to arrive.
+    pub fn rest(sequence: u64, at: Instant, gap: Duration) -> Self {
+        Self {
+            sequence,
+            port: PortId(0),
+            outcome: Outcome::Rest,
+            translated: None,
+            originated: false,
+            copy: false,
+            corrupted_bit: None,
+            size: 0,
+            arrival: at,
+            departure: at + gap,
+            lateness: Duration::ZERO,
+        }
+    }
 }
 
 /// The outcome byte: an outcome in its lower half, flags in its upper one.

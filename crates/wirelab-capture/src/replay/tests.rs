@@ -27,9 +27,23 @@ mod specs;
 type Send = (u64, u16, u32, u64);
 type Logged = (Record, Vec<u8>);
 
+/// How long a link is waited for to be empty.
+const WAITS: Duration = Duration::from_secs(10);
+
 /// Drive a link as the emulator does, with a virtual clock that oversleeps, and log it.
 fn emulate(spec: &LinkSpec, seed: u64, train: &[Send], lasts: u64) -> Vec<u8> {
-    let mut link = spec.build(seed).unwrap();
+    emulate_resting(spec, seed, train, lasts, |_| None)
+}
+
+/// The same with rests: each packet after which `rests` has one waits until the link is empty, if it ever is.
+fn emulate_resting(
+    spec: &LinkSpec,
+    seed: u64,
+    train: &[Send],
+    lasts: u64,
+    rests: impl Fn(u64) -> Option<Duration>,
+) -> Vec<u8> {
+    let mut link = Resting::new(Box::new(spec.build(seed).unwrap()));
     let (mut records, mut arrival, mut end) = (Vec::new(), 0, Instant::default());
     let mut flows = Flows::default();
     // The client's port of each flow as the server knows it.
@@ -51,6 +65,15 @@ fn emulate(spec: &LinkSpec, seed: u64, train: &[Send], lasts: u64) -> Vec<u8> {
             *port = record.translated.map_or(*port, |end| end.port());
         }
         records.extend(settled);
+        let Some(gap) = rests(sequence) else { continue };
+        while let Some(due) = link.poll_timeout().filter(|due| *due < end + WAITS) {
+            end = end.max(due);
+            records.extend(self::settled(&mut link, &mut owners, end));
+        }
+        arrival = end.as_nanos();
+        if link.rest(gap).is_ok() {
+            records.push((Record::rest(sequence + 1, end, gap), vec![]));
+        }
     }
     end = end + Duration::from_nanos(lasts);
     records.extend(settled(&mut link, &mut owners, end));
@@ -83,7 +106,7 @@ fn header(port: u16, sequence: u64, outer: u16) -> Vec<u8> {
 }
 
 /// Records of what has left and was dropped by `now`.
-fn settled(link: &mut Link, owners: &mut Owners, now: Instant) -> Vec<Logged> {
+fn settled(link: &mut dyn Impairment, owners: &mut Owners, now: Instant) -> Vec<Logged> {
     let mut records = Vec::new();
     while let Some((departure, packet)) = link.poll_packet(now) {
         records.push(logged(owners, packet, Outcome::Delivered, departure, now));
@@ -227,6 +250,70 @@ fn another_seed_is_found_out() {
     let log = log_file::parse(&emulate(&lossy(), 9, &train(), 0)[..]).unwrap();
     let forged = written(&lossy(), 10, &log.records);
     assert!(replayed(&forged).mismatches > 100);
+}
+
+/// A radio that sleeps, a mapping that ends, and what counts time or draws besides.
+fn sleepy() -> LinkSpec {
+    let points = vec![at_ms(0, Some(4_000_000)), at_ms(7, Some(1_000_000))];
+    let losses = GilbertElliottTimeSpec { good_ns: 9_000_000, bad_ns: 3_000_000, bad_loss: 0.9, good_loss: 0.0 };
+    let chain = vec![schedule_of(points, Some(15 * MILLISECOND)), losses.into()];
+    LinkSpec {
+        uplink: chain.clone(),
+        downlink: chain,
+        radio: Some(psm()),
+        nat: Some(nat_of_10_ms()),
+        ..LinkSpec::default()
+    }
+}
+
+fn rests_after_every_tenth(sequence: u64) -> Option<Duration> {
+    (sequence % 10 == 9).then(|| Duration::from_millis(sequence))
+}
+
+#[test]
+fn a_log_with_rests_replays_without_a_mismatch() {
+    let train = train();
+    let log = emulate_resting(&sleepy(), 9, &train, MILLISECOND, rests_after_every_tenth);
+    let parsed = log_file::parse(&log[..]).unwrap();
+    assert!(parsed.rests.len() > 10, "{:?}", parsed.rests);
+    let found = replayed(&log);
+    assert_eq!((found.packets, found.mismatches, found.first_mismatch), (parsed.records.len() as u64, 0, None));
+    // A rest is what makes the radio sleep and the mapping end.
+    let unrested = emulate(&sleepy(), 9, &train, MILLISECOND);
+    let departures = |log: &[u8]| {
+        let records = log_file::parse(log).unwrap().records;
+        records.iter().map(|(record, _)| record.departure.saturating_since(record.arrival)).collect::<Vec<_>>()
+    };
+    assert_ne!(departures(&log), departures(&unrested));
+}
+
+#[test]
+fn another_gap_is_found_out() {
+    let log = log_file::parse(&emulate_resting(&sleepy(), 9, &train(), MILLISECOND, rests_after_every_tenth)[..]);
+    let log = log.unwrap();
+    let with = |change: &dyn Fn(Rest) -> Option<Rest>| {
+        let rests = log.rests.iter().enumerate().filter_map(|(place, rest)| {
+            let changed = if place == 3 { change(*rest)? } else { *rest };
+            Some((Record::rest(changed.before, changed.at, changed.gap), vec![]))
+        });
+        replayed(&written(&sleepy(), 9, &log.records.iter().cloned().chain(rests).collect::<Vec<_>>()))
+    };
+    assert_eq!(with(&Some).mismatches, 0);
+    assert!(with(&|rest| Some(Rest { gap: rest.gap / 2, ..rest })).mismatches > 0);
+    assert!(with(&|_| None).mismatches > 0);
+}
+
+#[test]
+fn a_rest_with_a_packet_inside_is_found_out() {
+    let rest = Record::rest(1, Instant::from_nanos(6), Duration::from_nanos(1000));
+    let records = without_bytes([record(0, 0, Outcome::Delivered, 5, 15), rest]);
+    let constant = LinkSpec { uplink: vec![delay(10, None)], ..LinkSpec::default() };
+    let report = replayed(&written(&constant, 1, &records));
+    let found = report.first_mismatch.unwrap();
+    assert_eq!((report.packets, report.mismatches, found.sequence), (1, 1, 1));
+    let logged = found.logged.unwrap();
+    assert_eq!((logged.outcome, logged.arrival_ns, logged.departure_ns), (PacketOutcome::Rest, 6, 1006));
+    assert_eq!(found.replayed, None);
 }
 
 /// Change the first record that `picks`, and return what the replay finds first.
@@ -431,8 +518,11 @@ proptest! {
         seed in any::<u64>(),
         train in prop::collection::vec((prop_oneof![Just(0), 0..5_000_000u64], 0..2u16, 40..1500u32, prop_oneof![Just(0), 0..9_000_000u64]), 0..60),
         lasts in 0..30_000_000u64,
+        gaps in prop::collection::vec(prop::option::weighted(0.1, 0..50_000_000u64), 60),
     ) {
         prop_assert_eq!(replayed(&emulate(&spec, seed, &train, lasts)).first_mismatch, None);
+        let rests = |sequence| gaps[sequence as usize].map(Duration::from_nanos);
+        prop_assert_eq!(replayed(&emulate_resting(&spec, seed, &train, lasts, rests)).first_mismatch, None);
     }
 }
 

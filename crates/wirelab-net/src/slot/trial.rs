@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::time::Duration;
 
-use wirelab_link::{DropCause, Dropped, Impairment, Instant, Packet, PortId};
+use wirelab_link::{DropCause, Dropped, Flow, Impairment, Instant, Packet, PortId, Resting};
 
 use super::Taps;
+use super::rest::{Pending, Settled};
 use crate::clock;
 use crate::report::SlotReport;
 use crate::socket::{ETHERNET_BYTES, Frame};
@@ -18,13 +19,13 @@ const SPARE_BUFFERS: usize = 1024;
 /// The log and the captures are handed to the disk at least so often, so that they can be followed, and a killed process loses no more.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 /// Of an address in an Ethernet header.
-const MAC_BYTES: usize = 6;
+pub(super) const MAC_BYTES: usize = 6;
 /// Maximum number of packets that one call hands to the kernel.
 const BATCH: usize = 32;
 
 /// A trial's link with its accounts: frames in, frames out. It owns no socket, and reads the clock for timing errors only.
 pub struct Trial<W: Write> {
-    link: Box<dyn Impairment>,
+    link: Resting,
     log: Option<LogWriter<W>>,
     header_bytes: u8,
     taps: Option<Taps<W>>,
@@ -41,6 +42,13 @@ pub struct Trial<W: Write> {
     unflushed: Option<Instant>,
     /// Packets that have left and wait for the others of their batch, by the place of the port that they go to; empty between calls.
     departing: Vec<Vec<Departing>>,
+    /// Clients may ask for a rest.
+    rests: bool,
+    pending: Option<Pending>,
+    /// When a packet last came, left or was dropped.
+    active: Instant,
+    /// To requests, each by the place of the port that it goes to.
+    answers: Vec<(usize, Departing)>,
 }
 
 /// Between whom a link carries frames, and what these are like.
@@ -91,7 +99,7 @@ impl<W: Write> Trial<W> {
         now: Instant,
     ) -> Self {
         Self {
-            link,
+            link: Resting::new(link),
             log,
             header_bytes,
             taps,
@@ -104,7 +112,18 @@ impl<W: Write> Trial<W> {
             sequence: 0,
             unflushed: None,
             departing: (0..carried.sides.ports()).map(|_| Vec::new()).collect(),
+            rests: false,
+            pending: None,
+            active: now,
+            answers: Vec::new(),
         }
+    }
+
+    /// The same, and the link rests if a client asks for it.
+    #[must_use]
+    pub fn resting(mut self) -> Self {
+        self.rests = true;
+        self
     }
 
     pub(super) fn opened(&self) -> Instant {
@@ -115,10 +134,11 @@ impl<W: Write> Trial<W> {
         self.report.clock_step = true;
     }
 
-    /// When something leaves next, or is to be handed to the disk.
+    /// When something leaves next, a request is settled, or something is to be handed to the disk.
     pub(super) fn timeout(&self) -> Option<Instant> {
         let flush = self.unflushed.map(|since| since + FLUSH_EVERY);
-        self.link.poll_timeout().into_iter().chain(flush).min()
+        let settles = self.settles().map(|(at, _)| at);
+        self.link.poll_timeout().into_iter().chain(flush).chain(settles).min()
     }
 
     /// Take in a frame that came to the port at this place, into one of the `spare` buffers.
@@ -127,6 +147,11 @@ impl<W: Write> Trial<W> {
         if !frame.is_unicast_ip() || self.carried.destination(port, frame.bytes).is_none() {
             return;
         }
+        self.settle_request(arrival, spare);
+        if self.rests && self.takes_request(place, frame, arrival) {
+            return;
+        }
+        self.active = self.active.max(arrival);
         if frame.oversized {
             self.report.oversized += 1;
             return;
@@ -155,24 +180,100 @@ impl<W: Write> Trial<W> {
         mut offer: impl FnMut(usize, &[Departing]) -> Offered,
         spare: &mut Vec<Vec<u8>>,
     ) {
+        self.settle_request(until, spare);
         self.polled = self.polled.max(until);
-        while let Some((departure, packet)) = self.link.poll_packet(self.polled) {
-            let changed = self.changed(&packet);
-            let frame = changed.as_ref().unwrap_or(&packet.data);
-            let to = self.carried.destination(packet.port, frame).expect("no other packet was let in");
-            self.departing[to].push(Departing { departure, packet, changed });
-            if self.departing[to].len() == BATCH {
+        while let Some(to) = self.take_departed() {
+            if self.departing[to].len() >= BATCH {
                 self.flush(to, &mut offer, spare);
             }
         }
         for to in 0..self.departing.len() {
             self.flush(to, &mut offer, spare);
         }
-        while let Some(packet) = self.take_dropped() {
-            recycle(packet, spare);
+        self.recycle_dropped(spare);
+        for (to, answer) in std::mem::take(&mut self.answers) {
+            self.report.kernel_drops += u64::from(offer(to, &[answer]) != Offered::Taken(1));
         }
         if self.unflushed.is_some_and(|since| since + FLUSH_EVERY <= self.polled) {
             self.flush_files();
+        }
+    }
+
+    /// Take a packet that has left by the last poll, and return the place of the port at which it waits for the others of its batch.
+    fn take_departed(&mut self) -> Option<usize> {
+        let (departure, packet) = self.link.poll_packet(self.polled)?;
+        self.active = self.active.max(departure);
+        let changed = self.changed(&packet);
+        let frame = changed.as_ref().unwrap_or(&packet.data);
+        let to = self.carried.destination(packet.port, frame).expect("no other packet was let in");
+        self.departing[to].push(Departing { departure, packet, changed });
+        Some(to)
+    }
+
+    fn recycle_dropped(&mut self, spare: &mut Vec<Vec<u8>>) {
+        while let Some(packet) = self.take_dropped() {
+            recycle(packet, spare);
+        }
+    }
+
+    /// True if the frame is a request to rest, which is then no packet of the trial.
+    fn takes_request(&mut self, place: usize, frame: &Frame<'_>, arrival: Instant) -> bool {
+        let Some(request) = Pending::of(place, frame.bytes, self.carried.lead, arrival) else { return false };
+        if self.pending.is_some() {
+            self.answer(&request, Settled::Refused, arrival);
+        } else {
+            self.pending = Some(request);
+        }
+        true
+    }
+
+    /// When the pending request is settled and how, if nothing comes or leaves before.
+    fn settles(&self) -> Option<(Instant, Settled)> {
+        let request = self.pending.as_ref()?;
+        Some(request.settles((self.link.inside() == 0).then_some(self.active)))
+    }
+
+    /// Settle the pending request if that is due by `until`, at its own instant, up to which everything has come: what leaves before it goes first.
+    fn settle_request(&mut self, until: Instant, spare: &mut Vec<Vec<u8>>) {
+        while self.pending.is_some() {
+            while self.take_departed().is_some() {}
+            self.recycle_dropped(spare);
+            let Some((at, settled)) = self.settles() else { return };
+            let leaves = self.link.poll_timeout().filter(|due| self.polled < *due && *due < at);
+            let next = leaves.unwrap_or(at);
+            if next > until {
+                return;
+            }
+            self.polled = self.polled.max(next);
+            if leaves.is_none()
+                && let Some(request) = self.pending.take()
+            {
+                let settled = self.rest(settled, at);
+                self.answer(&request, settled, at);
+            }
+        }
+    }
+
+    /// Put the link's clock forward, if that is what was settled, and log it.
+    fn rest(&mut self, settled: Settled, at: Instant) -> Settled {
+        let Settled::Rested(gap) = settled else { return settled };
+        if self.link.rest(gap).is_err() {
+            return Settled::Refused;
+        }
+        self.report.rests += 1;
+        self.report.rested += gap;
+        if let Some(log) = &mut self.log {
+            self.report.left_out_of_log += u64::from(log.write(&Record::rest(self.sequence, at, gap), &[]).is_err());
+            self.unflushed.get_or_insert(self.polled);
+        }
+        settled
+    }
+
+    fn answer(&mut self, request: &Pending, settled: Settled, at: Instant) {
+        if let Some(data) = request.answer(settled) {
+            let port = self.carried.sides.port(request.place);
+            let packet = Packet { data, ..Packet::new(self.sequence, port, 0, at, Flow::default()) };
+            self.answers.push((request.place, Departing { departure: at, packet, changed: None }));
         }
     }
 
@@ -241,6 +342,7 @@ impl<W: Write> Trial<W> {
     /// Count and log a packet that was dropped, and return what remains of it.
     fn take_dropped(&mut self) -> Option<Packet> {
         let Dropped { packet, at, cause } = self.link.poll_dropped()?;
+        self.active = self.active.max(at);
         self.report.directions[packet.port.direction().index()].dropped[cause.index()] += 1;
         let changed = self.changed(&packet);
         self.settle(&packet, changed.as_deref(), cause.into(), at, Duration::ZERO, at);

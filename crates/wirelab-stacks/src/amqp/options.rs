@@ -8,7 +8,7 @@ use fe2o3_amqp::types::definitions::{ReceiverSettleMode, SenderSettleMode};
 use fe2o3_amqp::types::primitives::{Array, Symbol};
 use fe2o3_amqp::types::sasl::{SaslCode, SaslInit, SaslOutcome, SaslResponse};
 use serde_json::json;
-use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, Timing};
+use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, Timer, TimerKind, Timing};
 
 use crate::base::description;
 use crate::base::settings::{self, Settings};
@@ -28,6 +28,10 @@ pub fn timing(secure: bool) -> Timing {
         .changes
         .extend(["anonymous", "plain"].map(|sasl| description::change("sasl", json!(sasl), RoundTripPart::Session, 5)));
     found.changes.push(description::change("delivery", json!("at-most-once"), RoundTripPart::Request, 0));
+    let asks = description::timer("idle-time-out", TimerKind::Asks);
+    // The peer's empty frames.
+    let probes = Timer { times: 2, kind: TimerKind::Probes, ..asks.clone() };
+    found.timers.extend([asks, probes]);
     found
 }
 
@@ -85,7 +89,7 @@ pub fn settings() -> Vec<SettingDescription> {
         ),
         settings::integer(
             "idle-time-out",
-            (0, 3_600_000),
+            (0, settings::LONGEST_MS),
             "ms",
             0,
             "A client that has heard nothing for so long gives the connection up; it tells the peer half of it, which sends empty frames that often \

@@ -1,7 +1,9 @@
 //! What descriptors say alike: libraries with their versions, and handshakes in round trips. It measures nothing.
 
 use serde_json::{Value, json};
-use wirelab_schema::{CongestionControl, PacketDiscovery, RoundTripChange, RoundTripPart, RoundTrips, Timing};
+use wirelab_schema::{
+    CongestionControl, PacketDiscovery, RoundTripChange, RoundTripPart, RoundTrips, Timer, TimerKind, Timing,
+};
 
 const LOCK: &str = include_str!("../../../../Cargo.lock");
 
@@ -16,6 +18,9 @@ pub const RETRY: &str = "retry";
 const TCP_SEGMENT_BYTES: u32 = 1448;
 /// Of a packet with a short header (RFC 9000, section 17.3.1): connection ID of 8 bytes, number of 2, AEAD tag; and a STREAM frame's header.
 const QUIC_OVERHEAD_BYTES: u32 = 1 + 8 + 2 + 16 + 8;
+
+/// How long a server of ours can open a session ticket at least: rustls makes a new key every 6 h and drops the one before the last.
+const TICKET_NS: u64 = 6 * 3_600 * 1_000_000_000;
 
 /// The named libraries with the versions that this build locks, for example `hyper 1.12.0`.
 pub fn libraries(names: &[&str]) -> Vec<String> {
@@ -42,7 +47,9 @@ pub fn over_tcp(secure: bool) -> Timing {
         constants: constants.map(|(name, words)| (name.to_owned(), words.to_owned())).into(),
     };
     let round_trips = round_trips(1, u32::from(secure));
-    Timing { round_trips, changes, congestion: Some(congestion), ..Timing::default() }
+    let probes = timer("tcp-keep-alive", TimerKind::Probes);
+    let timers = std::iter::once(probes).chain(secure.then(tickets)).collect();
+    Timing { round_trips, changes, congestion: Some(congestion), timers, ..Timing::default() }
 }
 
 /// One round trip for QUIC's handshake, which is TLS's (RFC 9001, section 4), and one for Retry.
@@ -62,7 +69,12 @@ pub fn over_quic() -> Timing {
         constants: constants.map(|(name, words)| (name.to_owned(), words.to_owned())).into(),
     };
     let changes = vec![change(RETRY, json!(true), RoundTripPart::Security, 2)];
-    Timing { round_trips: round_trips(0, 1), changes, congestion: Some(congestion), ..Timing::default() }
+    let timers = vec![
+        timer("quic-idle-timeout", TimerKind::Closes),
+        timer("quic-keep-alive", TimerKind::Probes),
+        tickets(),
+    ];
+    Timing { round_trips: round_trips(0, 1), changes, congestion: Some(congestion), timers, ..Timing::default() }
 }
 
 /// No handshake.
@@ -73,6 +85,16 @@ pub fn over_udp() -> Timing {
 /// Round trips of one part with another value of a setting.
 pub fn change(setting: &str, value: Value, part: RoundTripPart, round_trips: u32) -> RoundTripChange {
     RoundTripChange { setting: setting.to_owned(), value, part, round_trips }
+}
+
+/// A timer whose length a setting has.
+pub fn timer(setting: &str, kind: TimerKind) -> Timer {
+    Timer { name: setting.to_owned(), fixed_ns: None, times: 1, unless: None, only_with: None, kind }
+}
+
+fn tickets() -> Timer {
+    let only_with = Some("resumption".to_owned());
+    Timer { fixed_ns: Some(TICKET_NS), only_with, ..timer("session tickets", TimerKind::Forgets) }
 }
 
 fn round_trips(transport: u32, security: u32) -> RoundTrips {

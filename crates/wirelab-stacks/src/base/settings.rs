@@ -82,6 +82,9 @@ pub fn integer(name: &str, range: (i64, i64), unit: &str, default: i64, about: &
     describe(name, values, json!(default), about)
 }
 
+/// The longest silence that a setting names, in milliseconds: a week, for devices that send once in days.
+pub const LONGEST_MS: i64 = 604_800_000;
+
 /// What a setting that was not given leaves to the workload or the library.
 pub const DEFAULT: &str = "default";
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, Timing};
+use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, TimerKind, Timing};
 
 use crate::base::description;
-use crate::base::settings::{Settings, boolean, choice, integer};
+use crate::base::settings::{LONGEST_MS, Settings, boolean, choice, integer};
 use crate::codec::coap::{Backoff, Options, Parameters};
 use crate::workload::MAX_BODY_BYTES;
+
+const PING: &str = "ping-interval";
 
 /// Bytes of a block by its SZX, from the largest.
 const BLOCK_SIZES: [&str; 7] = ["1024", "512", "256", "128", "64", "32", "16"];
@@ -20,7 +22,9 @@ const UNANNOUNCED_BYTES: u64 = 1024;
 /// DTLS 1.2 takes two round trips (RFC 6347, section 4.2), its cookie a third.
 pub fn timing(stream: bool, secure: bool) -> Timing {
     if stream {
-        return Timing { unannounced_bytes: Some(UNANNOUNCED_BYTES), ..description::over_tcp(secure) };
+        let mut found = Timing { unannounced_bytes: Some(UNANNOUNCED_BYTES), ..description::over_tcp(secure) };
+        found.timers.push(description::timer(PING, TimerKind::Asks));
+        return found;
     }
     let plain = description::over_udp();
     Timing {
@@ -31,6 +35,8 @@ pub fn timing(stream: bool, secure: bool) -> Timing {
             .collect(),
         block_setting: Some("block-size".to_owned()),
         timer_setting: Some("ack-timeout".to_owned()),
+        // Over datagrams its answer is waited for as long as any other: messages are timed out before.
+        timers: vec![description::timer(PING, TimerKind::Probes)],
         ..plain
     }
 }
@@ -143,8 +149,8 @@ pub fn stream_settings() -> Vec<SettingDescription> {
 /// Setting `ping-interval`, of CoAP over anything.
 pub fn ping_setting() -> SettingDescription {
     integer(
-        "ping-interval",
-        (0, 86_400_000),
+        PING,
+        (0, LONGEST_MS),
         "ms",
         0,
         "After so long without traffic on an association its client sends a ping: over datagrams an empty confirmable message, which a Reset answers \

@@ -89,8 +89,9 @@ impl Events {
     }
 }
 
+/// After the last message there is no answer, as there would be none before the next change.
 async fn poll(mut waiting: Waiting, length: usize) -> Response<Body> {
-    let Some(message) = waiting.next().await else { return nothing() };
+    let Some(message) = waiting.next().await else { return std::future::pending().await };
     let mut body = BytesMut::from(message);
     while body.len() + length <= POLL_BYTES
         && let Some(message) = waiting.try_next()
@@ -112,7 +113,12 @@ fn nothing() -> Response<Body> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use wirelab_schema::{ArrivalSpec, PubSub};
+
     use super::*;
+    use crate::workload::virtual_time::{Rows, context};
 
     fn question(uri: &str, headers: &[(&str, &str)]) -> Option<Question> {
         let builder = headers.iter().fold(Request::get(uri), |builder, (name, value)| builder.header(*name, *value));
@@ -128,5 +134,16 @@ mod tests {
         assert_eq!(question("/changes", &[accept, ("last-event-id", "3")]), Some(Question::Events(4)));
         assert_eq!(question("/changes?after=x", &[]), None);
         assert_eq!(question("/bytes/1", &[]), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_the_last_message_a_long_poll_has_no_answer() {
+        let arrival = ArrivalSpec::Fixed { rate_hz: 10.0 };
+        let work = PubSub { message_bytes: 30, messages: 1, subscribers: 1, arrival, timeout_ns: 1 };
+        let (context, _stopper) = context(work.into(), Rows::default());
+        let publication = Publication::new(&context.parameters, context.clock.clone());
+        assert_eq!(Question::Poll(0).answer(&publication).await.status(), StatusCode::OK);
+        let after = Question::Poll(1).answer(&publication);
+        assert!(tokio::time::timeout(Duration::from_secs(3_600), after).await.is_err());
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use wirelab_schema::{Role, RoundTripPart, RoundTrips, SettingDescription, Timing};
+use wirelab_schema::{Role, RoundTripPart, RoundTrips, SettingDescription, Timer, TimerKind, Timing};
 
 use crate::base::description;
 use crate::base::settings::{self, Settings};
@@ -58,6 +58,11 @@ impl Mqtt {
         found.changes.extend(
             [(0, 0), (2, 2)].map(|(qos, trips)| description::change("qos", json!(qos), RoundTripPart::Request, trips)),
         );
+        let session = description::timer("session-expiry", TimerKind::Forgets);
+        found.timers.extend([
+            description::timer("keep-alive", TimerKind::Asks),
+            Timer { unless: Some("clean-start".to_owned()), ..session },
+        ]);
         found
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod lingering;
 pub mod quic;
+pub mod rest;
 pub mod socket;
 pub mod stream;
 pub mod task;

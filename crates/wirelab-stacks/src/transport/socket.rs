@@ -154,7 +154,7 @@ pub fn tcp_settings() -> [SettingDescription; 3] {
         ),
         settings::integer(
             "tcp-user-timeout",
-            (0, 3_600_000),
+            (0, settings::LONGEST_MS),
             "ms",
             0,
             "User time-out of the client (RFC 9293, section 3.9.1, as TCP_USER_TIMEOUT): data that is not acknowledged for so long ends the \

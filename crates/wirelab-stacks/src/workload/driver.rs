@@ -8,24 +8,33 @@
 //! A new connection is closed after its exchange has ended: what is said in closing (TLS close_notify, FIN, GOAWAY, CONNECTION_CLOSE) is handed
 //! to the kernel before the next exchange starts, and its answers are not waited for. These few small packets share the link with the next
 //! exchange's first ones, as they do when a program runs once for each exchange; on a link without a rate limit they delay nothing.
+//!
+//! In an open loop, persistent connections stay open until the exchange after the last would be due: what happens between two messages, such as
+//! keep-alives, happens after the last one as well.
+//!
+//! In an idle start the client closes what it does not keep, and then asks its link to rest. A link that does not rest fails the client.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::future::{join_all, try_join_all};
+use futures_util::future::{BoxFuture, join_all, try_join_all};
 use tokio::sync::Mutex;
 use wirelab_schema::{ConnectionPolicy, Device, Exchange, Extension, Outcome, RequestResponse};
 
-use super::schedule::Schedule;
+use super::schedule::{Due, Schedule};
 use super::{AFTER_TIMEOUT, Client, RECONNECT, Work};
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::recorder::Recorder;
+use crate::transport::rest::rest;
 use crate::{Clock, Context, StackError, registry};
 
 /// How often the exchange that gets a session is tried.
 const SESSION_TRIES: u32 = 3;
+
+/// Has the link rest until so many nanoseconds have passed on its clock.
+type Rest<'a> = &'a (dyn Fn(u64) -> BoxFuture<'static, Result<(), StackError>> + Send + Sync);
 
 /// Performs the workload with a client of `make` for each of its `clients`, counted from 0: says `ready` before the first exchange, and records
 /// every exchange, until done or stopped.
@@ -33,6 +42,16 @@ const SESSION_TRIES: u32 = 3;
 pub async fn drive<C: Client>(
     context: Context,
     make: impl Fn(&Context, u32) -> Result<C, StackError>,
+) -> Result<(), StackError> {
+    let server = context.parameters.server.address;
+    drive_over(context, make, &move |gap_ns| Box::pin(rest(server, gap_ns))).await
+}
+
+/// The same over a link that rests so.
+async fn drive_over<C: Client>(
+    context: Context,
+    make: impl Fn(&Context, u32) -> Result<C, StackError>,
+    rest: Rest<'_>,
 ) -> Result<(), StackError> {
     let workload = Work::exchanges(&context.parameters.workload);
     let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
@@ -57,6 +76,8 @@ pub async fn drive<C: Client>(
         device: workload.device.unwrap_or_default(),
         is_answered,
         reconnects,
+        rest,
+        began_ns: AtomicU64::new(0),
     };
     let drivers: Vec<_> = clients.into_iter().zip(0..).map(of_client).collect();
     let all_places = || drivers.iter().flat_map(|driver| (0..places).map(move |_| driver));
@@ -71,7 +92,8 @@ pub async fn drive<C: Client>(
             let schedule = Schedule::new(&workload.arrival, workload.exchanges, seed, client, origin_ns);
             *driver.schedule.lock().await = Some(schedule.on(&driver.device, seed, client));
         }
-        try_join_all(all_places().map(Driver::fill_place)).await.map(drop)
+        try_join_all(all_places().map(Driver::fill_place)).await?;
+        try_join_all(drivers.iter().map(Driver::last_gap)).await.map(drop)
     };
     let ended = tokio::select! {
         ended = work => ended,
@@ -99,6 +121,9 @@ struct Driver<'a, C: Client> {
     is_answered: bool,
     /// It closes a connection on which an exchange timed out.
     reconnects: bool,
+    rest: Rest<'a>,
+    /// When the last exchange began; 0 before the first.
+    began_ns: AtomicU64,
 }
 
 /// A persistent connection, or the place for one.
@@ -128,12 +153,20 @@ impl<C: Client> Driver<'_, C> {
         }
         loop {
             let next = self.schedule.lock().await.as_mut().and_then(Schedule::next);
-            let Some((index, intended_start_ns)) = next else { return Ok(()) };
-            let place_ns = intended_start_ns.map(|_| self.clock.now_ns());
-            if let Some(instant_ns) = intended_start_ns {
-                self.clock.sleep_until(instant_ns).await;
-            }
-            let mut attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
+            let Some((index, due)) = next else { return Ok(()) };
+            let (intended_start_ns, place_ns) = match due {
+                Due::Now => (None, None),
+                Due::At(instant_ns) => {
+                    let free_ns = self.clock.now_ns();
+                    self.clock.sleep_until(instant_ns).await;
+                    (Some(instant_ns), Some(free_ns))
+                }
+                Due::AfterRest { interval_ns } => {
+                    self.rest(interval_ns).await?;
+                    (None, None)
+                }
+            };
+            let mut attempt = self.begin(index, intended_start_ns);
             attempt.exchange.client = self.number;
             let (mut exchange, to_close) = self.carry_out(attempt).await;
             if let Extension::Request(columns) = &mut exchange.extension {
@@ -149,11 +182,37 @@ impl<C: Client> Driver<'_, C> {
         }
     }
 
+    fn begin(&self, index: u32, intended_start_ns: Option<u64>) -> Attempt {
+        let attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
+        self.began_ns.store(attempt.exchange.start_ns, Ordering::Relaxed);
+        attempt
+    }
+
+    /// Has the link rest until an interval has passed since the last exchange began, if there was one.
+    async fn rest(&self, interval_ns: u64) -> Result<(), StackError> {
+        let began_ns = self.began_ns.load(Ordering::Relaxed);
+        let gap_ns = began_ns.saturating_add(interval_ns).saturating_sub(self.clock.now_ns());
+        if began_ns > 0 && gap_ns > 0 { (self.rest)(gap_ns).await } else { Ok(()) }
+    }
+
+    /// Waits until the gap after the last exchange is over. The link rests through it if a connection is still to be closed then.
+    async fn last_gap(&self) -> Result<(), StackError> {
+        let schedule = self.schedule.lock().await;
+        let (end_ns, rest_ns) = schedule.as_ref().map(|each| (each.end_ns(), each.rest_ns())).unwrap_or_default();
+        if let Some(end_ns) = end_ns {
+            self.clock.sleep_until(end_ns).await;
+        }
+        match rest_ns {
+            Some(interval_ns) if !self.slots.is_empty() => self.rest(interval_ns).await,
+            _ => Ok(()),
+        }
+    }
+
     /// One exchange that is not recorded: with its answer comes the session that the first recorded one resumes. If none completes, that one
     /// shows it in `resumed`.
     async fn get_session(&self) {
         for _ in 0..SESSION_TRIES {
-            let (exchange, to_close) = self.carry_out(Attempt::start(self.clock.clone(), 0, None)).await;
+            let (exchange, to_close) = self.carry_out(self.begin(0, None)).await;
             if let Some(connection) = to_close {
                 self.client.close(connection).await;
             }
@@ -286,5 +345,7 @@ impl Drop for Turn<'_> {
     }
 }
 
+#[cfg(test)]
+mod rest_tests;
 #[cfg(test)]
 mod tests;

@@ -170,6 +170,12 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
             if let ConnectionPolicy::Persistent { connections } = work.connection {
                 at_least("connections", connections.into(), 1)?;
             }
+            if matches!(work.arrival, ArrivalSpec::IdleStart { .. }) && (work.clients, work.concurrency) != (1, 1) {
+                let (clients, concurrency) = (work.clients, work.concurrency);
+                return usage(format!(
+                    "`arrival` is idle-start with {clients} `clients` and `concurrency` {concurrency}: it is of one message of one device at a time"
+                ));
+            }
             let sizes = work.download_bytes.sizes();
             at_least("sizes in download_bytes", sizes.len() as u64, 1)?;
             if sizes.len() > 1 && work.upload_bytes > 0 {
@@ -184,6 +190,9 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
             if work.arrival == ArrivalSpec::Closed {
                 return usage("`arrival` is closed: nobody says when the next message is to be published".to_owned());
             }
+            if matches!(work.arrival, ArrivalSpec::IdleStart { .. }) {
+                return usage("`arrival` is idle-start: only a client that sends asks its link to rest".to_owned());
+            }
             ([work.message_bytes, 0], work.arrival, work.timeout_ns)
         }
         Work::Page(work) => {
@@ -196,14 +205,7 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
     }
     // Everything would be given up at once.
     at_least("timeout_ns", timeout_ns, 1)?;
-    match arrival {
-        ArrivalSpec::Fixed { rate_hz } | ArrivalSpec::Poisson { rate_hz }
-            if !(rate_hz.is_finite() && rate_hz > 0.0) =>
-        {
-            usage(format!("`rate_hz` is {rate_hz}, not a positive number"))
-        }
-        _ => Ok(()),
-    }
+    schedule::check(&arrival).map_err(StackError::Usage)
 }
 
 #[cfg(test)]

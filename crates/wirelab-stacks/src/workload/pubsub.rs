@@ -42,8 +42,8 @@ pub trait Subscriber: Send + Sync + 'static {
 }
 
 /// Performs the workload with a subscriber of `make` for each of its `subscribers`, counted from 0: says `ready` when all are confirmed, and records
-/// a row for each message and subscriber, until all messages have come or their time is up, or until stopped. When stopped, what has not come and
-/// could have is not recorded.
+/// a row for each message and subscriber, until all messages have come or their time is up and the last has had its gap, or until stopped. When
+/// stopped, what has not come and could have is not recorded.
 pub async fn listen<S: Subscriber>(
     context: Context,
     make: impl Fn(&Context, u32) -> Result<S, StackError>,
@@ -52,10 +52,11 @@ pub async fn listen<S: Subscriber>(
     let subscribers: Vec<S> =
         (0..workload.subscribers).map(|subscriber| make(&context, subscriber)).collect::<Result<_, _>>()?;
     let Context { parameters, clock, mut recorder, mut stop, ready, .. } = context;
-    let due_ns = due(&workload, parameters.seed);
+    let (due_ns, after_last_ns) = due(&workload, parameters.seed);
     let audience = Audience {
         messages: Messages::new(&parameters),
         last_due_ns: due_ns.last().copied().unwrap_or(0),
+        after_last_ns,
         due_ns,
         unsubscribed: AtomicU32::new(workload.subscribers),
         ready: Mutex::new((Some(ready), None)),
@@ -82,10 +83,11 @@ pub async fn listen<S: Subscriber>(
     recorder.finish()
 }
 
-/// When each message is due, counted from the first instant of publishing.
-fn due(workload: &PubSub, seed: u64) -> Vec<u64> {
+/// When each message is due, and when the one after the last would be, counted from the first instant of publishing.
+fn due(workload: &PubSub, seed: u64) -> (Vec<u64>, u64) {
     let mut schedule = Schedule::new(&workload.arrival, workload.messages, seed, 0, 0);
-    std::iter::from_fn(|| schedule.next()).map(|(_, due_ns)| due_ns.expect("checked: an open loop")).collect()
+    let due_ns = std::iter::from_fn(|| schedule.next_instant()).map(|(_, due_ns)| due_ns).collect();
+    (due_ns, schedule.end_ns().expect("checked: an open loop"))
 }
 
 /// What the subscribers of a trial share.
@@ -94,6 +96,8 @@ struct Audience {
     messages: Messages,
     due_ns: Vec<u64>,
     last_due_ns: u64,
+    /// Until then subscriptions stay, as they do between two messages.
+    after_last_ns: u64,
     clock: Arc<dyn Clock>,
     unsubscribed: AtomicU32,
     /// What to call when all wait, and when that was.
@@ -127,21 +131,22 @@ impl Audience {
         }
     }
 
-    /// When the last message's time is up; `None` while nobody can say.
-    fn end_ns(&self) -> Option<u64> {
+    /// When the last message has had its gap, and its time is up if one is missing; `None` while nobody can say.
+    fn end_ns(&self, is_missing: bool) -> Option<u64> {
         let began_ns = *self.origin_ns.lock().expect("no holder panics");
         let ready_ns = self.ready.lock().expect("no holder panics").1;
         let origin_ns = began_ns.or(ready_ns.map(|ready_ns| ready_ns.saturating_add(PATIENCE.as_nanos() as u64)))?;
-        Some(origin_ns.saturating_add(self.last_due_ns).saturating_add(self.workload.timeout_ns))
+        let up_ns = if is_missing { self.last_due_ns.saturating_add(self.workload.timeout_ns) } else { 0 };
+        Some(origin_ns.saturating_add(up_ns.max(self.after_last_ns)))
     }
 
-    /// Completes when the last message's time is up.
-    async fn end(&self) {
+    /// Completes then.
+    async fn end(&self, is_missing: bool) {
         loop {
             // Before the look at what is known, so that nothing that becomes known after it is missed.
             let mut learned = pin!(self.learned.notified());
             learned.as_mut().enable();
-            let Some(end_ns) = self.end_ns() else {
+            let Some(end_ns) = self.end_ns(is_missing) else {
                 learned.await;
                 continue;
             };
@@ -196,17 +201,18 @@ impl<'a, S: Subscriber> Listener<'a, S> {
         }
     }
 
-    /// Until every message has come or the time of the last is up.
+    /// Until every message has come or the time of the last is up, and the last has had its gap.
     async fn hear(&mut self) {
         let clock = self.audience.clock.clone();
         let patience_ns = clock.now_ns().saturating_add(PATIENCE.as_nanos() as u64);
-        while self.missing > 0 {
+        loop {
+            let is_missing = self.missing > 0;
             match &mut self.subscription {
-                None if self.audience.end_ns().is_some_and(|end_ns| clock.now_ns() >= end_ns) => break,
+                None if self.audience.end_ns(is_missing).is_some_and(|end_ns| clock.now_ns() >= end_ns) => break,
                 None => self.subscribe().await,
                 Some(subscription) => tokio::select! {
                     message = self.subscriber.next(subscription) => self.take(message),
-                    () = self.audience.end() => break,
+                    () = self.audience.end(is_missing) => break,
                 },
             }
             if !self.settled && (self.subscription.is_some() || clock.now_ns() >= patience_ns) {

@@ -367,6 +367,22 @@ async fn every_value_of_every_setting_carries_an_exchange() {
     }
 }
 
+#[test]
+fn the_length_of_every_timer_is_fixed_or_a_setting_with_a_unit_of_time() {
+    use wirelab_schema::SettingValues::{Boolean, Integer};
+    for stack in descriptors(|_| true) {
+        let named = |name: &str| stack.settings.iter().find(|setting| setting.name == name);
+        for timer in &stack.timing.timers {
+            let values = named(&timer.name).map(|setting| &setting.values);
+            let is_time = matches!(values, Some(Integer { unit, .. }) if unit == "ms" || unit == "s");
+            assert!(is_time != timer.fixed_ns.is_some(), "{}: {timer:?}", stack.name);
+            let mut conditions = timer.unless.iter().chain(&timer.only_with);
+            let is_boolean = |name: &String| named(name).is_some_and(|setting| matches!(setting.values, Boolean));
+            assert!(conditions.all(is_boolean), "{}: {timer:?}", stack.name);
+        }
+    }
+}
+
 #[tokio::test]
 async fn with_expect_continue_the_body_follows_the_interim_response() {
     let lab = Lab::new();

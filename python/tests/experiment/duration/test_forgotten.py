@@ -97,6 +97,21 @@ def test_connections_that_take_turns_have_longer_gaps(tmp_path: Path) -> None:
     assert gap_ns == 12 * 10**9
 
 
+@pytest.mark.parametrize(
+    ("keys", "gap_s"),
+    [
+        ('interval = "4 s"', 4),
+        ('interval = "4 s"\njitter = "1 s"', 5),
+        # The last of three begins 1 s after the first.
+        ('interval = "8 s"\narrival = { burst = "2 /s", for = "1500 ms" }', 7),
+    ],
+)
+def test_the_largest_gap_of_an_interval_counts(tmp_path: Path, keys: str, gap_s: float) -> None:
+    text = TEXT.replace('arrival = { fixed = "15 /min" }', keys)
+    [(_, gap_ns)] = forgotten(tmp_path, "protocol=mqtts", text=text).values()
+    assert gap_ns == gap_s * 10**9
+
+
 def test_random_gaps_are_longer_than_their_mean(tmp_path: Path) -> None:
     arrival = 'arrival = { poisson = "60 /min" }'
     text = TEXT.replace('arrival = { fixed = "15 /min" }', arrival)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.asked import load_experiment
 from tests.runner.fakes import make_plan
@@ -41,6 +44,47 @@ def test_a_trial_of_short_exchanges_or_one_that_fills_a_cpu_runs_alone() -> None
     assert runs_alone(scenario(90))
     assert runs_alone(scenario(1_000, download_bytes=11_000_000))
     assert not runs_alone(scenario(100_000, download_bytes=(11_000_000, 612)))
+
+
+MONTH = """
+title = "A month"
+[factors]
+protocol = ["coap"]
+[link]
+rtt = "200 ms"
+[workload]
+kind = "telemetry"
+message = "64 B"
+exchanges = 4320
+interval = "10 min"
+"""
+
+
+@pytest.mark.parametrize(
+    ("sets", "days"),
+    [
+        ((), 30),
+        (("workload.arrival=poisson",), 30),
+        (("workload.clients=5",), 30),
+        # 20 an hour.
+        (("workload.interval=1h", "workload.arrival={ burst = '2 /s', for = '10 s' }"), 9),
+        (("workload.interval=1h", "workload.exchanges=21", "workload.arrival={ burst = '2 /s', for = '10 s' }"), 1 / 12),
+    ],
+)
+def test_a_months_messages_take_a_month(tmp_path: Path, sets: tuple[str, ...], days: float) -> None:
+    file = tmp_path / "month.toml"
+    file.write_text(MONTH)
+    [scenario] = plan_of(load_experiment(str(file), sets)).scenarios
+    assert scenario.expected_trial_ns == pytest.approx(days * 86_400e9, abs=2e9)
+
+
+def test_an_idle_start_takes_two_seconds_of_each_gap(tmp_path: Path) -> None:
+    file = tmp_path / "month.toml"
+    file.write_text(MONTH)
+    for interval, seconds in (("10min", 2 * 4320), ("1s", 4320)):
+        sets = ("workload.arrival=idle-start", f"workload.interval={interval}")
+        [scenario] = plan_of(load_experiment(str(file), sets)).scenarios
+        assert scenario.expected_trial_ns == pytest.approx(seconds * 1e9, rel=0.1), interval
 
 
 def test_in_elmangoush2017_only_the_perfect_channel_runs_alone() -> None:

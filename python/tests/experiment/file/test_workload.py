@@ -5,14 +5,14 @@ from pydantic import ValidationError
 
 from tests.asked import load_experiment
 from wirelab.errors import WirelabError
-from wirelab.experiment.file.workload import KEYS, WorkloadKeyError, WorkloadTable, read_arrival, read_connection
+from wirelab.experiment.file.arrival import WorkloadKeyError
+from wirelab.experiment.file.workload import KEYS, WorkloadTable, read_connection
 from wirelab.schema import (
     Closed,
     Device,
     Fixed,
     NewConnection,
     Persistent,
-    Poisson,
     PubSub,
     RequestResponse,
     Resumed,
@@ -27,24 +27,6 @@ def test_an_empty_workload_is_ten_gets_on_new_connections() -> None:
     assert isinstance(spec, RequestResponse)
     assert (spec.upload_bytes, spec.exchanges, spec.concurrency) == (0, 10, 1)
     assert (spec.arrival, spec.connection, spec.timeout_ns) == (Closed(), NewConnection(), 10**10)
-
-
-@pytest.mark.parametrize(
-    ("written", "arrival"),
-    [
-        ("closed", Closed()),
-        ({"fixed": "10 /s"}, Fixed(rate_hz=10)),
-        ({"poisson": "6 /min"}, Poisson(rate_hz=0.1)),
-    ],
-)
-def test_arrivals_are_read(written: object, arrival: object) -> None:
-    assert read_arrival(written) == arrival
-
-
-@pytest.mark.parametrize("written", ["open", {}, {"fixed": "1 /s", "poisson": "1 /s"}, 3, {"fixed": "0 /s"}])
-def test_an_unknown_arrival_process_is_refused(written: object) -> None:
-    with pytest.raises(UnitError):
-        read_arrival(written)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +66,8 @@ def test_an_unknown_connection_policy_is_refused(written: object) -> None:
         {"drift": "2 %"},
         {"drift": "-20 ppm"},
         {"start-phase": "-1 s"},
+        {"interval": "0 s"},
+        {"jitter": "-1 s"},
     ],
 )
 def test_impossible_values_are_refused(table: dict[str, object]) -> None:
@@ -111,6 +95,13 @@ def test_the_drift_of_a_closed_loop_changes_no_phase() -> None:
     assert isinstance(closed, RequestResponse)
     assert isinstance(paced, RequestResponse)
     assert (closed.phases_vary, paced.phases_vary) == (False, True)
+
+
+def test_jitter_changes_the_phases_of_trials() -> None:
+    for jitter, vary in (("0 s", False), ("1 s", True)):
+        spec = WorkloadTable.model_validate({"interval": "1 min", "jitter": jitter}).spec()
+        assert isinstance(spec, RequestResponse)
+        assert spec.phases_vary is vary
 
 
 def test_telemetry_has_readings_of_several_clients() -> None:

@@ -111,3 +111,41 @@ def test_a_nat_with_room_for_its_clients_is_accepted(nat: str, more: str, tmp_pa
 def test_a_nat_that_lets_nothing_pass_is_refused(nat: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(WirelabError, match=message):
         load(tmp_path, BEHIND_A_NAT.format(nat=nat, more=KEPT))
+
+
+IDLE = """
+title = "t"
+clock = "{clock}"
+[factors]
+protocol = ["coap"]
+[link]
+rtt = "10 ms"
+{link}
+[workload]
+kind = "telemetry"
+arrival = "idle-start"
+interval = "10 min"
+{more}
+"""
+ELSE = {"clock": "live", "link": "", "more": ""}
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ({"clock": "virtual"}, "idle-start is for the live clock: under the virtual clock waiting takes no time"),
+        ({"more": "clients = 5"}, r"an idle start is of one device \(clients = 5\)"),
+        ({"more": "concurrency = 4"}, r"an idle start is of one message at a time \(concurrency = 4\)"),
+        ({"link": 'backend = "netem"'}, "netem has no clock that could be put forward"),
+        ({"more": '[traffic.load]\nkind = "bulk"'}, "background traffic never rests"),
+    ],
+)
+def test_what_cannot_rest_is_refused(what: dict[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match=message) as refused:
+        load(tmp_path, IDLE.format(**{**ELSE, **what}))
+    assert "workload.arrival: " in str(refused.value)
+
+
+def test_one_device_on_one_link_rests(tmp_path: Path) -> None:
+    [scenario] = load(tmp_path, IDLE.format(**ELSE)).scenarios
+    assert scenario.workload.gap_ns == 600 * 10**9

@@ -25,7 +25,7 @@ _SINCE = QuantityType("time", duration_ns, may_be_0=True)
 
 @click.command("energy", short_help="Energy of a capture by a radio's model, or of a measured trace.")
 @click.argument("capture", required=False, type=_FILE)
-@radio_options
+@radio_options("Time from one message to the next: the capture is one.", "--interval and --voltage")
 @click.option("--client", metavar="IP", help="Address in the capture of the device with the radio.")
 @click.option(
     "--cpu-time", type=DurationType(), metavar="DURATION", help="CPU time over the capture, measured on --device."
@@ -72,7 +72,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         raise WirelabError("give a capture, or --trace and a trace of power", hint="wirelab energy --help")
     if capture is not None:
         measured = None if cpu_time is None else "--cpu-time"
-        record = None if radio is None else energy_record(radio, sets, device, interval, battery, voltage, measured)
+        record = None if radio is None else energy_record(radio, sets, device, battery, voltage, measured)
+        if record is not None and battery is not None and interval is None:
+            raise WirelabError("a battery's life needs --interval", "--battery", "--interval 15min")
         if record is None or client is None:
             raise CombinedError(_wrong_with(capture, record, client))
         of_trace = {
@@ -82,7 +84,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         _refuse(of_trace, "is of a trace, and this is a capture", "--trace FILE")
         from wirelab.cli.energy.capture import print_capture
 
-        print_capture(capture, client, record, cpu_time, format_)
+        print_capture(capture, client, record, interval_ns=interval, cpu_time_ns=cpu_time, format_=format_)
         return
     assert trace is not None
     of_capture = {
@@ -98,7 +100,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         _refuse({"--from": work_from, "--to": work_to}, "is of a trace alone: of a campaign, each trial is the work")
     if radio is None:
         _refuse(of_radio, "is a radio's, and none is given", f"--radio NAME ({launched('list radios')})")
-    record = None if radio is None else energy_record(radio, sets, None, None, None, None)
+    record = None if radio is None else energy_record(radio, sets, None, None, None)
     from wirelab.cli.energy.trials import print_trials
     from wirelab_energy.trace.answer import Sections
 

@@ -16,35 +16,43 @@ from wirelab.opened import open_file
 from wirelab.units import format_duration, format_energy, format_size, with_bounds
 
 if TYPE_CHECKING:
+    from wirelab.metrics.energy_settings import Equipment
     from wirelab.schema.plan import EnergyRecord
     from wirelab_energy import Packet, Range
     from wirelab_energy.answer import CaptureAnswer
 
 _YEAR_DAYS = 365.25
-_NOT_OF_A_CAPTURE = {"notes", "schema_version"}
-"""Keys of `energy.json` that are of its campaign."""
 
 
-def print_capture(capture: Path, client: str, record: EnergyRecord, cpu_time_ns: int | None, format_: str) -> None:
+def print_capture(
+    capture: Path,
+    client: str,
+    record: EnergyRecord,
+    *,
+    interval_ns: int | None,
+    cpu_time_ns: int | None,
+    format_: str,
+) -> None:
     """What the packets of one client cost, and the CPU time that its device took for them."""
     from wirelab.metrics.energy_settings import Settings
     from wirelab_energy.answer import CaptureAnswer
     from wirelab_energy.capture import client_packets
 
-    settings = Settings.of(record)
+    settings = Settings.of(record).common
+    assert settings is not None, "a capture has one radio"
     rows, remarks = _read(capture)
     left_out = [words for words in remarks if "left out" in words]
     packets = client_packets(rows, client, Where(str(capture)), left_out)
-    cpu_time_s = None if cpu_time_ns is None else cpu_time_ns / 1e9
+    cpu_time_s, interval_s = (None if each is None else each / 1e9 for each in (cpu_time_ns, interval_ns))
     battery = None
     if record.battery_mah is not None and record.battery_v is not None:
         battery = (record.battery_mah, record.battery_v)
-    answer = CaptureAnswer.of(packets, settings.radio, settings.device, cpu_time_s, settings.interval_s, battery)
+    answer = CaptureAnswer.of(packets, settings.radio, settings.device, cpu_time_s, interval_s, battery)
     notes = [*remarks, *answer.notes(), f"Sources: {launched(f'describe radio {settings.radio.name}')}"]
     match format_:
         case "json":
             names = {"capture": str(capture), "client": client}
-            chosen = {key: each for key, each in settings.as_record([]).items() if key not in _NOT_OF_A_CAPTURE}
+            chosen = _chosen(settings, interval_s, battery)
             click.echo(json.dumps(names | answer.as_dict() | chosen | {"notes": notes}, ensure_ascii=False))
             return
         case "csv":
@@ -53,6 +61,17 @@ def print_capture(capture: Path, client: str, record: EnergyRecord, cpu_time_ns:
             click.echo("\n".join(_lines(answer, f"{capture.name}: {client}", battery)))
     for words in notes:
         click.echo(words, err=True)
+
+
+def _chosen(settings: Equipment, interval_s: float | None, battery: tuple[float, float] | None) -> dict[str, Any]:
+    """What the options say, with the sources of the models."""
+    from wirelab.metrics.energy_settings import device_record, radio_record
+
+    return {
+        "radio": radio_record(settings.radio), "device": device_record(settings.device),
+        "measured_on_device": settings.measured_on_device, "interval_s": interval_s,
+        "battery": None if battery is None else {"capacity_mah": battery[0], "voltage_v": battery[1]},
+    }  # fmt: skip
 
 
 def _read(capture: Path) -> tuple[list[dict[str, Any]], list[str]]:

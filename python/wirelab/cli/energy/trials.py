@@ -50,27 +50,29 @@ def print_trials(
     settings = trials_of.settings_of(folder, record)
     times = trials_of.trial_times(folder)
     within = trials_of.within(times, trace, folder, path)
-    compared = list(trials_of.compared(folder, trace, idle, settings, within))
+    radios = trials_of.radios_of(folder, settings, within)
+    used = {radio.name: radio for radio in radios.values()}.values()
+    compared = list(trials_of.compared(folder, trace, idle, radios, within))
     ratio = _pooled(compared, trace)
     notes = [WHAT_IS_IN, *trace_notes(trace, idle, None)]
-    if not settings.radio.validated:
-        notes.append(
-            f"unvalidated: {settings.radio.name} reproduces no published figure of traffic that it was not set from"
-        )
+    notes += [
+        f"unvalidated: {radio.name} reproduces no published figure of traffic that it was not set from"
+        for radio in used
+        if not radio.validated
+    ]
     if left_out := len(times) - len(within):
         notes.append(f"{left_out} of {len(times)} trials did not run wholly within the trace, and are left out")
     match format_:
         case "json":
-            rows = [_row(each) for each in compared]
+            rows = [_row(each) | {"radio": radios[each.trial].name} for each in compared]
             pooled = None if ratio is None else ratio.record()
-            click.echo(json.dumps({"radio": settings.radio.name, "trials": rows, "ratio": pooled, "notes": notes}))
+            click.echo(json.dumps({"trials": rows, "ratio": pooled, "notes": notes}))
             return
         case "csv":
             click.echo(_csv(compared), nl=False)
         case _:
-            click.echo(
-                "\n".join([*trace_lines(trace, idle, path), f"radio   {settings.radio.label}", "", _table(compared)])
-            )
+            labels = ", ".join(radio.label for radio in used)
+            click.echo("\n".join([*trace_lines(trace, idle, path), f"radio   {labels}", "", _table(compared)]))
             click.echo(f"\n{_together(ratio)}")
     for words in notes:
         click.echo(words, err=True)

@@ -170,7 +170,7 @@ def _show(campaign: Path, plan: Plan, trial: str, exchanges: pl.DataFrame) -> No
         console.print(BY_NETEM)
     for words in (*link_words(folder), *resource_lines(folder)):
         console.print(words)
-    if energy := energy_words(campaign, trial, records):
+    if scenario is not None and (energy := energy_words(campaign, scenario, trial, records)):
         console.print(energy)
     for record in records if len(records) == 1 else []:
         lasted = (record["end_ns"] - record["start_ns"]) / 1e6

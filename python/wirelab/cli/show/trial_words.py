@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirelab.schema.campaign import RESULT, read_result
 from wirelab.schema.host import EndpointResult
-from wirelab.units import format_energy, with_bounds
+from wirelab.units import format_duration, format_energy, with_bounds
+
+if TYPE_CHECKING:
+    from wirelab.schema.estimates import DeviceRecord
+    from wirelab.schema.plan import Scenario
 
 
 def link_words(folder: Path) -> Iterator[str]:
@@ -35,15 +39,15 @@ def resource_lines(folder: Path) -> Iterator[str]:
             yield f"{endpoint.name} used {', '.join(parts)}"
 
 
-def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, Any]]) -> str | None:
+def energy_words(campaign: Path, scenario: Scenario, trial: str, exchanges: Sequence[Mapping[str, Any]]) -> str | None:
     """Of the exchange if it is one alone, else of the trial; None without a radio, or without its packets."""
     import polars as pl
 
     from wirelab.metrics.dataset import TRIAL_TABLE
-    from wirelab.metrics.energy_names import MESSAGE, RADIO, TRIAL
+    from wirelab.metrics.energy_names import RADIO, TRIAL
     from wirelab.metrics.radio import ENERGY
     from wirelab.metrics.tables import read_table
-    from wirelab.schema.estimates import read_energy_model
+    from wirelab.schema.estimates import radio_of, read_energy_model
     from wirelab.stats.energy import labelled
 
     path = campaign / ENERGY
@@ -54,16 +58,41 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
         row = exchanges[0]
     else:
         row = next(read_table(campaign / TRIAL_TABLE).filter(pl.col("trial") == trial).iter_rows(named=True), {})
-    joules = _joules(row, what)
-    if joules is None:
+    joules, model = _joules(row, what), read_energy_model(path)
+    used = radio_of(model, scenario.link_name)
+    if joules is None or used is None:
         return None
-    model = read_energy_model(path)
-    of = "" if what == RADIO else " of the whole trial"
-    words = f"radio energy{of} {joules} by {labelled(model['radio']['name'], model['radio'])}, tail included"
-    whole = _joules(row, MESSAGE)
-    if whole is None or (device := model["device"]) is None:
-        return words
-    return f"{words}; with the processor of {labelled(device['name'], device)} {whole}"
+    radio = labelled(used["radio"]["name"], used["radio"])
+    if what == RADIO:
+        words = f"radio energy {joules} by {radio}, from an idle radio to the end of the tail"
+        words = "; ".join([words, *_more_of_exchange(row, scenario, used["device"])])
+    else:
+        words = f"radio energy of the whole trial {joules} by {radio}{_parts_of_trial(row)}"
+    why = model["no_day"].get(scenario.key)
+    return words if why is None else f"{words}\nno battery life: {why}"
+
+
+def _more_of_exchange(row: Mapping[str, Any], scenario: Scenario, device: DeviceRecord | None) -> Iterator[str]:
+    """What else is known of an exchange."""
+    from wirelab.metrics.energy_names import INTERVAL, MESSAGE, SETUP
+    from wirelab.stats.energy import labelled
+
+    gap_ns = scenario.workload.gap_ns
+    if gap_ns is not None and (interval := _joules(row, INTERVAL)) is not None:
+        yield f"with its interval of {format_duration(gap_ns)} {interval}"
+    if (setup := _joules(row, SETUP)) is not None:
+        yield f"its set-up {setup}"
+    if device is not None and (whole := _joules(row, MESSAGE)) is not None:
+        yield f"with the processor of {labelled(device['name'], device)} {whole}"
+
+
+def _parts_of_trial(row: Mapping[str, Any]) -> str:
+    """`: set-ups 1 J, messages 2 J, closing 0.1 J`."""
+    from wirelab.metrics.energy_names import TRIAL_CLOSING, TRIAL_MESSAGES, TRIAL_SETUP
+
+    named = {"set-ups": TRIAL_SETUP, "messages": TRIAL_MESSAGES, "closing": TRIAL_CLOSING}
+    found = [f"{name} {joules}" for name, what in named.items() if (joules := _joules(row, what)) is not None]
+    return f": {', '.join(found)}" if found else ""
 
 
 def _parts(endpoint: EndpointResult) -> Iterator[str]:
@@ -84,12 +113,9 @@ def _parts(endpoint: EndpointResult) -> Iterator[str]:
 
 def _joules(row: Mapping[str, Any], what: str) -> str | None:
     """`2 mJ [1 mJ, 4 mJ]`; None where it is not known."""
-    from wirelab.metrics.energy import METRICS
-    from wirelab.metrics.energy_names import BOUNDS
+    from wirelab.metrics.energy_names import metric_column
 
-    names = {f"{what}{ending}": bound for bound, ending in BOUNDS.items()}
-    columns = {names[metric.name]: metric.column for metric in METRICS if metric.name in names}
-    typical, low, high = (row.get(columns[bound]) for bound in ("typical", "low", "high"))
+    typical, low, high = (row.get(metric_column(what, bound)) for bound in ("typical", "low", "high"))
     if typical is None or low is None or high is None:
         return None
     return with_bounds(*(format_energy(each) for each in (typical, low, high)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import signal
 import sys
 import time
@@ -12,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from aiocoap import BAD_REQUEST, CHANGED, CONTENT, Context, Message, resource
+from arrivals import instants_ns, is_drawn
 from hearing import STAMP
 from keystream import payload
 
 UNSUPPORTED = 3
+KINDS = {"request-response", "telemetry", "pubsub"}
 PAYLOAD_FORMAT = 65_000
 """Content-Format of the key stream, as the built-in endpoints have it."""
 
@@ -69,8 +72,10 @@ class Changes(resource.ObservableResource):
 
     async def _change(self) -> None:
         start = time.monotonic()
-        for index in range(self.workload["messages"]):
-            await asyncio.sleep(start + index / self.workload["arrival"]["rate_hz"] - time.monotonic())
+        # Nothing is drawn: `is_drawn` is false.
+        *due_ns, _ = instants_ns(self.workload["arrival"], self.workload["messages"], random.Random(0))
+        for index, at_ns in enumerate(due_ns):
+            await asyncio.sleep(start + at_ns / 1e9 - time.monotonic())
             self.state = STAMP.pack(index, time.monotonic_ns()) + self.rest
             self.updated_state()
 
@@ -101,8 +106,8 @@ def main() -> int:
     """3 for what it does not do."""
     parameters = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     workload = parameters["workload"]
-    wanted = (workload["kind"], workload.get("arrival", {}).get("process"))
-    if wanted[0] not in {"request-response", "telemetry", "pubsub"} or wanted == ("pubsub", "poisson"):
+    publishes = workload["kind"] == "pubsub"
+    if workload["kind"] not in KINDS or (publishes and is_drawn(workload["arrival"])):
         print(f"workload {workload}", file=sys.stderr)
         return UNSUPPORTED
     asyncio.run(serve(parameters))

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from arrivals import KNOWN, instants_ns, is_drawn, last_gap
 from hearing import hear
 from row_files import write_rows
 
@@ -68,9 +69,10 @@ class Parameters:
         self.upload_bytes = 0
         if self.all["role"] != "client" or kind not in {"request-response", "telemetry", "pubsub"}:
             raise UnsupportedError(f"role {self.all['role']}, workload {kind}")
-        if self.waits and self.workload["arrival"]["process"] != "fixed":
-            # Of a message that never comes, only who draws the instants knows when it was due.
-            raise UnsupportedError(f"notify with arrival {self.workload['arrival']['process']}")
+        arrival = self.workload["arrival"]
+        # Of a message that never comes, only the publisher that draws the instants knows when it was due.
+        if arrival["process"] not in KNOWN or (self.waits and is_drawn(arrival)):
+            raise UnsupportedError(f"workload {kind} with arrival {json.dumps(arrival)}")
         if not self.waits and self.workload["connection"]["policy"] not in {"new", "persistent"}:
             raise UnsupportedError(f"connection policy {self.workload['connection']['policy']}")
         self.downloads = [0]
@@ -110,33 +112,27 @@ async def _perform(client: Client, parameters: Parameters) -> list[Row]:
     rows: list[Row] = []
     print(json.dumps({"event": "ready", "ports": {}, "cpu_ns": time.process_time_ns()}), flush=True)
 
-    async def one(number: int) -> None:
+    async def one(number: int) -> tuple[_Kept, int]:
         device = workload.get("device") or {}
         draw = random.Random(f"{parameters.all['seed']} {number}")
         of_device = random.Random(f"{parameters.all['seed']} {number} device")
         begin_ns = now() + round(of_device.random() * device.get("start_phase_ns", 0))
         second = 1 + (2 * of_device.random() - 1) * device.get("drift_ppb", 0) / 1e9
-        schedule = _schedule(workload, draw, begin_ns, second)
+        exchanges = workload["exchanges"]
+        instants = [begin_ns + round(second * at) for at in instants_ns(workload["arrival"], exchanges, draw, number)]
+        starts: list[int | None] = [*instants[:-1]] if instants else [None] * exchanges
+        schedule = enumerate(starts)
         kept = _Kept(client, workload["connection"], device)
         await _pass(max(0, begin_ns - now()) / 1e9)
-        places = range(min(workload["concurrency"], workload["exchanges"]))
+        places = range(min(workload["concurrency"], exchanges))
         await asyncio.gather(*(_place(number, schedule, kept, workload["timeout_ns"], rows) for _ in places))
+        return kept, instants[-1] if instants else 0
+
+    done = await asyncio.gather(*(one(number) for number in range(workload.get("clients", 1))))
+    await last_gap(max(end_ns for _, end_ns in done))
+    for kept, _ in done:
         await kept.close()
-
-    await asyncio.gather(*(one(number) for number in range(workload.get("clients", 1))))
     return rows
-
-
-def _schedule(
-    workload: dict[str, Any], draw: random.Random, start_ns: int, second: float
-) -> Iterator[tuple[int, int | None]]:
-    """Each exchange's index and intended start, none in a closed loop; `second` is one of the client's oscillator."""
-    arrival = workload["arrival"]
-    at = float(start_ns)
-    for index in range(workload["exchanges"]):
-        yield index, None if arrival["process"] == "closed" else round(at)
-        if arrival["process"] != "closed":
-            at += 1e9 * second * (1 if arrival["process"] == "fixed" else draw.expovariate(1)) / arrival["rate_hz"]
 
 
 async def _pass(seconds: float) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import random
 import struct
 import time
 from collections.abc import AsyncIterator, Callable
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
+from arrivals import instants_ns, last_gap
 from keystream import payload
 
 TIMEOUT_S = 20
@@ -61,7 +63,11 @@ class Audience:
         self.length: int = workload["message_bytes"]
         self.rest = payload(seed, self.length - STAMP.size)
         self.timeout_ns: int = workload["timeout_ns"]
-        self.due_ns = [round(index * 1e9 / workload["arrival"]["rate_hz"]) for index in range(self.messages)]
+        # Nothing is drawn: `is_drawn` is false.
+        *due_ns, end_ns = instants_ns(workload["arrival"], self.messages, random.Random(0))
+        self.due_ns = [round(at) for at in due_ns]
+        self.end_ns = round(end_ns)
+        """When the message after the last would be due; both from the first instant."""
         self.subscribers = [Subscriber() for _ in range(workload["subscribers"])]
         self.origin_ns: int | None = None
         self.learned = asyncio.Event()
@@ -100,6 +106,11 @@ class Audience:
                 await asyncio.wait_for(self.learned.wait(), left_ns / 1e9)
         self.origin_ns = self.origin_ns or ready_ns
 
+    async def stay(self) -> None:
+        """Until the last message has had its gap: subscriptions stay, as they do between two messages."""
+        assert self.origin_ns is not None, "wait() sets it"
+        await last_gap(self.origin_ns + self.end_ns)
+
     def rows(self) -> list[Row]:
         """One for each message and subscriber."""
         return [self._row(number, index) for number in range(len(self.subscribers)) for index in range(self.messages)]
@@ -133,6 +144,7 @@ async def hear(client: Waiting, workload: dict[str, Any], seed: int) -> list[Row
     subscriptions = await asyncio.gather(*(subscribe(*each) for each in enumerate(audience.subscribers)))
     print(json.dumps({"event": "ready", "ports": {}}), flush=True)
     await audience.wait()
+    await audience.stay()
     rows = audience.rows()
     for subscription in filter(None, subscriptions):
         with suppress(Exception):  # how a connection ends is no part of it

@@ -24,6 +24,7 @@ from wirelab.experiment.grid.scenario import Scenario
 from wirelab.experiment.link.table import LANE_MTU
 from wirelab.schema import (
     AddressFamily,
+    Bursts,
     Closed,
     PageLoads,
     Persistent,
@@ -193,11 +194,13 @@ def _given(scenario: Scenario, setting: str) -> int | None:
 
 
 def _pace(workload: WorkloadSpec) -> tuple[int, int, int]:
-    """Exchanges of a client, how many begin together, and the time between them."""
+    """Exchanges of a client, how many begin together or after a pause, and the time between the others."""
     if isinstance(workload, PageLoads):
         return workload.loads, 1, 0
     if isinstance(workload, PubSub | Stream):
         return workload.messages, 1, 0
     if isinstance(workload.arrival, Closed):
         return workload.exchanges, workload.concurrency, 0
-    return workload.exchanges, 1, round(1e9 / workload.arrival.rate_hz)
+    if isinstance(arrival := workload.arrival, Bursts):
+        return workload.exchanges, ceil(workload.exchanges / arrival.size), round(1e9 / arrival.rate_hz)
+    return workload.exchanges, 1, round(workload.arrival.gap_ns)

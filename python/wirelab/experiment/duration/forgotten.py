@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from math import log
 from typing import TYPE_CHECKING
 
-from wirelab.schema import Fixed, IntegerValues, Persistent, Poisson, PubSub, Stream
+from wirelab.schema import Bursts, Periodic, Persistent, Poisson, PubSub, Stream
+from wirelab.schema.timers import silences
 
 if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
     from wirelab.experiment.grid.scenario import Scenario
     from wirelab.schema import ProtocolDescription
-
-_ENDING = ("keep-alive", "idle-time-out")
-"""Settings whose value is a silence after which an end sends something, and ends a connection without an answer. Over
-TCP, CoAP's pings do so too.
-"""
-_PING = "ping-interval"
-_KEEPING = ("quic-keep-alive", "tcp-keep-alive", _PING)
-"""The same of those that keep the mapping, and notice its end too late: messages take the turn of TCP's probes."""
-_UNIT_NS = {"ms": 10**6, "s": 10**9}
 
 
 def forgotten_for_good(experiment: Experiment) -> dict[str, tuple[int, int]]:
@@ -43,21 +34,23 @@ def forgotten_for_good(experiment: Experiment) -> dict[str, tuple[int, int]]:
 
 
 def _gap_ns(scenario: Scenario) -> int | None:
-    """The mean gap, or the largest of as many random ones; None if messages follow one another, or connections do."""
+    """The largest gap; None if messages follow one another, or connections do."""
     workload = scenario.workload
-    arrival = getattr(workload, "arrival", None)
-    if isinstance(workload, Stream):
-        return round(1e9 / workload.rate_hz)
+    gap_ns, arrival = workload.gap_ns, getattr(workload, "arrival", None)
     policy = getattr(workload, "connection", None)
-    if not isinstance(workload, PubSub) and not isinstance(policy, Persistent):
+    if gap_ns is None or not (isinstance(workload, PubSub | Stream) or isinstance(policy, Persistent)):
         return None
     # Messages take connections in turn.
     connections = policy.connections if isinstance(policy, Persistent) else 1
-    if isinstance(arrival, Fixed):
-        return round(connections * 1e9 / arrival.rate_hz)
+    gap_ns *= connections
     if isinstance(arrival, Poisson):
-        return round(connections * 1e9 / arrival.rate_hz * log(max(workload.rows, 2)))
-    return None
+        # Of as many random ones.
+        gap_ns *= log(max(workload.rows, 2))
+    elif isinstance(arrival, Periodic):
+        gap_ns += arrival.jitter_ns
+    elif isinstance(arrival, Bursts):
+        gap_ns = max(gap_ns, arrival.pause_ns + (connections - 1) * 1e9 / arrival.rate_hz)
+    return round(gap_ns)
 
 
 def _waits_for_good(protocol: ProtocolDescription, scenario: Scenario) -> bool:
@@ -67,24 +60,23 @@ def _waits_for_good(protocol: ProtocolDescription, scenario: Scenario) -> bool:
     """
     settings = scenario.settings
     if isinstance(scenario.workload, (PubSub, Stream)):
-        return protocol.setting("quic-idle-timeout") is None
+        return not _closes(protocol)
     answered = protocol.unanswered(scenario.workload.kind, settings) is None
     if (answered and settings.get("after-timeout") != "keep") or settings.get("tcp-user-timeout"):
         return False
     if protocol.transport == "tcp":
         return scenario.link.nat is not None and scenario.link.nat.unmapped_segment == "drop"
-    return protocol.secure and protocol.setting("quic-keep-alive") is None
+    return protocol.secure and not _closes(protocol)
+
+
+def _closes(protocol: ProtocolDescription) -> bool:
+    """Whether its ends close a silent connection, as QUIC's do: the next message then opens another."""
+    return any(timer.kind == "closes" for timer in protocol.timing.timers)
 
 
 def _is_kept(protocol: ProtocolDescription, scenario: Scenario, timeout_ns: int, gap_ns: int) -> bool:
-    """Whether something is sent before the mapping ends, or in time to notice that it has ended."""
-    names = (*_ENDING, _PING) if protocol.transport == "tcp" else _ENDING
-    ending = any(silence_ns < gap_ns for silence_ns in _silences_ns(protocol, scenario, names))
-    return ending or any(silence_ns < timeout_ns for silence_ns in _silences_ns(protocol, scenario, _KEEPING))
-
-
-def _silences_ns(protocol: ProtocolDescription, scenario: Scenario, names: Iterable[str]) -> Iterator[int]:
-    for setting in filter(None, map(protocol.setting, names)):
-        value = scenario.settings.get(setting.name, 0)
-        if isinstance(setting.values, IntegerValues) and isinstance(value, int) and value > 0:
-            yield value * _UNIT_NS[setting.values.unit]
+    """Whether something is sent before the mapping ends, or an end asks in time to notice that it has ended. A probe
+    without an answer ends no connection in time: messages take the turn of TCP's probes.
+    """
+    limits_ns = {"probes": timeout_ns, "asks": gap_ns}
+    return any(each.length_ns < limits_ns.get(each.kind, 0) for each in silences(protocol, scenario.settings))

@@ -111,7 +111,7 @@ class Flow:
     gap_ns: int = 0
     """From one exchange to the next, in which a radio may fall asleep."""
     first_share: float = 0.0
-    """Of exchanges that begin with the trial, in the radio's deepest sleep."""
+    """Of exchanges that begin with the trial or with a burst, in the radio's deepest sleep."""
 
 
 def exchange_time(flow: Flow, met: Path, queueing_ns: int, timeout_ns: int) -> Parts:

@@ -10,7 +10,17 @@ from typing import Protocol
 
 from wirelab.experiment.duration.exchange import CONNECTIONS_TO_A_HOST
 from wirelab.experiment.library import BUILTIN
-from wirelab.schema import Closed, PageLoads, Persistent, PubSub, RequestWorkload, Stream, WorkloadSpec, registered
+from wirelab.schema import (
+    Closed,
+    IdleStart,
+    PageLoads,
+    Persistent,
+    PubSub,
+    RequestWorkload,
+    Stream,
+    WorkloadSpec,
+    registered,
+)
 from wirelab.schema.plan import Scenario
 from wirelab.schema.topology import Traffic, stagger_ns
 
@@ -54,7 +64,7 @@ def expected_trial_ns(exchange_ns: int, scenario: Asked) -> int:
 def _exchanges_ns(exchange_ns: int, scenario: Asked) -> int:
     workload = scenario.workload
     if isinstance(workload, PubSub | Stream):
-        return round(workload.messages / workload.rate_hz * 1e9) + exchange_ns
+        return round(workload.published.span_ns(workload.messages)) + exchange_ns
     if isinstance(workload, PageLoads):
         return exchange_ns * workload.loads
     start_ns = 0
@@ -69,7 +79,10 @@ def _exchanges_ns(exchange_ns: int, scenario: Asked) -> int:
     one_after_another = exchange_ns * workload.exchanges // places
     if isinstance(workload.arrival, Closed):
         return start_ns + one_after_another
-    return start_ns + max(round(workload.exchanges / workload.arrival.rate_hz * 1e9) + exchange_ns, one_after_another)
+    if isinstance(workload.arrival, IdleStart):
+        return start_ns + one_after_another + workload.exchanges * workload.arrival.rest_ns
+    span_ns = round(workload.arrival.span_ns(workload.exchanges))
+    return start_ns + max(span_ns + exchange_ns, one_after_another)
 
 
 def _is_sequential(protocol: str) -> bool:

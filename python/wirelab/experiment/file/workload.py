@@ -7,16 +7,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
+from wirelab.experiment.file.arrival import Arrival, WorkloadKeyError, arrival_spec, read_rate
 from wirelab.experiment.file.pages import DEFAULT, Pages, WrittenPage, check_size
 from wirelab.experiment.file.quantities import Duration, PositiveDuration, Size, Table, positive, quantity
 from wirelab.schema import (
     Closed,
     Device,
     Fixed,
+    IdleStart,
     NewConnection,
     PageLoads,
     Persistent,
-    Poisson,
     PubSub,
     RequestResponse,
     Resumed,
@@ -25,7 +26,7 @@ from wirelab.schema import (
     WorkloadSpec,
 )
 from wirelab.schema.workload import ArrivalSpec, ConnectionPolicy
-from wirelab.units import UnitError, duration_ns, format_share, frequency_hz, share, size_bytes
+from wirelab.units import UnitError, duration_ns, format_share, share, size_bytes
 
 MAX_CONNECTIONS = 10_000
 MAX_CLIENTS = 1_000
@@ -36,12 +37,13 @@ LOAD_TIMEOUT_NS = 60 * 10**9
 HEAD_BYTES = 12
 """Index and instant of publication, with which every message of `pubsub` and `stream` begins."""
 _DEVICE = ("start-phase", "drift", "message-time", "handshake-time")
-_ASKING = ("connection", "exchanges", "clients", "concurrency", "arrival", "timeout", *_DEVICE)
+_ARRIVAL = ("arrival", "interval", "jitter")
+_ASKING = ("connection", "exchanges", "clients", "concurrency", *_ARRIVAL, "timeout", *_DEVICE)
 KIND = "workload.kind"
 KEYS: Mapping[str, tuple[str, ...]] = {
     "request-response": ("upload", "download", *_ASKING),
     "telemetry": ("message", *_ASKING),
-    "pubsub": ("message", "messages", "subscribers", "arrival", "timeout"),
+    "pubsub": ("message", "messages", "subscribers", *_ARRIVAL, "timeout"),
     "stream": ("message", "messages", "subscribers", "rate", "playout-delay", "timeout"),
     "page": ("page", "loads", "timeout"),
 }
@@ -58,18 +60,6 @@ ABOUT: Mapping[str, str] = {
     "begins without connections and with an empty cache (docs/guide/pages.md).",
 }
 """Each kind in words."""
-
-
-def read_arrival(value: object) -> Closed | Fixed | Poisson:
-    """`"closed"`, `{ fixed = "10 /s" }` or `{ poisson = "10 /s" }`."""
-    match value:
-        case "closed":
-            return Closed()
-        case {"fixed": rate, **rest} if not rest:
-            return Fixed(rate_hz=read_rate(rate))
-        case {"poisson": rate, **rest} if not rest:
-            return Poisson(rate_hz=read_rate(rate))
-    raise UnitError("is not an arrival process", hint='write "closed", { fixed = "10 /s" } or { poisson = "10 /s" }')
 
 
 def read_connection(value: object) -> NewConnection | Resumed | Persistent:
@@ -106,29 +96,6 @@ def read_drift(value: object) -> int:
     return round(drift * 1e9)
 
 
-def read_rate(value: object) -> float:
-    """`"10 /s"`, more than 0."""
-    rate = frequency_hz(value)
-    if rate == 0:
-        raise UnitError("an open loop needs a rate of more than 0")
-    return rate
-
-
-Arrival = Annotated[
-    ArrivalSpec,
-    BeforeValidator(read_arrival),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"const": "closed"},
-                *(
-                    {"type": "object", "required": [process], "properties": {process: {"type": "string"}}}
-                    for process in ("fixed", "poisson")
-                ),
-            ]
-        }
-    ),
-]
 Connection = Annotated[
     ConnectionPolicy,
     BeforeValidator(read_connection),
@@ -161,14 +128,6 @@ Download = Annotated[
 ]
 Drift = Annotated[int, PlainValidator(read_drift), WithJsonSchema({"type": "string", "examples": ["20 ppm"]})]
 Rate = Annotated[float, PlainValidator(read_rate), WithJsonSchema({"type": "string", "examples": ["25 /s"]})]
-
-
-class WorkloadKeyError(UnitError):
-    """A value that does not go with the workload's kind."""
-
-    def __init__(self, key: str, what: str, hint: str | None = None) -> None:
-        super().__init__(what, hint)
-        self.key = key
 
 
 def _with_kinds(schema: dict[str, Any]) -> None:
@@ -228,9 +187,25 @@ class WorkloadTable(Table):
     )
     arrival: Arrival | None = Field(
         default=None,
-        description="When exchanges start, or messages are published. `closed`: when the one before has ended. `fixed` "
-        'and `poisson`: at this mean rate. By default `closed`. `pubsub` cannot be closed: `{ fixed = "10 /s" }`.',
-        examples=["closed", {"fixed": "10 /s"}, {"poisson": "10 /s"}],
+        description="When exchanges start, or messages are published. `closed`: when the one before has ended. "
+        "`periodic`: one in each `interval`, which is the default with an interval. `poisson`: at random, on average "
+        'one in each interval. `{ burst = "2 /s", for = "10 s" }`: so many in the first part of each interval. '
+        "`idle-start`: one in each interval of the link's clock, which is put forward in between "
+        "(docs/guide/sleeping-devices.md). "
+        '`{ fixed = "10 /s" }` and `{ poisson = "10 /s" }`: at this mean rate, without an interval. By default '
+        '`closed`. `pubsub` cannot be closed: `{ fixed = "10 /s" }`.',
+        examples=["closed", "periodic", "idle-start", {"burst": "2 /s", "for": "10 s"}, {"fixed": "10 /s"}, {"poisson": "10 /s"}],
+    )
+    interval: Annotated[int | None, *quantity(duration_ns, "10 min"), AfterValidator(positive)] = Field(
+        default=None,
+        description="The time from one message of a client to its next, or from one burst to the next. The last "
+        "message is followed by this time as well, so that a trial is as long as all its intervals.",
+    )
+    jitter: Duration = Field(
+        default=0,
+        description="Each periodic message comes up to half of this earlier or later, drawn from the trial's seed. "
+        "At most the interval.",
+        json_schema_extra={"default": "0 s"},
     )
     rate: Rate = Field(default=25.0, description="Messages per second.", json_schema_extra={"default": "25 /s"})
     playout_delay: PositiveDuration = Field(
@@ -285,6 +260,9 @@ class WorkloadTable(Table):
         )
         return None if found == Device() else found
 
+    def _arrival(self) -> ArrivalSpec | None:
+        return arrival_spec(self.arrival, self.interval, self.jitter)
+
     def spec(self, pages: Pages | None = None) -> WorkloadSpec:
         """What the data plane gets. Raises `WorkloadKeyError` for a value that does not go with the kind, and
         what is wrong with a folder that is to be a page.
@@ -303,7 +281,7 @@ class WorkloadTable(Table):
                     download_bytes=self.download,
                     exchanges=self.exchanges,
                     clients=self.clients,
-                    arrival=self.arrival or Closed(),
+                    arrival=self._arrival() or Closed(),
                     concurrency=self.concurrency,
                     timeout_ns=timeout_ns,
                     connection=self.connection,
@@ -314,21 +292,25 @@ class WorkloadTable(Table):
                     message_bytes=self.message,
                     exchanges=self.exchanges,
                     clients=self.clients,
-                    arrival=self.arrival or Closed(),
+                    arrival=self._arrival() or Closed(),
                     concurrency=self.concurrency,
                     timeout_ns=timeout_ns,
                     connection=self.connection,
                     device=self.device(),
                 )
             case "pubsub":
-                if isinstance(self.arrival, Closed):
+                arrival = self._arrival() or Fixed(rate_hz=10)
+                if isinstance(arrival, Closed):
                     what = "pubsub has no answer that the next message could wait for"
                     raise WorkloadKeyError("arrival", what, hint='such as arrival = { fixed = "10 /s" }')
+                if isinstance(arrival, IdleStart):
+                    what = "pubsub has no client that sends and asks its link to rest"
+                    raise WorkloadKeyError("arrival", what, hint='arrival = "periodic", with --clock virtual')
                 return PubSub(
                     message_bytes=self.message,
                     messages=self.messages,
                     subscribers=self.subscribers,
-                    arrival=self.arrival or Fixed(rate_hz=10),
+                    arrival=arrival,
                     timeout_ns=timeout_ns,
                 )
             case "stream":

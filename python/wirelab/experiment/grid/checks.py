@@ -13,12 +13,13 @@ from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import PROXY, SERVER
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.schema import (
-    Fixed,
+    Closed,
+    IdleStart,
     NatSpec,
     Persistent,
-    Poisson,
     ProtocolDescription,
     PubSubWorkload,
+    RequestWorkload,
     Role,
     is_netem,
 )
@@ -49,6 +50,7 @@ def check_scenario(
         limited = next(iter(scenario.cpu))
         where = source.where(origin(f"{limited}.cpu", (limited, "cpu")))
         raise WirelabError(what, where, hint='remove it, or clock = "live"')
+    _check_idle_start(source, file, scenario, origin)
     _check_hosts(source, file, scenario)
     _check_ports(source, protocol, scenario)
     if Role.PROXY in protocol.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
@@ -89,6 +91,38 @@ def _check_offloads(source: Source, scenario: Scenario) -> None:
             raise WirelabError(what, source.where(("offloads",)), hint="offloads = false, or a link without that")
 
 
+def _check_idle_start(
+    source: Source, file: ExperimentFile, scenario: Scenario, origin: Callable[[str, Path], Path]
+) -> None:
+    """Only one link rests, one device asks for it, and nobody else may send meanwhile."""
+    workload = scenario.workload
+    if not isinstance(workload, RequestWorkload) or not isinstance(workload.arrival, IdleStart):
+        return
+    reasons = (
+        (
+            file.clock == "virtual",
+            "idle-start is for the live clock: under the virtual clock waiting takes no time",
+            'arrival = "periodic"',
+        ),
+        (workload.clients > 1, f"an idle start is of one device (clients = {workload.clients})", "clients = 1"),
+        (
+            workload.concurrency > 1,
+            f"an idle start is of one message at a time (concurrency = {workload.concurrency})",
+            "concurrency = 1",
+        ),
+        (is_netem(scenario.link), "netem has no clock that could be put forward", 'backend = "wirelab"'),
+        (bool(scenario.traffic), "background traffic never rests", "leave it out, or wait with arrival = \"periodic\""),
+        (
+            len(scenario.links) > 1,
+            f"an idle start puts the clock of one link forward, and there are {len(scenario.links)}",
+            'arrival = "periodic"',
+        ),
+    )
+    for holds, what, hint in reasons:
+        if holds:
+            raise WirelabError(what, source.where(origin("workload.arrival", ("workload", "arrival"))), hint)
+
+
 def _check_ports(source: Source, protocol: ProtocolDescription, scenario: Scenario) -> None:
     """Whether a NAT has room for the mappings that its hosts have at once."""
     for link in scenario.links:
@@ -110,15 +144,16 @@ def _mappings(nat: NatSpec, protocol: ProtocolDescription, scenario: Scenario) -
     workload = scenario.workload
     clients: int = getattr(workload, "clients", getattr(workload, "subscribers", 1))
     at_once = connections_to_server(scenario, protocol.timing)
-    arrival, policy = getattr(workload, "arrival", None), getattr(workload, "connection", None)
+    policy = getattr(workload, "connection", None)
     if isinstance(policy, Persistent):
         return clients * policy.connections
-    if policy is not None:
+    if isinstance(workload, RequestWorkload):
         idle_ns = nat.tcp_transitory_timeout_ns if protocol.transport == "tcp" else nat.udp_timeout_ns
         # In a closed loop one begins no sooner than a round trip after the one before.
         rtt_ns = max(1, exchange_parts(scenario, protocol).rtt_ns)
-        rate_hz = arrival.rate_hz if isinstance(arrival, Fixed | Poisson) else 1e9 / rtt_ns
-        at_once += min(ceil(rate_hz * idle_ns / 1e9), workload.rows // clients)
+        arrival = workload.arrival
+        closed = ceil(idle_ns / rtt_ns) if isinstance(arrival, Closed) else arrival.most_within(idle_ns)
+        at_once += min(closed, workload.exchanges)
     return clients * at_once
 
 

@@ -17,7 +17,7 @@ _ALIKE = (
     ("download", "message"),
     ("exchanges", "messages", "loads"),
     ("clients", "subscribers"),
-    ("rate", "arrival"),
+    ("rate", "arrival", "interval"),
 )
 """Keys by which kinds say much the same, each kind in one of them."""
 

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError
+from wirelab.experiment.file.arrival import WorkloadKeyError
 from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.problems import problems
@@ -25,7 +26,7 @@ from wirelab.experiment.file.topology import (
     ordered,
     taken_links,
 )
-from wirelab.experiment.file.workload import KEYS, WorkloadKeyError, WorkloadTable
+from wirelab.experiment.file.workload import KEYS, WorkloadTable
 from wirelab.experiment.grid.checks import check_scenario
 from wirelab.experiment.grid.factors import Factor, Point, named, nested
 from wirelab.experiment.grid.scenario import Scenario, label, shorten

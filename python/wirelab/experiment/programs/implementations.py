@@ -19,7 +19,7 @@ from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.problems import problems
 from wirelab.experiment.programs.own_settings import ProgramSettings, SettingTable
 from wirelab.experiment.programs.texts import TextError, holds, render
-from wirelab.schema import PageLoads, ProtocolDescription, PubSubWorkload, RequestWorkload, Role, WorkloadSpec
+from wirelab.schema import IdleStart, PageLoads, ProtocolDescription, PubSubWorkload, RequestWorkload, Role, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
 from wirelab.toml import parse_toml, read_text
 
@@ -184,6 +184,18 @@ class ClientEntry(RoleEntry):
         if self.per_exchange and not self.waiting and {"pubsub", "stream"} & {*self.workloads}:
             raise ValueError("a client that is run for each exchange needs `waiting` for notify and stream")
         return self
+
+    def refusal(
+        self,
+        protocol: ProtocolDescription,
+        settings: Mapping[str, SettingValue],
+        workload: WorkloadSpec,
+        own: Mapping[str, SettingValue] | None = None,
+    ) -> str | None:
+        """The same of a client: one that performs the workload itself asks no link to rest."""
+        if isinstance(getattr(workload, "arrival", None), IdleStart) and self.whole(workload):
+            return "performs the workload itself and does not do arrival = 'idle-start'"
+        return super().refusal(protocol, settings, workload, own)
 
     def whole(self, workload: WorkloadSpec) -> tuple[Words, ...]:
         """The command that performs all of the workload; none if one is executed for each exchange."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from wirelab.metrics.energy_names import DAY, INTERVAL, MESSAGE, RADIO, SETUP
 from wirelab.report.blocks import (
     Block,
     Cell,
@@ -35,17 +36,24 @@ from wirelab.report.sections.common import (
     parts_legend,
     scenario_cells,
 )
-from wirelab.schema.estimates import Bounds, EnergyModel, EnergyOfScenario, StateEnergy
+from wirelab.schema.estimates import (
+    Bounds,
+    EnergyModel,
+    EnergyOfScenario,
+    EnergyParts,
+    LinkRadioRecord,
+    StateEnergy,
+)
 from wirelab.stats.energy import labelled
 from wirelab.units import format_duration, with_bounds
 
 States = Literal["states", "day_states"]
-RADIO, MESSAGE, DAY = "radio-energy", "message-energy", "day-energy"
 SLOTS = (3, 1, 2, 4)
 """Colours of the states with the most energy."""
 REST, REST_SLOT = "other states", 0
 NO_PACKETS = "no completed exchange with known packets"
 NO_CPU_TIME = "the client's CPU time, or its idle cost, is not known"
+NO_SETUP = "no connection was opened apart from a message"
 _YEAR_DAYS = 365.25
 
 
@@ -97,20 +105,22 @@ class _Protocol:
 
 def section(campaign: Campaign) -> Section | None:
     """A row for each scenario; None without a radio."""
-    radio = campaign.estimates.get("energy")
-    if radio is None or not any(_energy(scenario) for scenario in campaign.scenarios):
+    model = campaign.estimates.get("energy")
+    if model is None or not any(_energy(scenario) for scenario in campaign.scenarios):
         return None
-    measured = radio["measured_on_device"]
+    measured = model["measured_on_device"]
     plotted = [each for each in campaign.scenarios if each.plotted and not (measured and _lacks_processor(each))]
     what = "radio and processor" if measured else "the radio"
     message = _Protocol.of("states", MILLIJOULES, plotted, measured=measured)
     day = _Protocol.of("day_states", JOULES, plotted, measured=measured)
 
     def of_message(group: Choices, prefix: str) -> list[Block]:
-        table = _table(group, radio)
-        label = f"Mean energy of a message by states of {what}, as stacked bars"
+        table = _table(group, model)
+        label = f"Mean energy of an exchange by itself, by states of {what}, as stacked bars"
         figure = message.figure(group, f"{prefix}-energy", label, [table])
-        return [figure or table, Group("State by state", [_states(group, what)])]
+        parts = _parts(group)
+        more = [Group("A trial by what for", [parts])] if parts.rows else []
+        return [figure or table, Group("State by state", [_states(group, what)]), *more]
 
     def of_day(group: Choices, prefix: str) -> list[Block]:
         label = f"Mean energy of a day by states of {what}, as stacked bars"
@@ -120,56 +130,77 @@ def section(campaign: Campaign) -> Section | None:
     days = [Prose("A day of messages:"), parts_legend(day.slots), *by_choices(campaign, of_day)] if day.slots else []
     key = [parts_legend(message.slots)] if message.slots else []
     blocks = [
-        Prose(_about(radio)), *key, *by_choices(campaign, of_message), *days,
-        Items(list(radio["notes"])), _sources(radio),
+        Prose(_about(model, campaign)), *key, *by_choices(campaign, of_message), *days,
+        Items(list(model["notes"])), _sources(model),
     ]  # fmt: skip
-    title = labelled("Energy of the client's radio", radio["radio"])
-    if measured and radio["device"] is not None:
-        title += labelled(" and processor", radio["device"])
-    return Section("energy", title, blocks)
+    return Section("energy", _title(model), blocks)
 
 
-def _about(radio: EnergyModel) -> str:
-    every = radio["interval_s"]
-    day = "" if every is None else f" A day has one every {format_duration(every * 1e9)}."
-    inputs = ", ".join(f"{name} {value}" for name, value in radio["radio"]["inputs"].items())
-    given = f" With {inputs}." if inputs else ""
-    device = radio["device"]
-    does = "computes and sleeps" if radio["measured_on_device"] else "sleeps"
-    around = "" if device is None else f" The device around it, which {does}: {labelled(device['title'], device)}."
-    named = radio["radio"]
-    work = " and of the client's CPU time" if radio["measured_on_device"] else ""
+def _title(model: EnergyModel) -> str:
+    title = "Energy of the client's radio"
+    if not all(each["radio"]["validated"] for each in model["radios"]):
+        title += " (unvalidated)"
+    devices = [each["device"] for each in model["radios"] if each["device"] is not None]
+    if model["measured_on_device"] and devices:
+        title += " and processor"
+        title += " (unvalidated)" * (not all(each["validated"] for each in devices))
+    return title
+
+
+def _about(model: EnergyModel, campaign: Campaign) -> str:
+    intervals = sorted({each["interval_s"] for each in map(_energy, campaign.scenarios) if each and each["interval_s"]})
+    listed = " or ".join(format_duration(seconds * 1e9) for seconds in intervals)
+    day = f" A day has a message every {listed}." if listed else ""
+    work = " and of the client's CPU time" if model["measured_on_device"] else ""
+    radios = " ".join(_radio_words(model, each) for each in model["radios"])
     return (
-        f"Modelled from the measured packets{work}: {named['title']} ({named['name']}).{given}{around} "
-        f"The energy of an exchange counts from an idle radio to the end of the tail after its packets.{day} "
-        "The interval is over trials, with the model's typical constants. The range has all constants at their minimum "
-        "and all at their maximum. Scenarios share these constants, so two may differ although their ranges overlap. "
+        f"Modelled from the measured packets{work}: {radios} "
+        "An exchange by itself counts from an idle radio to the end of the tail after its packets. A message with its "
+        "interval counts from when it was due to when the next one was, whatever its outcome; opening a persistent "
+        f"connection counts apart.{day} "
+        "The interval in brackets is over trials, with the model's typical constants. The range has all constants at "
+        "their minimum and all at their maximum. Scenarios on one link share these constants, so two may differ "
+        "although their ranges overlap. "
         + OWN_SCALE
     )
 
 
-def _table(group: Choices, radio: EnergyModel) -> Table:
-    rows = [[*scenario_cells(condition, scenario), *_cells(scenario, radio)] for condition, scenario in group.pairs]
+def _radio_words(model: EnergyModel, of_links: LinkRadioRecord) -> str:
+    """A radio with its inputs and its device, and its links if others have another."""
+    named, device = of_links["radio"], of_links["device"]
+    inputs = ", ".join(f"{name} {value}" for name, value in named["inputs"].items())
+    given = f" With {inputs}." if inputs else ""
+    does = "computes and sleeps" if model["measured_on_device"] else "sleeps"
+    around = "" if device is None else f" The device around it, which {does}: {labelled(device['title'], device)}."
+    links = f" on {', '.join(of_links['links'])}" * (len(model["radios"]) > 1)
+    return f"{named['title']} ({named['name']}){links}.{given}{around}"
+
+
+def _table(group: Choices, model: EnergyModel) -> Table:
+    rows = [[*scenario_cells(condition, scenario), *_cells(scenario, model)] for condition, scenario in group.pairs]
     processor = [Column("with the processor: mean [interval]", "mJ"), Column("range", "mJ")]
     columns = [
-        *SCENARIO_COLUMNS, Column("a message: mean [interval]", "mJ"), Column("range", "mJ"),
-        *(processor if radio["measured_on_device"] else []),
+        *SCENARIO_COLUMNS, Column("an exchange by itself: mean [interval]", "mJ"), Column("range", "mJ"),
+        *(processor if model["measured_on_device"] else []),
+        Column("a message with its interval: mean [interval]", "mJ"), Column("range", "mJ"),
+        Column("a set-up: mean [interval]", "mJ"), Column("set-ups"),
         Column("a day: mean [interval]", "J"), Column("range", "J"), Column("battery [range]", "days"),
         Column("exchanges"), Column("trials"),
-        *([Column("exchanges with CPU time")] if radio["measured_on_device"] else []),
+        *([Column("exchanges with CPU time")] if model["measured_on_device"] else []),
         COMPLETED,
     ]  # fmt: skip
     return Table("Energy of a message and of a day, and battery life", columns, rows, row_headers=2)
 
 
-def _cells(scenario: Scenario, radio: EnergyModel) -> list[Cell]:
+def _cells(scenario: Scenario, model: EnergyModel) -> list[Cell]:
     energy = _energy(scenario)
-    measured = radio["measured_on_device"]
-    no_processor = NO_CPU_TIME if measured and _lacks_processor(scenario) else NO_PACKETS
-    no_day = "no interval between messages is given" if radio["interval_s"] is None else no_processor
-    no_battery = "no battery is given" if radio["battery"] is None else no_day
+    measured = model["measured_on_device"]
     if energy is None:
-        return [*(dash(NO_PACKETS) for _ in range(10 if measured else 7)), completed_cell(scenario)]
+        return [*(dash(NO_PACKETS) for _ in range(14 if measured else 11)), completed_cell(scenario)]
+    no_processor = NO_CPU_TIME if measured and _lacks_processor(scenario) else NO_PACKETS
+    no_day = energy["no_day"] or no_processor
+    no_battery = "no battery is given" if model["battery"] is None else no_day
+    no_interval = energy["no_day"] or NO_PACKETS
     life, counted = energy["battery_days"], energy["with_cpu_time"]
     with_processor = [
         estimate(scenario.estimate(MESSAGE, "mean"), MILLIJOULES, no_processor),
@@ -179,6 +210,10 @@ def _cells(scenario: Scenario, radio: EnergyModel) -> list[Cell]:
         estimate(scenario.estimate(RADIO, "mean"), MILLIJOULES, NO_PACKETS),
         _range(energy["radio_j"], MILLIJOULES, NO_PACKETS),
         *(with_processor if measured else []),
+        estimate(scenario.estimate(INTERVAL, "mean"), MILLIJOULES, no_interval),
+        _range(energy["interval_j"], MILLIJOULES, no_interval),
+        estimate(scenario.estimate(SETUP, "mean"), MILLIJOULES, NO_SETUP),
+        number(energy["setups"] or None, 0, NO_SETUP),
         estimate(scenario.estimate(DAY, "mean"), JOULES, no_day),
         _range(energy["day_j"], JOULES, no_day),
         dash(no_battery) if life is None else Cell(_life(life), title=_years(life)),
@@ -186,6 +221,30 @@ def _cells(scenario: Scenario, radio: EnergyModel) -> list[Cell]:
         *([number(None if counted is None else counted["exchanges"], 0, NO_PACKETS)] if measured else []),
         completed_cell(scenario),
     ]
+
+
+def _parts(group: Choices) -> Table:
+    """What the radio took in a trial, and for what."""
+    rows = [
+        [
+            *scenario_cells(condition, scenario),
+            *(Cell(plain(of["typical"] * MILLIJOULES.per_base)) for of in _shares(energy["parts"])),
+            _range(energy["parts"]["trial_j"], MILLIJOULES, NO_PACKETS),
+            completed_cell(scenario),
+        ]
+        for condition, scenario in group.pairs
+        for energy in [_energy(scenario)]
+        if energy is not None and energy["parts"] is not None
+    ]
+    columns = [
+        *SCENARIO_COLUMNS, Column("set-ups", "mJ"), Column("messages", "mJ"), Column("closing", "mJ"),
+        Column("together", "mJ"), Column("range", "mJ"), COMPLETED,
+    ]  # fmt: skip
+    return Table("Energy of a trial by what for: means", columns, rows, row_headers=2)
+
+
+def _shares(parts: EnergyParts) -> tuple[Bounds, ...]:
+    return parts["setup_j"], parts["messages_j"], parts["closing_j"], parts["trial_j"]
 
 
 def _states(group: Choices, what: str) -> Table:
@@ -207,17 +266,18 @@ def _states(group: Choices, what: str) -> Table:
         *SCENARIO_COLUMNS, Column("state", numeric=False), Column("time", "ms"), Column("energy", "mJ"),
         Column("range", "mJ"), COMPLETED,
     ]  # fmt: skip
-    return Table(f"A message by states of {what}: means", columns, rows, row_headers=3)
+    return Table(f"An exchange by itself, by states of {what}: means", columns, rows, row_headers=3)
 
 
-def _sources(radio: EnergyModel) -> Group:
+def _sources(model: EnergyModel) -> Group:
     terms = [
         (f"{part['name']}: {each['constant']} = {each['value']}", each["source"] or "no source")
-        for part in (radio["radio"], radio["device"])
+        for of_links in model["radios"]
+        for part in (of_links["radio"], of_links["device"])
         if part
         for each in part["sources"]
     ]
-    return Group("Sources of the model's constants", [Definitions(terms)])
+    return Group("Sources of the model's constants", [Definitions(list(dict.fromkeys(terms)))])
 
 
 def _energy(scenario: Scenario) -> EnergyOfScenario | None:

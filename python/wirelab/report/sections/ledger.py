@@ -149,8 +149,9 @@ def _day_words(days: list[Day]) -> str:
     intervals = sorted({day["interval_s"] for day in days})
     listed = " or ".join(format_duration(round(seconds * 1e9)) for seconds in intervals)
     words = [f"A message every {listed}{', which is assumed' if any(day['assumed'] for day in days) else ''}."]
-    if any(day["one_connection"] for day in days):
-        words.append("A persistent connection is set up once a day; keep-alives and reconnects are not counted.")
+    if kept := [day for day in days if day["one_connection"]]:
+        none = "; keep-alives are not counted, for exchanges ran back to back" * any(day["assumed"] for day in kept)
+        words.append(f"A persistent connection is set up once a day{none}.")
     return " ".join(words)
 
 

@@ -1,6 +1,7 @@
 //! A trial on frames of all kinds, in virtual time.
 
 mod files;
+mod rests;
 // The reader of captures that wirelab-capture's own tests have.
 #[path = "../../../../wirelab-capture/src/pcapng/tests/reader.rs"]
 mod pcapng_reader;

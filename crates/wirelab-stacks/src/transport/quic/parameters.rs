@@ -43,14 +43,14 @@ pub fn quic_settings() -> [SettingDescription; 6] {
         ),
         settings::integer(
             "quic-idle-timeout",
-            (1_000, 3_600_000),
+            (1_000, settings::LONGEST_MS),
             "ms",
             30_000,
             "max_idle_timeout (RFC 9000, section 10.1): a connection that is silent for as long is closed without a word. TCP has none.",
         ),
         settings::integer(
             "quic-keep-alive",
-            (0, 3_600_000),
+            (0, settings::LONGEST_MS),
             "ms",
             0,
             "Keep-alives of the client (RFC 9000, section 10.1.2): after so long without traffic it sends a PING frame. 0 turns them off.",

@@ -3,7 +3,7 @@
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::AtomicBool;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use wirelab_schema::{ArrivalSpec, DownloadBytes, PubSub, ResourceTiming, Telemetry, WorkloadSpec};
 
 use super::super::virtual_time::{MS, Rows, context};
@@ -35,11 +35,11 @@ impl Recorder for Bounded {
 
 /// Connects in 5 ms and answers in the times given, in order, then in 10 ms; `None` is an error.
 #[derive(Clone, Default)]
-struct Scripted {
+pub(super) struct Scripted {
     answers: Arc<StdMutex<Vec<Option<u64>>>>,
     shared: bool,
     connected: Arc<AtomicU32>,
-    closed: Arc<AtomicU32>,
+    pub(super) closed: Arc<AtomicU32>,
     broken: Arc<AtomicBool>,
 }
 
@@ -76,7 +76,7 @@ impl Client for Scripted {
     }
 }
 
-fn workload(exchanges: u32) -> RequestResponse {
+pub(super) fn workload(exchanges: u32) -> RequestResponse {
     RequestResponse {
         upload_bytes: 30,
         download_bytes: 0.into(),
@@ -97,12 +97,19 @@ async fn rows(workload: RequestResponse, client: Scripted) -> Vec<Exchange> {
     rows.taken()
 }
 
-fn answers(answers: &[Option<u64>]) -> Scripted {
+pub(super) fn answers(answers: &[Option<u64>]) -> Scripted {
     Scripted { answers: Arc::new(StdMutex::new(answers.to_vec())), ..Scripted::default() }
 }
 
+/// How long the client works, in ms, and its rows.
+async fn lasting(workload: RequestResponse) -> (u64, Vec<Exchange>) {
+    let began = Instant::now();
+    let rows = rows(workload, Scripted::default()).await;
+    (began.elapsed().as_millis() as u64, rows)
+}
+
 /// Start and end of each exchange in ms from the first start.
-fn spans(rows: &[Exchange]) -> Vec<(u64, u64)> {
+pub(super) fn spans(rows: &[Exchange]) -> Vec<(u64, u64)> {
     let origin = rows[0].start_ns;
     rows.iter().map(|row| ((row.start_ns - origin) / MS, (row.end_ns - origin) / MS)).collect()
 }
@@ -315,6 +322,44 @@ async fn when_stopped_only_finished_exchanges_are_recorded() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_open_loop_ends_one_gap_after_its_last_message() {
+    let kept = RequestResponse { connection: ConnectionPolicy::Persistent { connections: 1 }, ..workload(3) };
+    for (arrival, ms) in [
+        (ArrivalSpec::Fixed { rate_hz: 2.0 }, 1_500),
+        (ArrivalSpec::Periodic { interval_ns: 700 * MS, jitter_ns: 0 }, 2_100),
+        (ArrivalSpec::Bursts { interval_ns: 700 * MS, rate_hz: 10.0, duration_ns: 200 * MS }, 1_400),
+    ] {
+        let (lasted, rows) = lasting(RequestResponse { arrival: arrival.clone(), ..kept.clone() }).await;
+        // Closing takes 1 ms.
+        assert_eq!((lasted, rows.len()), (ms + 1, 3), "{arrival:?}");
+    }
+    let (lasted, rows) = lasting(RequestResponse { arrival: ArrivalSpec::Poisson { rate_hz: 2.0 }, ..kept }).await;
+    let last = (rows[2].intended_start_ns - 10 * MS) / MS;
+    assert!((500..=503).contains(&(lasted - last)), "{lasted} {last}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closed_loop_does_not_wait_at_its_end() {
+    assert_eq!(lasting(workload(2)).await.0, 32);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_ends_the_last_gap() {
+    let recorded = Rows::default();
+    // One in centuries.
+    let arrival = ArrivalSpec::Fixed { rate_hz: 1e-12 };
+    let (context, stopper) =
+        context(WorkloadSpec::RequestResponse(RequestResponse { arrival, ..workload(1) }), recorded.clone());
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(3_600)).await;
+        stopper.stop();
+    });
+    let began = Instant::now();
+    drive(context, |_, _| Ok(Scripted::default())).await.expect("stopped cleanly");
+    assert_eq!((began.elapsed().as_secs(), recorded.taken().len()), (3_600, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_row_that_cannot_be_recorded_ends_the_endpoint_and_its_records_never_count_as_complete() {
     for (room, complete) in [(1, false), (2, true)] {
         let finished = Arc::<AtomicBool>::default();
@@ -323,6 +368,10 @@ async fn a_row_that_cannot_be_recorded_ends_the_endpoint_and_its_records_never_c
         assert_eq!(drive(context, |_, _| Ok(Scripted::default())).await.is_ok(), complete);
         assert_eq!(finished.load(Ordering::Relaxed), complete);
     }
+}
+
+fn bursts(interval_ns: u64, rate_hz: f64, duration_ns: u64) -> ArrivalSpec {
+    ArrivalSpec::Bursts { interval_ns, rate_hz, duration_ns }
 }
 
 #[test]
@@ -339,6 +388,12 @@ fn a_workload_that_makes_no_sense_is_refused() {
         RequestResponse { timeout_ns: 0, ..workload(1) },
         RequestResponse { arrival: ArrivalSpec::Fixed { rate_hz: 0.0 }, ..workload(1) },
         RequestResponse { arrival: ArrivalSpec::Poisson { rate_hz: f64::NAN }, ..workload(1) },
+        RequestResponse { arrival: ArrivalSpec::Periodic { interval_ns: 0, jitter_ns: 0 }, ..workload(1) },
+        RequestResponse { arrival: ArrivalSpec::Periodic { interval_ns: 5, jitter_ns: 6 }, ..workload(1) },
+        RequestResponse { arrival: bursts(0, 1.0, 0), ..workload(1) },
+        RequestResponse { arrival: bursts(5, 1.0, 0), ..workload(1) },
+        RequestResponse { arrival: bursts(5, 1.0, 6), ..workload(1) },
+        RequestResponse { arrival: bursts(5, 0.0, 5), ..workload(1) },
         RequestResponse { connection: kept, ..workload(1) },
     ];
     for workload in bad {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use wirelab_schema::{ArrivalSpec, Exchange, Outcome, WorkloadSpec};
 
 use super::*;
@@ -178,6 +178,23 @@ async fn a_failed_subscription_fails_its_messages_in_bounded_time_and_delays_no_
     assert_eq!(outcomes(&rows), [Outcome::Failed; 2]);
     assert_eq!(rows[0].error.as_deref(), Some("subscribing: refused"));
     assert!(ready_ns.is_some_and(|ready_ns| ready_ns < 21_000 * MS), "{ready_ns:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_stays_for_the_gap_after_the_last_message() {
+    let fixed = workload(3, 1);
+    let bursts = ArrivalSpec::Bursts { interval_ns: 900 * MS, rate_hz: 10.0, duration_ns: 200 * MS };
+    let periodic = ArrivalSpec::Periodic { interval_ns: 400 * MS, jitter_ns: 40 * MS };
+    for (arrival, ms) in [(fixed.arrival.clone(), 300), (periodic, 1_200), (bursts, 1_800)] {
+        let began = Instant::now();
+        let rows = rows(PubSub { arrival, ..fixed.clone() }, &[&[Fate::Lost]]).await;
+        assert_eq!(outcomes(&rows), [Outcome::TimedOut, Outcome::Completed, Outcome::Completed]);
+        assert!(began.elapsed().as_millis() >= ms + 5, "{:?}", began.elapsed());
+    }
+    let began = Instant::now();
+    rows(fixed, &[]).await;
+    // It subscribes in 5 ms.
+    assert_eq!(began.elapsed().as_millis(), 305);
 }
 
 #[tokio::test(start_paused = true)]
