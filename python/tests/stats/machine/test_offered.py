@@ -14,6 +14,7 @@ from tests.metrics.test_offered import ORIGIN, message, one_place
 from tests.synthetic import write_campaign
 from wirelab.claims.grade import Grades
 from wirelab.metrics.tables import write_table
+from wirelab.schema import LinkSpec
 from wirelab.schema.estimates import AnalysedScenario, Estimates, OfferedRecord
 from wirelab.stats.analyze import analyze
 from wirelab.stats.dataset import Dataset
@@ -21,7 +22,7 @@ from wirelab.stats.machine.offered import overload_words, overloads
 
 MS = 10**6
 TRIALS = 3
-FIXED = {"arrival": {"process": "fixed", "rate_hz": 50.0}}
+FIXED = {"arrival": {"process": "fixed", "rate_hz": 50.0}, "exchanges": 50}
 IDLE = {
     **{f"{role}_cpu_ns": 30 * MS for role in ("client", "server")},
     **{f"{role}_cpu_idle_ns": 10 * MS for role in ("client", "server")},
@@ -146,7 +147,7 @@ def test_messages_that_wait_for_each_other_are_the_protocols_limit(tmp_path: Pat
 
 def test_a_link_at_its_rate_is_the_limit(tmp_path: Path) -> None:
     rate = {"kind": "rate", "rate_bps": 100_000, "queue": {"discipline": "drop-tail", "bytes": 10**6}}
-    link = {"uplink": [rate], "downlink": []}
+    link = LinkSpec.model_validate({"uplink": [rate], "downlink": []}).to_json()
     # 100 kbit/s for 5.1 s are 63,750 bytes.
     found = offered(tmp_path, INSIDE, scenario={"link": link}, up_received=100, up_received_bytes=62_000)
     assert (found["limit"], found["why"]) == ("link", "the uplink got 97% of what its rate carries")

@@ -37,8 +37,8 @@ def section(campaign: Campaign) -> Section | None:
         return [table] if rows else []
 
     note = (
-        "Delivery delay is from the instant at which a message was due at the publisher's application to its arrival "
-        "at the subscriber's, on one clock. Lost: never arrived; a message after the timeout counts as timed out, not "
+        "Delivery delay is from when a message was due at the publisher's application to its arrival at the "
+        "subscriber's, on one clock. Lost: never arrived; a message after the timeout counts as timed out, not "
         "as lost. A player stalls if a message is missing at its playout time; successive late messages are one stall."
     )
     return Section("messages", "Messages", [Prose(note), *by_choices(campaign, build)])
