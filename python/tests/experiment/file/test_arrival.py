@@ -11,7 +11,7 @@ from tests.asked import load_experiment
 from wirelab.errors import WirelabError
 from wirelab.experiment.file.arrival import Burst, WorkloadKeyError, read_arrival
 from wirelab.experiment.file.workload import WorkloadTable
-from wirelab.schema import Bursts, Closed, Fixed, IdleStart, Periodic, Poisson, PubSub, RequestWorkload
+from wirelab.schema import Bursts, Closed, Fixed, Periodic, Poisson, PubSub, RequestWorkload
 from wirelab.schema.workload import ArrivalSpec
 from wirelab.units import UnitError
 
@@ -24,7 +24,6 @@ S, MINUTES, HOURS = 10**9, 60 * 10**9, 3600 * 10**9
         ("closed", Closed()),
         ("periodic", "periodic"),
         ("poisson", "poisson"),
-        ("idle-start", "idle-start"),
         ({"fixed": "10 /s"}, Fixed(rate_hz=10)),
         ({"poisson": "6 /min"}, Poisson(rate_hz=0.1)),
         ({"burst": "2 /s", "for": "10 s"}, Burst(2.0, 10 * S)),
@@ -62,7 +61,6 @@ def arrival(**keys: Any) -> ArrivalSpec:
         ({"interval": "10 min", "jitter": "1 min"}, Periodic(interval_ns=10 * MINUTES, jitter_ns=MINUTES)),
         ({"interval": "10 min", "jitter": "10 min"}, Periodic(interval_ns=10 * MINUTES, jitter_ns=10 * MINUTES)),
         ({"interval": "500 ms", "arrival": "poisson"}, Poisson(rate_hz=2)),
-        ({"interval": "10 min", "arrival": "idle-start"}, IdleStart(interval_ns=10 * MINUTES)),
         (
             {"interval": "1 h", "arrival": {"burst": "2 /s", "for": "10 s"}},
             Bursts(interval_ns=HOURS, rate_hz=2, duration_ns=10 * S),
@@ -95,12 +93,6 @@ def test_without_jitter_nothing_of_it_is_written() -> None:
     [
         ({"arrival": "periodic"}, "arrival", "periodic needs the time between messages"),
         ({"arrival": "poisson"}, "arrival", "poisson needs the time between messages"),
-        ({"arrival": "idle-start"}, "arrival", "idle-start needs the time between messages"),
-        (
-            {"kind": "pubsub", "arrival": "idle-start", "interval": "1 h"},
-            "arrival",
-            "pubsub has no client that sends and asks its link to rest",
-        ),
         ({"arrival": {"burst": "2 /s", "for": "10 s"}}, "arrival", "a burst needs the time between messages"),
         (
             {"interval": "1 h", "arrival": {"burst": "2 /s", "for": "2 h"}},
@@ -126,11 +118,6 @@ def test_without_jitter_nothing_of_it_is_written() -> None:
         ({"jitter": "2 s"}, "jitter", "only messages at an interval have a jitter"),
         (
             {"interval": "1 h", "jitter": "2 s", "arrival": "poisson"},
-            "jitter",
-            "only messages at an interval have a jitter",
-        ),
-        (
-            {"interval": "1 h", "jitter": "2 s", "arrival": "idle-start"},
             "jitter",
             "only messages at an interval have a jitter",
         ),
