@@ -24,6 +24,9 @@ fn sleepy() -> LinkSpec {
     }
 }
 
+/// When a frame was handed over, to which port, and its bytes.
+type Frame = (u64, usize, Vec<u8>);
+
 /// A UDP datagram from one end to the other in a frame, without checksums.
 fn datagram(lead: usize, client: bool, port: u16, payload: &[u8]) -> Vec<u8> {
     let ends: [[u8; 4]; 2] = [[10, 0, 0, 1], [10, 0, 0, 2]];
@@ -43,7 +46,7 @@ struct Play {
     trial: Trial<Vec<u8>>,
     spare: Vec<Vec<u8>>,
     /// When each was put on which port, and its bytes.
-    sent: Vec<(u64, usize, Vec<u8>)>,
+    sent: Vec<Frame>,
     late: Duration,
     lead: usize,
 }
@@ -86,7 +89,7 @@ impl Play {
     }
 
     /// Its report, its log, and what it sent.
-    fn end(self, now: u64) -> (SlotReport, Vec<u8>, Vec<(u64, usize, Vec<u8>)>) {
+    fn end(self, now: u64) -> (SlotReport, Vec<u8>, Vec<Frame>) {
         let (report, log, _) = self.trial.end(Instant::from_nanos(now));
         (report, log.unwrap().finish().unwrap(), self.sent)
     }
@@ -99,7 +102,7 @@ fn answered(bytes: &[u8], lead: usize, request: RestRequest) -> Option<RestAnswe
 }
 
 /// A message with its answer from this second on, and a request to rest a second later.
-fn exchange(lead: usize, second: u64) -> [(u64, usize, Vec<u8>); 3] {
+fn exchange(lead: usize, second: u64) -> [Frame; 3] {
     let at = second * SECOND;
     [
         (at, 0, datagram(lead, true, 5683, b"reading")),
