@@ -118,6 +118,7 @@ fn request(slot: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
     };
     let ready = ReadyCondition::UdpBound { port: PORT, timeout_ns: 10 * SECOND_NS };
     Ok(TrialRequest {
+        rests: false,
         trial: format!("job-{slot}"),
         slot,
         link: LinkSpec {
