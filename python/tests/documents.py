@@ -181,7 +181,11 @@ def whole_energy(model: Json) -> dict[str, Any]:
         **{key: value for key, value in model.items() if key not in _OF_A_RADIO},
     }  # fmt: skip
     radios = [
-        {**each, "radio": {"inputs": {}, **part, **each["radio"]}, "device": each["device"] and {**part, **each["device"]}}
+        {
+            **each,
+            "radio": {"inputs": {}, **part, **each["radio"]},
+            "device": each["device"] and {**part, **each["device"]},
+        }
         for each in found["radios"]
     ]
     return {**found, "radios": radios}

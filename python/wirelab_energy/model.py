@@ -116,7 +116,7 @@ def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> Radi
     ]
     packets = [packet for row in rows for packet in row]
     tracks = {
-        bound: list(_parts(track, (track.quiet_ns - interval_ns, track.quiet_ns)))[0]
+        bound: next(_parts(track, (track.quiet_ns - interval_ns, track.quiet_ns)))
         for bound, track in _tracks(radio, packets, message.start_ns, message.start_ns).items()
     }
     over_ns = tracks["typical"].quiet_ns

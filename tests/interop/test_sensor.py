@@ -1,4 +1,4 @@
-"""A sensor on the virtual clock: its energy by the model is what a calculator says, and no trial's length changes it."""
+"""A sensor on the virtual clock: the model has what a calculator says, whatever the length of a trial."""
 
 from __future__ import annotations
 

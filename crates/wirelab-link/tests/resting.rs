@@ -10,7 +10,7 @@ mod strategies;
 
 use std::time::Duration;
 
-use common::{Caller, Plan, Send, Stage, drive, ends, flow};
+use common::{Caller, Send, Stage, drive, ends, flow};
 use proptest::prelude::*;
 use shared::shared;
 use specs::{nat_of_10_ms, psm};

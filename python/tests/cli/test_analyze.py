@@ -171,7 +171,9 @@ def test_an_interval_that_did_not_run_is_refused(
     workload = {"kind": "request-response", "upload_bytes": 30, "arrival": arrival}
     records = Records(tmp_path / "c", {"s": {"name": "s", "workload": workload}})
     monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
-    result = CliRunner().invoke(main, ["analyze", str(records.folder), "--radio", "nrf9160-nbiot", "--interval", "15min"])
+    result = CliRunner().invoke(
+        main, ["analyze", str(records.folder), "--radio", "nrf9160-nbiot", "--interval", "15min"]
+    )
     assert (result.exit_code, result.stdout) == (2, "")
     hint = "hint: run it again with --set workload.interval=15min"
     assert result.stderr == f"--interval: 15 min, but the campaign ran {expected}\n{hint}\n"

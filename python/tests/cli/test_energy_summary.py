@@ -46,9 +46,9 @@ def test_the_least_energy_comes_first_and_the_model_is_named(tmp_path: Path) -> 
     names = [scenario.name for scenario in found.scenarios]
     assert head.split("  ")[0] == "energy [range]"
     assert first.startswith(names[1])
-    assert first.endswith("250 mJ  36 J    806 [403, 1,612] days")
+    assert first.endswith("250 mJ   36 J  806 [403, 1,612] days")
     assert second.startswith(names[0])
-    assert second.endswith("500 mJ  72 J    403 [202, 806] days")
+    assert second.endswith("500 mJ   72 J    403 [202, 806] days")
     assert model == "Energy is not measured but modelled, of the packets that flowed: r (unvalidated), d."
 
 

@@ -29,7 +29,9 @@ def arrivals(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.reload(importlib.import_module("arrivals"))
 
 
-def instants(arrivals: ModuleType, arrival: dict[str, Any], messages: int, client: int = 0, seed: int = 7) -> list[float]:
+def instants(
+    arrivals: ModuleType, arrival: dict[str, Any], messages: int, client: int = 0, seed: int = 7
+) -> list[float]:
     found: list[float] = arrivals.instants_ns(arrival, messages, random.Random(seed), client)
     return found
 

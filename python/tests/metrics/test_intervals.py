@@ -37,7 +37,9 @@ def logged(*packets: tuple[int, int | None], rested_ns: int = 0) -> list[Logged]
 
 
 def times(found: list[int | None], packets: list[Logged], of: int) -> list[list[int]]:
-    return [[p.packet.time_ns for p, owner in zip(packets, found, strict=True) if owner == place] for place in range(of)]
+    return [
+        [p.packet.time_ns for p, owner in zip(packets, found, strict=True) if owner == place] for place in range(of)
+    ]
 
 
 def asking(arrival: ArrivalSpec, connection: ConnectionPolicy | None = None, **more: Any) -> RequestResponse:
@@ -51,8 +53,9 @@ def due(at_s: float, index: int = 0, **given: Any) -> dict[str, Any]:
     """A message that was sent when it was due, 1 ms after its connection was open."""
     at_ns = round(at_s * S)
     return {
-        "client": 0, "index": index, "intended_start_ns": at_ns, "start_ns": at_ns, "request_start_ns": at_ns + S // 1000,
-        "outcome": "completed", "connection_reused": False, "local_port": 1, **given,
+        "client": 0, "index": index, "intended_start_ns": at_ns, "start_ns": at_ns,
+        "request_start_ns": at_ns + S // 1000, "outcome": "completed", "connection_reused": False,
+        "local_port": 1, **given,
     }  # fmt: skip
 
 
@@ -65,7 +68,10 @@ def cut(found: list[Part]) -> list[tuple[str, int | None, float]]:
 
 
 def test_a_packet_belongs_to_the_latest_exchange_of_its_connection() -> None:
-    kept, packets = rows((1, 100), (1, 200), (2, 150)), logged((90, 1), (100, 1), (160, 1), (160, 2), (200, 1), (900, 1))
+    kept, packets = (
+        rows((1, 100), (1, 200), (2, 150)),
+        logged((90, 1), (100, 1), (160, 1), (160, 2), (200, 1), (900, 1)),
+    )
     found = owners(kept, packets, by_time=False)
     assert times(found, packets, 3) == [[90, 100, 160], [200, 900], [160]]
 

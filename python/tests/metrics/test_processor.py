@@ -43,7 +43,8 @@ def trial(records: Records, *outcomes: str, ready_ns: int | None = MS) -> None:
     name = records.trial("s", rows, [flow(40_000)], ready_ns=ready_ns)
     records.radio[name] = [
         {
-            "at_ns": START + index * 900 * 10**9 + at * MS, "uplink": up, "size_bytes": 100, "client_port": 40_000 + index,
+            "at_ns": START + index * 900 * 10**9 + at * MS, "uplink": up, "size_bytes": 100,
+            "client_port": 40_000 + index,
         }
         for index in range(len(outcomes))
         for at, up in ((0, True), (40, False))

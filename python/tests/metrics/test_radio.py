@@ -19,7 +19,6 @@ from wirelab.metrics.no_day import ATYPICAL, BACK_TO_BACK, OVERLOADED
 from wirelab.metrics.radio import ENERGY, STATES, read_packets
 from wirelab.schema.plan import EnergyRecord
 from wirelab_energy import Packet, load_device, load_radio, per_day, radio_energy
-from wirelab_energy.processor import NO_CPU
 
 RADIO = "enc28j60-ethernet"
 EVERY = {

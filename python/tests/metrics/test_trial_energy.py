@@ -185,7 +185,9 @@ def test_a_message_that_began_after_the_last_interval_shows_an_overload() -> Non
 def test_a_day_has_the_devices_sleep_and_its_processors_work_for_each_message() -> None:
     device = load_device("raspberry-pi-3")
     rows = [message(0), message(600, 1, outcome="failed")]
-    energy = taken(rows, packets(0, 600), equipment=Equipment(RADIO, device, measured_on_device=True), work_ns=4 * 10**6)
+    energy = taken(
+        rows, packets(0, 600), equipment=Equipment(RADIO, device, measured_on_device=True), work_ns=4 * 10**6
+    )
     each_j = 0.535878 + 600 * device.sleep.value.typical + device.cpu_joules(2e-3).typical
     assert typical(energy, "day-energy") == pytest.approx([144 * each_j] * 2)
     # All of the client's time is that of the one that completed.

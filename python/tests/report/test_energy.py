@@ -122,7 +122,7 @@ def test_a_trial_is_shown_by_what_it_spent_its_energy_on(tmp_path: Path) -> None
     [row] = parts.rows
     assert [cell.text for cell in row[2:7]] == ["2.00", "6.00", "2.00", "10.0", "5.00 to 20.00"]
     without = {**spent("transmit"), "parts": None}
-    titles = [group.title for group in of_kind(shown(tmp_path, RADIO, without, without), Group)]
+    titles = [group.summary for group in of_kind(shown(tmp_path, RADIO, without, without), Group)]
     assert "A trial by what for" not in titles
 
 

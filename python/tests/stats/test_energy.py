@@ -171,7 +171,9 @@ def test_battery_life_of_persistent_mqtts_is_that_of_its_whole_intervals(
     records.radio[name] = [
         {"at_ns": at, "uplink": True, "size_bytes": 100, "client_port": 40_000} for at in sorted(sent)
     ]
-    monkeypatch.setenv("WIRELAB_AGENT", str(records.finish(energy={"radio": radio, "battery_mah": 2400, "battery_v": 3.6})))
+    monkeypatch.setenv(
+        "WIRELAB_AGENT", str(records.finish(energy={"radio": radio, "battery_mah": 2400, "battery_v": 3.6}))
+    )
     measure(records.folder)
     _, found = radio_energies(Dataset.read(records.folder))
     energy = found["s"]

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -144,7 +146,7 @@ def test_a_partition_has_the_time_and_the_energy_of_the_whole(
         assert sum(each.at_bounds[bound] for each in parts) == pytest.approx(joules, rel=1e-9, abs=1e-12)
     assert sorted((each for part in parts for each in part.packets), key=str) == sorted(packets, key=str)
     joined = [each for part in parts for each in part.timeline]
-    assert all(one.end_ns == other.start_ns for one, other in zip(joined, joined[1:], strict=False))
+    assert all(one.end_ns == other.start_ns for one, other in pairwise(joined))
     for part, start_ns, end_ns in zip(parts, [0, *cuts], cuts, strict=False):
         assert all(start_ns <= each.start_ns < each.end_ns <= end_ns for each in part.timeline)
 
@@ -179,7 +181,9 @@ def test_a_month_of_silence_pays_for_its_updates() -> None:
     psm_w = radio.machine.states(radio.values("typical"))["psm"].watts
     for each in days[1:]:
         assert each.joules.typical > 86_400 * psm_w
-        assert each.states["setup"].seconds == pytest.approx(updates[0].end_ns / NS - updates[0].start_ns / NS, rel=1e-6)
+        assert each.states["setup"].seconds == pytest.approx(
+            updates[0].end_ns / NS - updates[0].start_ns / NS, rel=1e-6
+        )
 
 
 def test_a_message_within_the_tail_of_the_one_before_has_no_wake() -> None:

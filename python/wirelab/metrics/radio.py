@@ -114,7 +114,8 @@ class _Energies:
     def __init__(self, plan: Plan, settings: Settings) -> None:
         self._settings = settings
         self._scenarios = {each.key: each for each in plan.scenarios}
-        self._planned = {each.key: why_no_day(each) for each in plan.scenarios}
+        known = plan.known
+        self._planned = {each.key: why_no_day(each, known) for each in plan.scenarios}
         self._exchanges: list[tuple[str, dict[str, Any]]] = []
         """With the scenario of each."""
         self._trials: list[dict[str, Any]] = []

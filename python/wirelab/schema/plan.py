@@ -94,8 +94,9 @@ class EnergyRecord(Border):
     @property
     def files(self) -> frozenset[str]:
         """Radios and devices that are files of the user's own."""
-        all_of = [self, *self.radios.values()]
-        return frozenset(name for each in all_of for name in (each.radio, each.device) if name and is_own_file(name))
+        links = ((each.radio, each.device) for each in self.radios.values())
+        names = (name for pair in ((self.radio, self.device), *links) for name in pair)
+        return frozenset(name for name in names if name is not None and is_own_file(name))
 
 
 def is_own_file(name: str) -> bool:

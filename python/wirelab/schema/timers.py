@@ -24,8 +24,8 @@ class Silence(NamedTuple):
 def silences(protocol: ProtocolDescription, settings: Mapping[str, SettingValue]) -> Iterator[Silence]:
     """Those of the timers that run."""
     for timer in protocol.timing.timers:
-        is_off = timer.unless is not None and settings.get(timer.unless) is True
-        is_needed = timer.only_with is None or settings.get(timer.only_with) is True
+        is_off = timer.unless is not None and _is_on(timer.unless, protocol, settings)
+        is_needed = timer.only_with is None or _is_on(timer.only_with, protocol, settings)
         length_ns = timer.fixed_ns or _length_ns(timer, protocol, settings)
         if length_ns and is_needed and not is_off:
             yield Silence(timer.name, length_ns // timer.times, timer.kind)
@@ -59,6 +59,11 @@ def not_covered(
     """Those that an idle start leaves out: the link rests through the gaps, and endpoints are idle for seconds only."""
     arrival = getattr(workload, "arrival", None)
     return shorter_than(arrival.interval_ns, protocol, settings, workload) if isinstance(arrival, IdleStart) else []
+
+
+def _is_on(name: str, protocol: ProtocolDescription, settings: Mapping[str, SettingValue]) -> bool:
+    setting = protocol.setting(name)
+    return setting is not None and settings.get(name, setting.default) is True
 
 
 def _length_ns(timer: Timer, protocol: ProtocolDescription, settings: Mapping[str, SettingValue]) -> int:

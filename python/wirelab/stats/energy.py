@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from wirelab.metrics.battery import battery_days
 from wirelab.metrics.energy_names import (
-    BOUNDS,
     DAY,
     INTERVAL,
     MESSAGE,

@@ -97,7 +97,9 @@ def test_nothing_is_said_without_a_radio_or_without_packets(tmp_path: Path) -> N
 def test_a_damaged_file_of_a_trial_is_one_error_with_its_key(tmp_path: Path) -> None:
     folder = written(tmp_path)
     (folder / "energy.json").write_text(json.dumps(whole_energy({"radio": {"name": "r", "validated": "yes"}})))
-    with pytest.raises(WirelabError, match=r"energy\.json was written by another build, or damaged: radios\.0\.radio\.validated"):
+    with pytest.raises(
+        WirelabError, match=r"energy\.json was written by another build, or damaged: radios\.0\.radio\.validated"
+    ):
         energy_words(folder, SCENARIO, "t", [row("radio_energy", 1.0, 1.0, 1.0)])
     with pytest.raises(WirelabError, match=r"result\.json was .*: endpoints\.0\.cpu_user_ns: "):
         reported(tmp_path, cpu_user_ns=-1)

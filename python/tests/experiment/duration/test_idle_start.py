@@ -47,7 +47,7 @@ def test_timers_shorter_than_the_gap_are_not_covered_by_an_idle_start(tmp_path: 
         ("protocol=coap,http1",),
         ("workload.connection=new",),
         ("protocol=mqtts,https1,h3", "workload.connection=resumed"),
-        ("protocol=mqtts", "protocols.mqtts.keep-alive=0"),
+        ("protocol=mqtts", "protocols.mqtts.keep-alive=0s"),
         ("protocol=h3", "protocols.h3.quic-idle-timeout=15min"),
     ],
 )

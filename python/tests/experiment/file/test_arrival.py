@@ -11,7 +11,7 @@ from tests.asked import load_experiment
 from wirelab.errors import WirelabError
 from wirelab.experiment.file.arrival import Burst, WorkloadKeyError, read_arrival
 from wirelab.experiment.file.workload import WorkloadTable
-from wirelab.schema import Bursts, Closed, Fixed, IdleStart, Periodic, Poisson, PubSub, RequestWorkload
+from wirelab.schema import Bursts, Closed, Fixed, Periodic, Poisson, PubSub, RequestWorkload
 from wirelab.schema.workload import ArrivalSpec
 from wirelab.units import UnitError
 
@@ -24,7 +24,6 @@ S, MINUTES, HOURS = 10**9, 60 * 10**9, 3600 * 10**9
         ("closed", Closed()),
         ("periodic", "periodic"),
         ("poisson", "poisson"),
-        ("idle-start", "idle-start"),
         ({"fixed": "10 /s"}, Fixed(rate_hz=10)),
         ({"poisson": "6 /min"}, Poisson(rate_hz=0.1)),
         ({"burst": "2 /s", "for": "10 s"}, Burst(2.0, 10 * S)),
@@ -62,7 +61,6 @@ def arrival(**keys: Any) -> ArrivalSpec:
         ({"interval": "10 min", "jitter": "1 min"}, Periodic(interval_ns=10 * MINUTES, jitter_ns=MINUTES)),
         ({"interval": "10 min", "jitter": "10 min"}, Periodic(interval_ns=10 * MINUTES, jitter_ns=10 * MINUTES)),
         ({"interval": "500 ms", "arrival": "poisson"}, Poisson(rate_hz=2)),
-        ({"interval": "10 min", "arrival": "idle-start"}, IdleStart(interval_ns=10 * MINUTES)),
         (
             {"interval": "1 h", "arrival": {"burst": "2 /s", "for": "10 s"}},
             Bursts(interval_ns=HOURS, rate_hz=2, duration_ns=10 * S),
@@ -95,12 +93,6 @@ def test_without_jitter_nothing_of_it_is_written() -> None:
     [
         ({"arrival": "periodic"}, "arrival", "periodic needs the time between messages"),
         ({"arrival": "poisson"}, "arrival", "poisson needs the time between messages"),
-        ({"arrival": "idle-start"}, "arrival", "idle-start needs the time between messages"),
-        (
-            {"kind": "pubsub", "arrival": "idle-start", "interval": "1 h"},
-            "arrival",
-            "pubsub has no client that sends and asks its link to rest",
-        ),
         ({"arrival": {"burst": "2 /s", "for": "10 s"}}, "arrival", "a burst needs the time between messages"),
         (
             {"interval": "1 h", "arrival": {"burst": "2 /s", "for": "2 h"}},
@@ -124,9 +116,8 @@ def test_without_jitter_nothing_of_it_is_written() -> None:
         ),
         ({"interval": "1 h", "jitter": "2 h"}, "jitter", "2 h is more than the interval of 1 h"),
         ({"jitter": "2 s"}, "jitter", "only messages at an interval have a jitter"),
-        ({"interval": "1 h", "jitter": "2 s", "arrival": "poisson"}, "jitter", "only messages at an interval have a jitter"),
         (
-            {"interval": "1 h", "jitter": "2 s", "arrival": "idle-start"},
+            {"interval": "1 h", "jitter": "2 s", "arrival": "poisson"},
             "jitter",
             "only messages at an interval have a jitter",
         ),
@@ -156,7 +147,11 @@ def test_an_interval_can_be_varied_and_set(tmp_path: Path) -> None:
     gaps = [scenario.workload.gap_ns for scenario in load_experiment(str(path)).scenarios]
     assert gaps == [10 * MINUTES, HOURS]
     [one] = load_experiment(str(path), ("workload.interval=15min", "workload.jitter=1min")).scenarios
-    assert one.workload.to_json()["arrival"] == {"process": "periodic", "interval_ns": 15 * MINUTES, "jitter_ns": MINUTES}
+    assert one.workload.to_json()["arrival"] == {
+        "process": "periodic",
+        "interval_ns": 15 * MINUTES,
+        "jitter_ns": MINUTES,
+    }
 
 
 def test_the_error_names_the_level_that_does_not_fit(tmp_path: Path) -> None:

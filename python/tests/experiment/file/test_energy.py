@@ -91,17 +91,17 @@ def test_a_radio_input_is_not_a_factor(tmp_path: Path) -> None:
         (
             RADIO,
             'interval = "10 min"',
-            "9:1: energy.interval: is the workload's (\"10 min\")\nhint: [workload] interval = \"10 min\"",
+            '9:1: energy.interval: is the workload\'s ("10 min")\nhint: [workload] interval = "10 min"',
         ),
-        (RADIO, 'radios.nb-iott = "nrf9160-nbiot"', "9:1: energy.radios.nb-iott: no such link\nhint: did you mean"),
-        (RADIO, 'radios.nb-iot = "nrf9160"', "9:1: energy.radios.nb-iot.radio: unknown radio 'nrf9160'"),
+        (RADIO, 'radios.nb-iott = "nrf9160-nbiot"', "9:8: energy.radios.nb-iott: no such link\nhint: did you mean"),
+        (RADIO, 'radios.nb-iot = "nrf9160"', "9:8: energy.radios.nb-iot.radio: unknown radio 'nrf9160'"),
         (
             RADIO,
             'radios.nb-iot = { radio = "nrf9160-nbiot", inputs = { drx = "1 s" } }',
-            "9:1: energy.radios.nb-iot.inputs: radio nrf9160-nbiot has no input 'drx'",
+            "9:44: energy.radios.nb-iot.inputs: radio nrf9160-nbiot has no input 'drx'",
         ),
-        (RADIO, "radios.nb-iot = 5", '9:1: energy.radios.nb-iot: is not a radio (5)\nhint: write "nrf9160-nbiot" or'),
-        (RADIO, "radios.nb-iot = {}", "9:1: energy.radios.nb-iot.radio: is missing"),
+        (RADIO, "radios.nb-iot = 5", '9:8: energy.radios.nb-iot: is not a radio (5)\nhint: write "nrf9160-nbiot" or'),
+        (RADIO, "radios.nb-iot = {}", "9:8: energy.radios.nb-iot.radio: is missing"),
         (
             RADIO,
             'battery = "1 Ah"\nvoltage = "3 V"',

@@ -137,7 +137,7 @@ ELSE = {"clock": "live", "link": "", "more": ""}
         ({"more": "clients = 5"}, r"an idle start is of one device \(clients = 5\)"),
         ({"more": "concurrency = 4"}, r"an idle start is of one message at a time \(concurrency = 4\)"),
         ({"link": 'backend = "netem"'}, "netem has no clock that could be put forward"),
-        ({"more": '[traffic.load]\nkind = "bulk"'}, "background traffic never rests"),
+        ({"more": '[traffic.load]\nkind = "bulk"\nfrom = "client"'}, "background traffic never rests"),
     ],
 )
 def test_what_cannot_rest_is_refused(what: dict[str, str], message: str, tmp_path: Path) -> None:

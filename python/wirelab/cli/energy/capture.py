@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _YEAR_DAYS = 365.25
 
 
-def print_capture(
+def print_capture(  # noqa: PLR0913 (one parameter for each option)
     capture: Path,
     client: str,
     record: EnergyRecord,

@@ -49,7 +49,8 @@ def instants_ns(arrival: Arrival, messages: int, draw: random.Random, client: in
 
 def _burst_size(arrival: Arrival) -> int:
     """Messages of a burst. Rounding adds none at its very end."""
-    return max(1, ceil(arrival["duration_ns"] * arrival["rate_hz"] / 1e9 - 1e-6))
+    messages: float = arrival["duration_ns"] * arrival["rate_hz"] / 1e9
+    return max(1, ceil(messages - 1e-6))
 
 
 async def last_gap(end_ns: int) -> None:

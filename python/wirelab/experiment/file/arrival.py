@@ -11,7 +11,10 @@ from wirelab.schema import Bursts, Closed, Fixed, IdleStart, Periodic, Poisson
 from wirelab.schema.workload import ArrivalSpec
 from wirelab.units import UnitError, duration_ns, format_duration, frequency_hz
 
-FORMS = '"closed", "periodic", "poisson", "idle-start", { burst = "2 /s", for = "10 s" }, { fixed = "10 /s" }, { poisson = "10 /s" }'
+FORMS = (
+    '"closed", "periodic", "poisson", "idle-start", { burst = "2 /s", for = "10 s" }, { fixed = "10 /s" }, '
+    '{ poisson = "10 /s" }'
+)
 INTERVAL = 'such as interval = "10 min"'
 
 
@@ -42,7 +45,7 @@ def read_rate(value: object) -> float:
     return rate
 
 
-def read_arrival(value: object) -> WrittenArrival:
+def read_arrival(value: object) -> WrittenArrival:  # noqa: PLR0911 (one for each form)
     """A word, or a table with a rate."""
     match value:
         case "closed":

@@ -142,9 +142,7 @@ def check_energy(source: Source, table: EnergyTable | None, links: Iterable[str]
         yield WirelabError("no battery of this voltage", source.where(("energy", "voltage")), 'battery = "2400 mAh"')
 
 
-def check_battery(
-    source: Source, table: EnergyTable | None, gaps_ns: Sequence[float | None]
-) -> Iterator[WirelabError]:
+def check_battery(source: Source, table: EnergyTable | None, gaps_ns: Sequence[float | None]) -> Iterator[WirelabError]:
     """A battery, and no time between the messages of any scenario. `gaps_ns` has each one's."""
     if table is None or table.battery is None or not gaps_ns or any(gap_ns is not None for gap_ns in gaps_ns):
         return

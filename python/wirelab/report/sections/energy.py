@@ -160,8 +160,7 @@ def _about(model: EnergyModel, campaign: Campaign) -> str:
         f"connection counts apart.{day} "
         "The interval in brackets is over trials, with the model's typical constants. The range has all constants at "
         "their minimum and all at their maximum. Scenarios on one link share these constants, so two may differ "
-        "although their ranges overlap. "
-        + OWN_SCALE
+        "although their ranges overlap. " + OWN_SCALE
     )
 
 

@@ -24,6 +24,9 @@ fn sleepy() -> LinkSpec {
     }
 }
 
+/// When a frame was handed over, to which port, and its bytes.
+type Frame = (u64, usize, Vec<u8>);
+
 /// A UDP datagram from one end to the other in a frame, without checksums.
 fn datagram(lead: usize, client: bool, port: u16, payload: &[u8]) -> Vec<u8> {
     let ends: [[u8; 4]; 2] = [[10, 0, 0, 1], [10, 0, 0, 2]];
@@ -43,14 +46,15 @@ struct Play {
     trial: Trial<Vec<u8>>,
     spare: Vec<Vec<u8>>,
     /// When each was put on which port, and its bytes.
-    sent: Vec<(u64, usize, Vec<u8>)>,
+    sent: Vec<Frame>,
     late: Duration,
     lead: usize,
 }
 
 impl Play {
     fn new(lead: usize, late: Duration) -> Self {
-        let header = serde_json::json!({"schema_version": 1, "link": sleepy(), "seed": 1, "ports": ["client", "server"]});
+        let header =
+            serde_json::json!({"schema_version": 1, "link": sleepy(), "seed": 1, "ports": ["client", "server"]});
         let log = LogWriter::new(Vec::new(), header.to_string().as_bytes()).ok();
         let link = Box::new(sleepy().build(1).unwrap());
         let carried = Carried { lead, ..PAIR };
@@ -85,7 +89,7 @@ impl Play {
     }
 
     /// Its report, its log, and what it sent.
-    fn end(self, now: u64) -> (SlotReport, Vec<u8>, Vec<(u64, usize, Vec<u8>)>) {
+    fn end(self, now: u64) -> (SlotReport, Vec<u8>, Vec<Frame>) {
         let (report, log, _) = self.trial.end(Instant::from_nanos(now));
         (report, log.unwrap().finish().unwrap(), self.sent)
     }
@@ -98,7 +102,7 @@ fn answered(bytes: &[u8], lead: usize, request: RestRequest) -> Option<RestAnswe
 }
 
 /// A message with its answer from this second on, and a request to rest a second later.
-fn exchange(lead: usize, second: u64) -> [(u64, usize, Vec<u8>); 3] {
+fn exchange(lead: usize, second: u64) -> [Frame; 3] {
     let at = second * SECOND;
     [
         (at, 0, datagram(lead, true, 5683, b"reading")),
@@ -184,8 +188,7 @@ fn a_second_request_at_once_is_refused() {
     let mut play = Play::new(0, Duration::ZERO);
     play.run(&[(SECOND, 0, asked.clone()), (SECOND, 0, asked)], 10 * SECOND);
     let (report, _, sent) = play.end(10 * SECOND);
-    let answers: Vec<_> =
-        sent.iter().filter_map(|(at, _, bytes)| Some((*at, answered(bytes, 0, REQUEST)?))).collect();
+    let answers: Vec<_> = sent.iter().filter_map(|(at, _, bytes)| Some((*at, answered(bytes, 0, REQUEST)?))).collect();
     assert_eq!(answers, [(SECOND, RestAnswer::Refused), (2 * SECOND, RestAnswer::Done)]);
     assert_eq!(report.rests, 1);
 }
