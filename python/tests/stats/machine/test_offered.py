@@ -182,8 +182,9 @@ def test_one_trial_is_judged_by_its_own_interval_and_two_by_each(tmp_path: Path)
     assert not offered(tmp_path / "two", FULL, trials=2)["keeps_up"]
 
 
-def test_a_closed_loop_offers_nothing(tmp_path: Path) -> None:
-    [found] = scenarios(tmp_path, FULL, workload={"arrival": {"process": "closed"}})
+@pytest.mark.parametrize("arrival", [{"process": "closed"}, {"process": "idle-start", "interval_ns": 600 * 10**9}])
+def test_a_closed_loop_and_an_idle_start_offer_nothing(arrival: dict[str, Any], tmp_path: Path) -> None:
+    [found] = scenarios(tmp_path, FULL, workload={"arrival": arrival})
     assert "offered" not in found
 
 

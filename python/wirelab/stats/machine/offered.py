@@ -16,7 +16,7 @@ from wirelab.metrics.resources import SPAN
 from wirelab.schema import Clock, LinkFacts, WorkloadSpec, is_netem
 from wirelab.schema.estimates import AnalysedScenario, End, EndpointWaits, EndUse, Grade, OfferedRecord
 from wirelab.schema.plan import Scenario
-from wirelab.schema.workload import Closed, PageLoads, Persistent, PubSub, RequestWorkload, Stream
+from wirelab.schema.workload import Closed, IdleStart, PageLoads, Persistent, PubSub, RequestWorkload, Stream
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.descriptive import mean_and_sd
 from wirelab.stats.estimate.model import LEVEL, Estimate
@@ -96,7 +96,9 @@ class Limit(NamedTuple):
 
 def _is_open(workload: WorkloadSpec) -> bool:
     """Whether messages come at their own times, and not when the ones before have ended."""
-    return isinstance(workload, Stream) or not (isinstance(workload, PageLoads) or isinstance(workload.arrival, Closed))
+    if isinstance(workload, PageLoads):
+        return False
+    return isinstance(workload, Stream) or not isinstance(workload.arrival, Closed | IdleStart)
 
 
 def _record(
