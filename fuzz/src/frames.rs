@@ -66,7 +66,8 @@ const PACKETS: [&str; 14] = [
 ];
 
 /// UDP to port 9: rest for 10 s once the link was silent for 1 us.
-const REQUEST: &str = "4500003400010000401100000a4d00010a4d00021388000900200000 574c524553540001 00000002540be400 00000000000003e8";
+const REQUEST: &str =
+    "4500003400010000401100000a4d00010a4d00021388000900200000 574c524553540001 00000002540be400 00000000000003e8";
 
 fn from_hex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.chars().filter_map(|digit| digit.to_digit(16)).collect();

@@ -54,10 +54,7 @@ mod tests {
 
     fn ipv4(port: u16, payload: &[u8]) -> Vec<u8> {
         let mut packet = Vec::new();
-        PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
-            .udp(5000, port)
-            .write(&mut packet, payload)
-            .unwrap();
+        PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(5000, port).write(&mut packet, payload).unwrap();
         packet
     }
 

@@ -54,7 +54,10 @@ def test_a_gap_meets_timers_of_an_open_connection_or_what_the_next_one_resumes()
     assert shorter(week, "h3", NewConnection(), resumption=True) == ["session tickets"]
     assert shorter(week, "mqtt", NewConnection(), clean_start=False) == ["session-expiry"]
     assert shorter(30, "h3", Persistent(connections=1)) == []
-    assert shorter(31, "h3", Persistent(connections=1), quic_keep_alive=20_000) == ["quic-keep-alive", "quic-idle-timeout"]
+    assert shorter(31, "h3", Persistent(connections=1), quic_keep_alive=20_000) == [
+        "quic-keep-alive",
+        "quic-idle-timeout",
+    ]
 
 
 def test_several_timers_of_one_name_are_the_shortest() -> None:

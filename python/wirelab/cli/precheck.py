@@ -133,7 +133,9 @@ def _not_covered(experiment: Experiment) -> Iterator[str]:
     from wirelab.experiment.duration.idle_start import not_covered, unknown_servers
 
     for gap_ns, silences in not_covered(experiment):
-        named = [f"{each.name} of {protocol} ({format_duration(each.length_ns)})" for protocol, each in silences[:NAMED]]
+        named = [
+            f"{each.name} of {protocol} ({format_duration(each.length_ns)})" for protocol, each in silences[:NAMED]
+        ]
         named += ["…"] * (len(silences) > NAMED)
         run_out = "they run" if len(silences) > 1 else "it runs"
         yield (
@@ -142,8 +144,8 @@ def _not_covered(experiment: Experiment) -> Iterator[str]:
         )
     for server in unknown_servers(experiment):
         yield (
-            f"{server}: its own time-outs are not known, so that a connection or a session that lasts over a gap is not "
-            "covered by an idle start"
+            f"{server}: its own time-outs are not known, so a connection or session that lasts over a gap is not covered "
+            "by an idle start"
         )
 
 

@@ -61,8 +61,8 @@ def link_of(log: Path) -> LinkSpec:
 
 
 def records_of(log: Path) -> tuple[bytes, list[bytes]]:
-    """The header of a log that the agent could read, and the records of its packets as bytes, in the order in which they
-    are dissected (`docs/reference/files.md`). A torn last one is left out.
+    """The header of a log that the agent could read, and the records of its packets as bytes, in the order in which
+    they are dissected (`docs/reference/files.md`). A torn last one is left out.
     """
     found = []
     with log.open("rb") as file:

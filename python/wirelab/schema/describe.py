@@ -100,8 +100,8 @@ class CongestionControl(Received):
 
 
 TimerKind = Literal["probes", "asks", "closes", "forgets"]
-"""What an end does after a silence: it sends something; it sends something and ends the connection without an answer; it
-ends the connection; it forgets what the next connection would resume.
+"""What an end does after a silence: it sends something; it sends something and, without an answer, ends the connection;
+it ends the connection; it forgets what the next connection would resume.
 """
 
 

@@ -69,11 +69,8 @@ pub fn over_quic() -> Timing {
         constants: constants.map(|(name, words)| (name.to_owned(), words.to_owned())).into(),
     };
     let changes = vec![change(RETRY, json!(true), RoundTripPart::Security, 2)];
-    let timers = vec![
-        timer("quic-idle-timeout", TimerKind::Closes),
-        timer("quic-keep-alive", TimerKind::Probes),
-        tickets(),
-    ];
+    let timers =
+        vec![timer("quic-idle-timeout", TimerKind::Closes), timer("quic-keep-alive", TimerKind::Probes), tickets()];
     Timing { round_trips: round_trips(0, 1), changes, congestion: Some(congestion), timers, ..Timing::default() }
 }
 

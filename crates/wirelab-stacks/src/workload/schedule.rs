@@ -81,7 +81,9 @@ impl Schedule {
         let place = f64::from(index);
         let elapsed_ns = match self.arrival {
             ArrivalSpec::Closed => return Some((index, Due::Now)),
-            ArrivalSpec::IdleStart { .. } => return self.rest_ns().map(|interval_ns| (index, Due::AfterRest { interval_ns })),
+            ArrivalSpec::IdleStart { .. } => {
+                return self.rest_ns().map(|interval_ns| (index, Due::AfterRest { interval_ns }));
+            }
             ArrivalSpec::Fixed { rate_hz } => self.elapsed_ns + place * 1e9 / rate_hz,
             ArrivalSpec::Poisson { rate_hz } => {
                 self.elapsed_ns += self.exponential() * 1e9 / rate_hz;
@@ -153,9 +155,7 @@ pub fn check(arrival: &ArrivalSpec) -> Result<(), String> {
         }
         ArrivalSpec::Periodic { interval_ns: 0, .. }
         | ArrivalSpec::Bursts { interval_ns: 0, .. }
-        | ArrivalSpec::IdleStart { interval_ns: 0 } => {
-            Err("`interval_ns` is 0, less than 1".to_owned())
-        }
+        | ArrivalSpec::IdleStart { interval_ns: 0 } => Err("`interval_ns` is 0, less than 1".to_owned()),
         ArrivalSpec::Periodic { interval_ns, jitter_ns } if jitter_ns > interval_ns => {
             Err(format!("`jitter_ns` is {jitter_ns}, more than the interval of {interval_ns}"))
         }

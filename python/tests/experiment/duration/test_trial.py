@@ -68,7 +68,10 @@ interval = "10 min"
         (("workload.clients=5",), 30),
         # 20 an hour.
         (("workload.interval=1h", "workload.arrival={ burst = '2 /s', for = '10 s' }"), 9),
-        (("workload.interval=1h", "workload.exchanges=21", "workload.arrival={ burst = '2 /s', for = '10 s' }"), 1 / 12),
+        (
+            ("workload.interval=1h", "workload.exchanges=21", "workload.arrival={ burst = '2 /s', for = '10 s' }"),
+            1 / 12,
+        ),
     ],
 )
 def test_a_months_messages_take_a_month(tmp_path: Path, sets: tuple[str, ...], days: float) -> None:

@@ -124,7 +124,11 @@ def test_without_jitter_nothing_of_it_is_written() -> None:
         ),
         ({"interval": "1 h", "jitter": "2 h"}, "jitter", "2 h is more than the interval of 1 h"),
         ({"jitter": "2 s"}, "jitter", "only messages at an interval have a jitter"),
-        ({"interval": "1 h", "jitter": "2 s", "arrival": "poisson"}, "jitter", "only messages at an interval have a jitter"),
+        (
+            {"interval": "1 h", "jitter": "2 s", "arrival": "poisson"},
+            "jitter",
+            "only messages at an interval have a jitter",
+        ),
         (
             {"interval": "1 h", "jitter": "2 s", "arrival": "idle-start"},
             "jitter",
@@ -156,7 +160,11 @@ def test_an_interval_can_be_varied_and_set(tmp_path: Path) -> None:
     gaps = [scenario.workload.gap_ns for scenario in load_experiment(str(path)).scenarios]
     assert gaps == [10 * MINUTES, HOURS]
     [one] = load_experiment(str(path), ("workload.interval=15min", "workload.jitter=1min")).scenarios
-    assert one.workload.to_json()["arrival"] == {"process": "periodic", "interval_ns": 15 * MINUTES, "jitter_ns": MINUTES}
+    assert one.workload.to_json()["arrival"] == {
+        "process": "periodic",
+        "interval_ns": 15 * MINUTES,
+        "jitter_ns": MINUTES,
+    }
 
 
 def test_the_error_names_the_level_that_does_not_fit(tmp_path: Path) -> None:

@@ -11,7 +11,10 @@ from wirelab.schema import Bursts, Closed, Fixed, IdleStart, Periodic, Poisson
 from wirelab.schema.workload import ArrivalSpec
 from wirelab.units import UnitError, duration_ns, format_duration, frequency_hz
 
-FORMS = '"closed", "periodic", "poisson", "idle-start", { burst = "2 /s", for = "10 s" }, { fixed = "10 /s" }, { poisson = "10 /s" }'
+FORMS = (
+    '"closed", "periodic", "poisson", "idle-start", { burst = "2 /s", for = "10 s" }, { fixed = "10 /s" }, '
+    '{ poisson = "10 /s" }'
+)
 INTERVAL = 'such as interval = "10 min"'
 
 
@@ -47,12 +50,8 @@ def read_arrival(value: object) -> WrittenArrival:
     match value:
         case "closed":
             return Closed()
-        case "periodic":
-            return "periodic"
-        case "poisson":
-            return "poisson"
-        case "idle-start":
-            return "idle-start"
+        case "periodic" | "poisson" | "idle-start" as word:
+            return word
         case {"fixed": rate, **rest} if not rest:
             return Fixed(rate_hz=read_rate(rate))
         case {"poisson": rate, **rest} if not rest:

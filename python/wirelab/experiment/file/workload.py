@@ -194,7 +194,14 @@ class WorkloadTable(Table):
         "(docs/guide/sleeping-devices.md). "
         '`{ fixed = "10 /s" }` and `{ poisson = "10 /s" }`: at this mean rate, without an interval. By default '
         '`closed`. `pubsub` cannot be closed: `{ fixed = "10 /s" }`.',
-        examples=["closed", "periodic", "idle-start", {"burst": "2 /s", "for": "10 s"}, {"fixed": "10 /s"}, {"poisson": "10 /s"}],
+        examples=[
+            "closed",
+            "periodic",
+            "idle-start",
+            {"burst": "2 /s", "for": "10 s"},
+            {"fixed": "10 /s"},
+            {"poisson": "10 /s"},
+        ],
     )
     interval: Annotated[int | None, *quantity(duration_ns, "10 min"), AfterValidator(positive)] = Field(
         default=None,

@@ -111,7 +111,7 @@ def _check_idle_start(
             "concurrency = 1",
         ),
         (is_netem(scenario.link), "netem has no clock that could be put forward", 'backend = "wirelab"'),
-        (bool(scenario.traffic), "background traffic never rests", "leave it out, or wait with arrival = \"periodic\""),
+        (bool(scenario.traffic), "background traffic never rests", 'leave it out, or wait with arrival = "periodic"'),
         (
             len(scenario.links) > 1,
             f"an idle start puts the clock of one link forward, and there are {len(scenario.links)}",

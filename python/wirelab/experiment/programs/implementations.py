@@ -19,7 +19,15 @@ from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.problems import problems
 from wirelab.experiment.programs.own_settings import ProgramSettings, SettingTable
 from wirelab.experiment.programs.texts import TextError, holds, render
-from wirelab.schema import IdleStart, PageLoads, ProtocolDescription, PubSubWorkload, RequestWorkload, Role, WorkloadSpec
+from wirelab.schema import (
+    IdleStart,
+    PageLoads,
+    ProtocolDescription,
+    PubSubWorkload,
+    RequestWorkload,
+    Role,
+    WorkloadSpec,
+)
 from wirelab.schema.endpoint import SettingValue
 from wirelab.toml import parse_toml, read_text
 

@@ -181,7 +181,10 @@ fn an_idle_start_has_no_instants_and_its_intervals_have_the_error_of_the_oscilla
     let idle = ArrivalSpec::IdleStart { interval_ns: 600 * SECOND };
     let mut schedule = Schedule::new(&idle, 2, 3, 0, 1_000);
     let after_rest = Due::AfterRest { interval_ns: 600 * SECOND };
-    assert_eq!([schedule.next(), schedule.next(), schedule.next()], [Some((0, after_rest)), Some((1, after_rest)), None]);
+    assert_eq!(
+        [schedule.next(), schedule.next(), schedule.next()],
+        [Some((0, after_rest)), Some((1, after_rest)), None]
+    );
     assert_eq!((schedule.end_ns(), schedule.rest_ns()), (None, Some(600 * SECOND)));
     assert_eq!(Schedule::new(&ArrivalSpec::Closed, 2, 3, 0, 1_000).rest_ns(), None);
     let device = Device { drift_ppb: 20_000, ..Device::default() };

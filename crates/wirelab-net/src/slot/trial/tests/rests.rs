@@ -50,7 +50,8 @@ struct Play {
 
 impl Play {
     fn new(lead: usize, late: Duration) -> Self {
-        let header = serde_json::json!({"schema_version": 1, "link": sleepy(), "seed": 1, "ports": ["client", "server"]});
+        let header =
+            serde_json::json!({"schema_version": 1, "link": sleepy(), "seed": 1, "ports": ["client", "server"]});
         let log = LogWriter::new(Vec::new(), header.to_string().as_bytes()).ok();
         let link = Box::new(sleepy().build(1).unwrap());
         let carried = Carried { lead, ..PAIR };
@@ -184,8 +185,7 @@ fn a_second_request_at_once_is_refused() {
     let mut play = Play::new(0, Duration::ZERO);
     play.run(&[(SECOND, 0, asked.clone()), (SECOND, 0, asked)], 10 * SECOND);
     let (report, _, sent) = play.end(10 * SECOND);
-    let answers: Vec<_> =
-        sent.iter().filter_map(|(at, _, bytes)| Some((*at, answered(bytes, 0, REQUEST)?))).collect();
+    let answers: Vec<_> = sent.iter().filter_map(|(at, _, bytes)| Some((*at, answered(bytes, 0, REQUEST)?))).collect();
     assert_eq!(answers, [(SECOND, RestAnswer::Refused), (2 * SECOND, RestAnswer::Done)]);
     assert_eq!(report.rests, 1);
 }
