@@ -144,8 +144,8 @@ def _not_covered(experiment: Experiment) -> Iterator[str]:
         )
     for server in unknown_servers(experiment):
         yield (
-            f"{server}: its own time-outs are not known, so a connection or session that lasts over a gap is not covered "
-            "by an idle start"
+            f"{server}: its own time-outs are not known, so a connection or a session that lasts over a gap is not "
+            "covered by an idle start"
         )
 
 
