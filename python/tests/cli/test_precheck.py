@@ -67,8 +67,8 @@ def test_what_an_idle_start_does_not_cover_is_named(verb: str) -> None:
     code, _, err = run(verb, "quickstart", *(word for each in sets for word in ("--set", each)))
     assert code == 0
     assert [line for line in err.splitlines() if "idle start" in line] == [
-        "not covered by an idle start: keep-alive of mqtts (1 min), quic-idle-timeout of h3 (30 s): they run out during "
-        'the gap of 10 min. Use --clock virtual with arrival = "periodic"'
+        "not covered by an idle start: keep-alive of mqtts (1 min), quic-idle-timeout of h3 (30 s): they run out "
+        'during the gap of 10 min. Use --clock virtual with arrival = "periodic"'
     ]
     sets[-2] = "workload.connection=new"
     assert "idle start" not in run(verb, "quickstart", *(word for each in sets for word in ("--set", each)))[2]
