@@ -61,6 +61,20 @@ def test_a_client_that_its_nat_forgets_for_good_is_reported_with_what_helps(verb
 
 
 @VERBS
+def test_what_an_idle_start_does_not_cover_is_named(verb: str) -> None:
+    idle = [f"workload.{each}" for each in ("kind=telemetry", "arrival=idle-start", "interval=10min")]
+    sets = ["protocol=mqtts,h3,coap", *idle, "workload.connection=persistent", "link=lossy"]
+    code, _, err = run(verb, "quickstart", *(word for each in sets for word in ("--set", each)))
+    assert code == 0
+    assert [line for line in err.splitlines() if "idle start" in line] == [
+        "not covered by an idle start: keep-alive of mqtts (1 min), quic-idle-timeout of h3 (30 s): they run out "
+        'during the gap of 10 min. Use --clock virtual with arrival = "periodic"'
+    ]
+    sets[-2] = "workload.connection=new"
+    assert "idle start" not in run(verb, "quickstart", *(word for each in sets for word in ("--set", each)))[2]
+
+
+@VERBS
 def test_unsupported_scenarios_have_no_trials_and_a_plan_without_any_is_refused(verb: str) -> None:
     both = ("--set", "client.implementation=builtin,curl", "--set", "protocol=http1", "--link", "ethernet-100m")
     code, out, err = run(verb, "page", *both)

@@ -45,17 +45,13 @@ def read_rate(value: object) -> float:
     return rate
 
 
-def read_arrival(value: object) -> WrittenArrival:  # noqa: PLR0911 (one for each form)
+def read_arrival(value: object) -> WrittenArrival:
     """A word, or a table with a rate."""
     match value:
         case "closed":
             return Closed()
-        case "periodic":
-            return "periodic"
-        case "poisson":
-            return "poisson"
-        case "idle-start":
-            return "idle-start"
+        case "periodic" | "poisson" | "idle-start" as word:
+            return word
         case {"fixed": rate, **rest} if not rest:
             return Fixed(rate_hz=read_rate(rate))
         case {"poisson": rate, **rest} if not rest:
