@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
-from wirelab.metrics.registry import DELAYS, UNTIMED
 from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit
 from wirelab.report.palette import Look
 from wirelab.schema.estimates import (
@@ -121,7 +121,7 @@ class Scenario:
         """Whether a metric of it is shown next to others: not if it does not match its levels, and nothing that takes
         time if more was offered than was served. Counts are the same at any rate.
         """
-        return self.plotted and (self.overload is None or metric_name(metric) in _UNTIMED)
+        return self.plotted and (self.overload is None or is_untimed(metric))
 
     @property
     def plotted(self) -> bool:
@@ -201,12 +201,23 @@ def metric_name(name: str) -> str:
     return name
 
 
-_DELAYS, _UNTIMED = frozenset(map(metric_name, DELAYS)), frozenset(map(metric_name, UNTIMED))
-
-
 def is_delay(metric: str) -> bool:
     """Whether a metric is a time that passes."""
-    return metric_name(metric) in _DELAYS
+    from wirelab.metrics.registry import DELAYS
+
+    return metric_name(metric) in _names(DELAYS)
+
+
+def is_untimed(metric: str) -> bool:
+    """Whether time has no part in a metric."""
+    from wirelab.metrics.registry import UNTIMED
+
+    return metric_name(metric) in _names(UNTIMED)
+
+
+@cache
+def _names(metrics: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(metric_name, metrics))
 
 
 def makes_row(path: str) -> bool:
