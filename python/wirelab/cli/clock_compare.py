@@ -113,4 +113,5 @@ def _points(fraction: float | None) -> str:
 
 
 def _ratio(number: float | None) -> str:
-    return NONE if number is None else f"{number:.3f}"
+    # Not -0.000, which rounding leaves.
+    return NONE if number is None else f"{round(number, 3) + 0.0:.3f}"

@@ -103,6 +103,20 @@ def test_a_live_campaign_that_was_disturbed_says_so(tmp_path: Path) -> None:
     )
 
 
+def test_trials_with_the_same_seed_are_pairs_and_others_are_not(tmp_path: Path) -> None:
+    live, virtual = write_pair(tmp_path, protocols=("http1",))
+    seeds = [json.loads((folder / "plan.json").read_text())["seed"] for folder in (live, virtual)]
+    other = compared(live, edit_plan(virtual, lambda plan: plan.update(seed=seeds[0] + 1)))
+    assert [cell.paired for cell in other.cells] == [False, False]
+    edit_plan(virtual, lambda plan: plan.update(seed=seeds[0]))
+    edit_exchanges(
+        virtual, pl.when(pl.col("replicate") == 3).then(pl.lit("unsupported")).otherwise("outcome").alias("outcome")
+    )
+    same = compared(live, virtual)
+    assert [cell.paired for cell in same.cells] == [True, True]
+    assert [(cell.live.exchanges, cell.virtual.exchanges) for cell in same.cells] == [(900, 900)] * 2
+
+
 def test_without_a_lossless_scenario_there_is_no_offset(tmp_path: Path) -> None:
     found = compared(*write_pair(tmp_path, links=("random",), protocols=("http1",)))
     assert [(cell.offset_s, cell.reference) for cell in found.cells] == [(None, None)]

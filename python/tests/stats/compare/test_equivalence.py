@@ -45,6 +45,36 @@ def test_two_samples_of_one_distribution_agree_in_every_measure() -> None:
         )
 
 
+def paired(live: Delays, virtual: Delays) -> dict[str, Measure]:
+    found = measures(live, virtual, None, np.random.default_rng(1), paired=True)
+    return {each.name: each for each in found}
+
+
+def test_pairs_that_lose_the_same_packets_agree_where_independent_samples_are_too_few() -> None:
+    """Half of the exchanges wait for a repeat, so that a median may be of either half."""
+    virtual = delays(1, trials=12, loss=0.5, repeat=1.0)
+    noise = np.random.default_rng(2)
+    live = [trial + NOISE_S * noise.random(len(trial)) for trial in virtual]
+    apart = {each.name: each for each in measures(live, virtual, None, np.random.default_rng(1))}
+    together = paired(live, virtual)
+    for name in ("median", "late-share"):
+        assert (apart[name].verdict, together[name].verdict) == (Verdict.INCONCLUSIVE, Verdict.AGREES)
+        assert together[name].point == apart[name].point
+
+
+def test_pairs_of_which_one_side_is_late_differ() -> None:
+    virtual = delays(1, trials=12)
+    live = [np.where(np.arange(len(trial)) < 10, 1.5, trial) for trial in virtual]
+    late = paired(live, virtual)["late-share"]
+    assert late.verdict is Verdict.DIFFERS
+    assert late.low is not None
+    assert late.high is not None
+    assert late.low < 0.1 < late.high + 0.02
+    # Seen from the other side it is the same difference.
+    mirrored = paired(virtual, live)["late-share"]
+    assert (mirrored.low, mirrored.high) == pytest.approx((-late.high, -late.low))
+
+
 def test_the_offset_is_what_computing_adds_in_real_time() -> None:
     taken = offset(delays(1, live=True, loss=0.0), delays(2, loss=0.0), np.random.default_rng(1))
     assert taken.seconds == pytest.approx(COMPUTING_S + NOISE_S * np.log(2), rel=0.02)

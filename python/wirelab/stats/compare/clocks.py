@@ -8,7 +8,7 @@ virtual delays. The limits are those of `equivalence`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ from wirelab.stats.compare.equivalence import MANY, Delays, Measure, Verdict, me
 from wirelab.stats.compare.link_error import Reason, link_rows, scenario_reasons
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.model import finite
+from wirelab.stats.estimate.proportion import LEAST_TRIALS
 from wirelab.stats.estimate.sample import Floats
 from wirelab.stats.link.grade import GRADES, configured
 from wirelab.stats.link.report import links
@@ -56,6 +57,8 @@ class Cell:
     reference: str | None
     """The name of the cell of which the offset was taken."""
     measures: tuple[Measure, ...]
+    paired: bool
+    """Whether trials with the same seed were compared as pairs. Trials that only one side has are left out then."""
     quality: Grade
     """Of the live side and of its reference: their links, and what their endpoints waited for a CPU."""
     why: str
@@ -94,9 +97,12 @@ def agreement(live: Dataset, virtual: Dataset) -> Agreement:
     _require_clocks(live, virtual)
     metric = _metric(live, virtual)
     theirs = _matching(live, virtual)
-    delays = {
+    every = {
         each.key: (_delays(live, each, metric), _delays(virtual, theirs[each.key], metric)) for each in live.scenarios
     }
+    same_seed = live.plan.seed == virtual.plan.seed
+    pairs = {key: _pairs(*sides) if same_seed else None for key, sides in every.items()}
+    delays = {key: pairs[key] or (list(sides[0].values()), list(sides[1].values())) for key, sides in every.items()}
     references = {each.key: _reference(live, each) for each in live.scenarios}
     offsets = {
         key: offset(*delays[key], live.rng(key, metric, "offset"))
@@ -108,12 +114,13 @@ def agreement(live: Dataset, virtual: Dataset) -> Agreement:
         reference, sides = references[each.key], delays[each.key]
         taken = offsets.get(reference.key) if reference is not None else None
         own = reference is not None and reference.key == each.key
-        found = measures(*sides, taken, live.rng(each.key, metric, "agreement"), reference=own)
+        paired = pairs[each.key] is not None
+        found = measures(*sides, taken, live.rng(each.key, metric, "agreement"), reference=own, paired=paired)
         shift_s = None if taken is None else finite(taken.median.point)
         name = None if reference is None else reference.name
         ours, virtually = _side(sides[0]), _side(sides[1])
         known = reasons[each.key] + ([] if reference is None or own else reasons[reference.key])
-        cells.append(Cell(each.name, ours, virtually, shift_s, name, found, *_worst(known)))
+        cells.append(Cell(each.name, ours, virtually, shift_s, name, found, paired, *_worst(known)))
     return Agreement(metric, tuple(cells), tuple(_notes(live, virtual, cells)))
 
 
@@ -162,9 +169,17 @@ def _matching(live: Dataset, virtual: Dataset) -> dict[str, Scenario]:
     return {scenario.key: theirs[identity] for identity, scenario in ours.items()}
 
 
-def _delays(dataset: Dataset, scenario: Scenario, metric: str) -> Delays:
-    """Seconds of each trial's exchanges, infinite of those that did not complete. What is not supported, and what
-    nothing answers, is no exchange here.
+def _pairs(live: Mapping[int, Floats], virtual: Mapping[int, Floats]) -> tuple[Delays, Delays] | None:
+    """The trials that both sides have, by replicate; None if they are too few, or not of as many exchanges."""
+    common = [each for each in live if each in virtual]
+    if len(common) < LEAST_TRIALS or any(len(live[each]) != len(virtual[each]) for each in common):
+        return None
+    return [live[each] for each in common], [virtual[each] for each in common]
+
+
+def _delays(dataset: Dataset, scenario: Scenario, metric: str) -> dict[int, Floats]:
+    """Seconds of the exchanges of each trial by its replicate, infinite of those that did not complete. What is not
+    supported, and what nothing answers, is no exchange here.
     """
     import polars as pl
 
@@ -175,7 +190,8 @@ def _delays(dataset: Dataset, scenario: Scenario, metric: str) -> Delays:
     found = sampled(rows, definition, scenario.workload.kind) if len(rows) else None
     values = np.full(len(rows), np.inf) if found is None else np.where(found.use, found.values / 1e9, np.inf)
     starts = np.flatnonzero(rows["trial"] != rows["trial"].shift(1).fill_null(""))
-    return [part for part in np.split(values, starts[1:]) if len(part)]
+    parts = zip(rows["replicate"].gather(starts).to_list(), np.split(values, starts[1:]), strict=False)
+    return dict(parts)
 
 
 def _reference(dataset: Dataset, scenario: Scenario) -> Scenario | None:

@@ -2,13 +2,14 @@
 
 The limits are set beforehand, and no test of significance is made: two small samples differ in nothing, and two large
 ones in everything (Schuirmann 1987, Wellek 2010). Delays come trial by trial, in seconds; what did not complete is
-infinite, so that it is late, and the largest in every quantile. Trials of the two sides count as independent. That is
-cautious where the same losses hit both.
+infinite, so that it is late, and the largest in every quantile. Trials with the same seed lose the same packets as long
+as both sides send the same ones: they are compared as pairs. Others count as independent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,7 +18,7 @@ import numpy as np
 from wirelab.stats.estimate import bootstrap
 from wirelab.stats.estimate.bootstrap import Draws, expanded_tail
 from wirelab.stats.estimate.horizon import LATE_S
-from wirelab.stats.estimate.model import LEVEL, finite
+from wirelab.stats.estimate.model import LEVEL, Estimate, finite
 from wirelab.stats.estimate.proportion import LEAST_TRIALS, share
 from wirelab.stats.estimate.sample import Floats
 
@@ -100,22 +101,40 @@ def offset(live: Delays, virtual: Delays, rng: np.random.Generator) -> Offset:
         return Offset(_median(live, rng).minus(_median(virtual, rng)), live)
 
 
-def measures(
-    live: Delays, virtual: Delays, taken: Offset | None, rng: np.random.Generator, *, reference: bool = False
+def measures(  # noqa: PLR0913 (two samples, and what is known of them)
+    live: Delays,
+    virtual: Delays,
+    taken: Offset | None,
+    rng: np.random.Generator,
+    *,
+    reference: bool = False,
+    paired: bool = False,
 ) -> tuple[Measure, ...]:
     """The measures of agreement of two samples, after the offset `taken` was added to the second; None is none.
 
-    A `reference` is the sample of which the offset was taken: its medians agree by construction and are left out. With
-    fewer than `MANY` exchanges on a side there are only medians. Without any on a side there is nothing.
+    With `paired`, the trials of both are in one order, and so are their exchanges. A `reference` is the sample of which
+    the offset was taken: its medians agree by construction and are left out. With fewer than `MANY` exchanges on a side
+    there are only medians. Without any on a side there is nothing.
     """
     fewest = min(sum(len(trial) for trial in side) for side in (live, virtual))
     if fewest == 0:
         return ()
-    found = [] if reference else [_medians(live, virtual, taken, rng, few=fewest < MANY)]
+    found = [] if reference else [_medians(live, virtual, taken, _generators(rng, paired=paired), few=fewest < MANY)]
     if fewest >= MANY:
         moved = [trial + (0.0 if taken is None else taken.seconds) for trial in virtual]
-        found += [_late(live, moved), _p95(live, moved, rng), _distance(live, moved, taken, rng)]
+        found.append((_late_pairs if paired else _late)(live, moved))
+        found.append(_p95(live, moved, _generators(rng, paired=paired)))
+        found.append(_distance(live, moved, taken, _generators(rng, paired=paired)))
     return tuple(found)
+
+
+Generators = tuple[np.random.Generator, np.random.Generator]
+"""One for each side."""
+
+
+def _generators(rng: np.random.Generator, *, paired: bool) -> Generators:
+    """Of pairs, both sides draw the same trials in each resample."""
+    return (rng, deepcopy(rng)) if paired else (rng, rng)
 
 
 def distance(live: Delays, virtual: Delays, tolerance_s: float) -> float:
@@ -134,10 +153,10 @@ def _median(trials: Delays, rng: np.random.Generator) -> Draws:
     return bootstrap.medians(trials, bootstrap.RESAMPLES, rng)
 
 
-def _medians(live: Delays, virtual: Delays, taken: Offset | None, rng: np.random.Generator, *, few: bool) -> Measure:
-    ours = _median(live, rng)
+def _medians(live: Delays, virtual: Delays, taken: Offset | None, rngs: Generators, *, few: bool) -> Measure:
+    ours = _median(live, rngs[0])
     with np.errstate(invalid="ignore"):
-        difference = ours.minus(_median(virtual, rng))
+        difference = ours.minus(_median(virtual, rngs[1]))
         difference = difference if taken is None else difference.minus(taken.median)
     most = MEDIAN_SHARE_OF_FEW * ours.point if few else max(MEDIAN_SHARE * ours.point, MEDIAN_FLOOR_S)
     if not np.isfinite(most):
@@ -149,10 +168,14 @@ def _late(live: Delays, virtual: Delays) -> Measure:
     """The difference of two independent shares by the limits of each (Newcombe 1998, method 10), which are those of
     Korn and Graubard: an interval of 0 of 3,000 has a width.
     """
-    first, second = (
+    ours, theirs = (
         share([int((trial > LATE_S).sum()) for trial in side], [len(trial) for trial in side], LEVEL)
         for side in (live, virtual)
     )
+    return _late_measure(ours, theirs)
+
+
+def _late_measure(first: Estimate, second: Estimate) -> Measure:
     points = [each.point or 0.0 for each in (first, second)]
     lows, highs = ([getattr(each, end) or 0.0 for each in (first, second)] for end in ("low", "high"))
     difference = points[0] - points[1]
@@ -161,8 +184,22 @@ def _late(live: Delays, virtual: Delays) -> Measure:
     return _measure("late-share", difference, (low, high), (-LATE_POINTS, LATE_POINTS))
 
 
-def _p95(live: Delays, virtual: Delays, rng: np.random.Generator) -> Measure:
-    ours, theirs = (bootstrap.quantiles(side, 0.95, bootstrap.RESAMPLES, rng) for side in (live, virtual))
+def _late_pairs(live: Delays, virtual: Delays) -> Measure:
+    """The same of pairs of exchanges: the share that is late in real time alone, minus the share that is late under the
+    virtual clock alone. Pairs that are late on both sides, or on none, say nothing of a difference.
+    """
+    late = [(one > LATE_S, other > LATE_S) for one, other in zip(live, virtual, strict=True)]
+    sizes = [len(trial) for trial in live]
+    ours = share([int((one & ~other).sum()) for one, other in late], sizes, LEVEL)
+    theirs = share([int((other & ~one).sum()) for one, other in late], sizes, LEVEL)
+    return _late_measure(ours, theirs)
+
+
+def _p95(live: Delays, virtual: Delays, rngs: Generators) -> Measure:
+    ours, theirs = (
+        bootstrap.quantiles(side, 0.95, bootstrap.RESAMPLES, rng)
+        for side, rng in zip((live, virtual), rngs, strict=True)
+    )
     limits = 1 / P95_FACTOR, P95_FACTOR
     with np.errstate(invalid="ignore"):
         if np.isfinite(ours.point):
@@ -174,7 +211,7 @@ def _p95(live: Delays, virtual: Delays, rng: np.random.Generator) -> Measure:
     return Measure("p95", None, low, high, *limits, inverse.verdict)
 
 
-def _distance(live: Delays, virtual: Delays, taken: Offset | None, rng: np.random.Generator) -> Measure:
+def _distance(live: Delays, virtual: Delays, taken: Offset | None, rngs: Generators) -> Measure:
     """With bounds by resampled trials, whose tails are expanded for their number.
 
     A distance is never below 0, so that chance makes it larger, and resampling does so again. Each bound is the more
@@ -190,7 +227,8 @@ def _distance(live: Delays, virtual: Delays, taken: Offset | None, rng: np.rando
     trials = min(len(live), len(virtual))
     if trials < LEAST_TRIALS:
         return _measure("distance", point, (None, None), (0.0, DISTANCE), scatter)
-    values = sides.distances(*(_weights(len(side), rng) for side in (live, virtual)))
+    weights = (_weights(len(side), rng) for side, rng in zip((live, virtual), rngs, strict=True))
+    values = sides.distances(*weights)
     tail = expanded_tail(2 * LEVEL - 1, trials - 1)[0]
     upper = max(float(np.quantile(values, 1 - tail, method="higher")), point)
     return _measure("distance", point, (max(2 * point - upper, 0.0), upper), (0.0, DISTANCE), scatter)
