@@ -111,9 +111,10 @@ def test_a_closed_pipe_prints_no_traceback() -> None:
 
 
 def test_the_example_commands_of_help_can_be_planned() -> None:
-    lines = run("--help")[1].rstrip().splitlines()[-2:]
-    commands = [line.partition("wirelab run ")[2].split() for line in lines]
+    text = run("--help")[1].replace("\\\n", "")
+    commands = [line.partition("wirelab run ")[2].split() for line in text.splitlines() if "wirelab run " in line]
     assert [command[0] for command in commands] == ["quickstart", "quickstart"]
     for command in commands:
         assert run("plan", *command)[0] == 0
     assert "nb-iot" in run("plan", *commands[1])[1]
+    assert "workload.arrival=idle-start" in commands[1], "back to back, only the first message would wake the radio"
