@@ -92,8 +92,7 @@ async fn drive_over<C: Client>(
             let schedule = Schedule::new(&workload.arrival, workload.exchanges, seed, client, origin_ns);
             *driver.schedule.lock().await = Some(schedule.on(&driver.device, seed, client));
         }
-        try_join_all(all_places().map(Driver::fill_place)).await?;
-        try_join_all(drivers.iter().map(Driver::last_gap)).await.map(drop)
+        try_join_all(drivers.iter().map(|driver| driver.perform(places))).await.map(drop)
     };
     let ended = tokio::select! {
         ended = work => ended,
@@ -145,6 +144,12 @@ impl<T> Default for Slot<T> {
 }
 
 impl<C: Client> Driver<'_, C> {
+    /// Carries out everything, in so many places.
+    async fn perform(&self, places: u32) -> Result<(), StackError> {
+        try_join_all((0..places).map(|_| self.fill_place())).await?;
+        self.last_gap().await
+    }
+
     /// Carries out one exchange after another until none is left.
     async fn fill_place(&self) -> Result<(), StackError> {
         let begin_ns = self.schedule.lock().await.as_ref().map_or(0, Schedule::origin_ns);
@@ -195,12 +200,18 @@ impl<C: Client> Driver<'_, C> {
         if began_ns > 0 && gap_ns > 0 { (self.rest)(gap_ns).await } else { Ok(()) }
     }
 
-    /// Waits until the gap after the last exchange is over. The link rests through it if a connection is still to be closed then.
+    /// Waits until the gap after the last exchange is over, and closes what is open, whatever other clients still do. The link rests through the
+    /// gap if a connection is still to be closed then.
     async fn last_gap(&self) -> Result<(), StackError> {
         let schedule = self.schedule.lock().await;
         let (end_ns, rest_ns) = schedule.as_ref().map(|each| (each.end_ns(), each.rest_ns())).unwrap_or_default();
         if let Some(end_ns) = end_ns {
             self.clock.sleep_until(end_ns).await;
+            for slot in &self.slots {
+                if let Some(kept) = slot.kept.lock().await.take() {
+                    self.client.close(kept.connection).await;
+                }
+            }
         }
         match rest_ns {
             Some(interval_ns) if !self.slots.is_empty() => self.rest(interval_ns).await,
