@@ -105,7 +105,7 @@ fn drive(link: Resting, mut flows: Option<Flows>, log: &Log, end: Instant) -> (P
     (run.passages, impossible)
 }
 
-/// A link at work, and what became of packets so far.
+/// A link at work, and the outcomes of the packets so far.
 struct Run {
     link: Resting,
     passages: Passages,

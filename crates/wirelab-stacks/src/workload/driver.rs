@@ -207,11 +207,7 @@ impl<C: Client> Driver<'_, C> {
         let (end_ns, rest_ns) = schedule.as_ref().map(|each| (each.end_ns(), each.rest_ns())).unwrap_or_default();
         if let Some(end_ns) = end_ns {
             self.clock.sleep_until(end_ns).await;
-            for slot in &self.slots {
-                if let Some(kept) = slot.kept.lock().await.take() {
-                    self.client.close(kept.connection).await;
-                }
-            }
+            self.close_all().await;
         }
         match rest_ns {
             Some(interval_ns) if !self.slots.is_empty() => self.rest(interval_ns).await,
@@ -317,12 +313,16 @@ impl<C: Client> Driver<'_, C> {
         (slot, Turn(&slot.users))
     }
 
-    async fn finish(self) {
-        for slot in self.slots {
-            if let Some(kept) = slot.kept.into_inner() {
+    async fn close_all(&self) {
+        for slot in &self.slots {
+            if let Some(kept) = slot.kept.lock().await.take() {
                 self.client.close(kept.connection).await;
             }
         }
+    }
+
+    async fn finish(self) {
+        self.close_all().await;
         self.client.end().await;
     }
 }
