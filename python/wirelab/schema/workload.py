@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from math import ceil
 from typing import Annotated, Any, Literal, Self
 
@@ -29,9 +30,9 @@ class _OpenLoop(Border):
     """Messages at instants of their own. The last one has a gap behind it, as the others have."""
 
     @property
+    @abstractmethod
     def gap_ns(self) -> float:
         """The mean time from one message of a client to the next."""
-        raise NotImplementedError
 
     def span_ns(self, messages: int) -> float:
         """From the first of so many messages to the end of the last one's gap, on average."""
@@ -255,9 +256,9 @@ class PubSubWorkload(Border):
         return self.messages * self.subscribers
 
     @property
+    @abstractmethod
     def published(self) -> OpenLoop:
         """When messages are published."""
-        raise NotImplementedError
 
     @property
     def gap_ns(self) -> float:
