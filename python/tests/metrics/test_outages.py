@@ -74,7 +74,7 @@ def test_a_restart_is_read_from_the_result(tmp_path: Path, monkeypatch: pytest.M
     restarted(tmp_path / "trials" / trial, (90, 150))
     [row] = measured(records, monkeypatch)
     assert (row["what"], row["recovery_ns"], row["lost"]) == ("server", 113 * MS, 1)
-    assert (row["attempts"], row["interval_energy_typical"]) == (None, None)
+    assert (row["attempts"], row["part_energy_typical"]) == (None, None)
 
 
 def test_a_campaign_without_an_outage_has_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

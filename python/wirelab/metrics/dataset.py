@@ -16,6 +16,7 @@ import polars as pl
 from wirelab.errors import WirelabError
 from wirelab.metrics import delivery, resources
 from wirelab.metrics.disturbed import disturbed
+from wirelab.metrics.energy_names import PART, columns
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
 from wirelab.metrics.ledger import measure_ledger
@@ -154,7 +155,9 @@ def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     )
     streams = [s.key for s in plan.scenarios if isinstance(s.workload, Stream)]
     totals = _with_totals(replayed, exchanges, flows, streams)
-    away = outages(campaign, plan, totals, exchanges)
+    keys, parts = ["trial", "client", "index"], columns(PART)
+    with_parts = exchanges.join(spent.exchanges.select(*keys, *parts), on=keys, how="left", maintain_order="left")
+    away = outages(campaign, plan, totals, with_parts)
     recovered = totals.drop(TRIAL_COLUMNS).join(by_trial(away), on="trial", how="left", maintain_order="left")
     return Dataset(exchanges, _with_energy(recovered, spent), away)
 

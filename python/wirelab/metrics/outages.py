@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from wirelab.metrics.energy_names import BOUNDS, INTERVAL, column, metric_column
+from wirelab.metrics.energy_names import BOUNDS, PART, column
 from wirelab.metrics.flows import Types
 from wirelab.metrics.packets import first_arrival_ns
 from wirelab.metrics.recovery import LATE, LOST, RECOVERY, Event, Recovery, recoveries
@@ -22,7 +22,7 @@ COLUMNS: Types = {
     "trial": pl.String, "scenario": pl.String, "client": pl.Int64, "what": pl.String,
     "outage_start_ns": pl.Int64, "outage_end_ns": pl.Int64, "recovery_ns": pl.Int64,
     "affected": pl.Int64, "lost": pl.Int64, "late": pl.Int64, "attempts": pl.Int64,
-    **dict.fromkeys((column(INTERVAL, bound) for bound in BOUNDS), pl.Float64),
+    **dict.fromkeys((column(PART, bound) for bound in BOUNDS), pl.Float64),
 }  # fmt: skip
 TRIAL_COLUMNS = (RECOVERY, LOST, LATE)
 
@@ -68,9 +68,9 @@ def by_trial(table: pl.DataFrame) -> pl.DataFrame:
 def _row(found: Recovery) -> dict[str, Any]:
     energies = {}
     for bound in BOUNDS:
-        joules = [row.get(metric_column(INTERVAL, bound)) for row in found.affected]
+        joules = [row.get(column(PART, bound)) for row in found.affected]
         known = [each for each in joules if each is not None]
-        energies[column(INTERVAL, bound)] = sum(known) if known and len(known) == len(joules) else None
+        energies[column(PART, bound)] = sum(known) if known and len(known) == len(joules) else None
     attempts = [row.get("attempts") for row in found.affected]
     return {
         "client": found.client, "what": found.event.kind,

@@ -131,10 +131,11 @@ COLUMNS = {
     "lost": "Of these, messages that were not completed.",
     "late": "Messages that completed more than the time-out after they were due, until the next outage began.",
     "outages.parquet:attempts": "How often the affected messages were tried. Null if the client does not count it.",
-    "interval_energy_typical": "Energy of the affected messages with the time behind them, with all constants typical. "
+    "part_energy_typical": "Energy of the affected messages with the time behind them and the connections that they "
+    "opened, with all constants typical. "
     "Null if it is not known.",
-    "interval_energy_low": "The same with all constants at their least.",
-    "interval_energy_high": "The same with all constants at their most.",
+    "part_energy_low": "The same with all constants at their least.",
+    "part_energy_high": "The same with all constants at their most.",
     "state": "State of the radio, `processor`, or `device asleep`.",
     "energy.parquet:exchanges": "Completed exchanges that the sums are over, each taken by itself.",
     "days": "Messages that a day's energy is known of, whatever their outcome.",

@@ -230,7 +230,7 @@ class EndpointResult(Received):
     proportional_memory_bytes: Unsigned | None = None
     memory_samples: Unsigned = 0
     instructions: Unsigned | None = None
-    restarts: tuple[Restarted, ...] = ()
+    restarts: tuple[Restarted, ...] = Field(default=(), exclude_if=is_default)
     stderr_tail: str
 
 

@@ -44,6 +44,8 @@ class RecoveryRecord(TypedDict):
     attempts: float | None
     """How often an affected message was tried, on average; null if the client does not count it."""
     energy_j: Bounds | None
-    """Energy of the affected messages with the time behind them, in J for each outage; null without a radio."""
+    """Energy of the affected messages with the time behind them and the connections that they opened, in J for each
+    outage; null without a radio.
+    """
     forgets: bool
     """Whether the server lost its sessions: it is built in, was restarted, and keeps them in memory."""

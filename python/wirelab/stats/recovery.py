@@ -6,7 +6,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from wirelab.experiment.library import BUILTIN
-from wirelab.metrics.energy_names import BOUNDS, INTERVAL, column
+from wirelab.metrics.energy_names import BOUNDS, PART, column
 from wirelab.metrics.outages import COLUMNS, OUTAGES
 from wirelab.metrics.tables import read_table
 from wirelab.schema.bounds import Bounds
@@ -53,8 +53,8 @@ def _times(recovery_ns: pl.Series) -> RecoveryTimes | None:
 
 
 def _energy(table: pl.DataFrame) -> Bounds | None:
-    columns = [column(INTERVAL, bound) for bound in BOUNDS]
+    columns = [column(PART, bound) for bound in BOUNDS]
     if any(table[name].null_count() for name in columns):
         return None
-    sums = {bound: float(table[column(INTERVAL, bound)].sum()) / len(table) for bound in BOUNDS}
+    sums = {bound: float(table[column(PART, bound)].sum()) / len(table) for bound in BOUNDS}
     return {"low": sums["low"], "typical": sums["typical"], "high": sums["high"]}

@@ -49,7 +49,8 @@ def section(campaign: Campaign) -> Section | None:
         "Recovery counts from the end of an outage, or from when a restarted server was ready, to the end of the first "
         "exchange that completed after it. Affected are messages that were under way when the outage began, or due "
         "until the recovery; lost are those of them that were not completed. Late are messages that completed more "
-        "than the time-out after they were due. The energy is that of the affected messages with the time behind them."
+        "than the time-out after they were due. The energy is that of the affected messages with the time behind them, "
+        "and of the connections that they opened."
     )
     forgets = [Prose(FORGETS)] if any(record["forgets"] for record in found) else []
     return Section("recovery", "Outages and recovery", [Prose(note), *forgets, *by_choices(campaign, build)])
