@@ -5,7 +5,6 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from wirelab.experiment.library import BUILTIN
 from wirelab.metrics.energy_names import BOUNDS, PART, column
 from wirelab.metrics.outages import COLUMNS, OUTAGES
 from wirelab.metrics.tables import read_table
@@ -16,6 +15,8 @@ from wirelab.stats.dataset import Dataset
 
 if TYPE_CHECKING:
     import polars as pl
+
+_BUILTIN = "builtin"
 
 
 def recoveries(dataset: Dataset) -> dict[str, RecoveryRecord]:
@@ -41,7 +42,7 @@ def _record(scenario: Scenario, table: pl.DataFrame) -> RecoveryRecord:
         "late": int(table["late"].sum()),
         "attempts": attempts,
         "energy_j": _energy(table),
-        "forgets": scenario.restart is not None and scenario.implementation.server == BUILTIN,
+        "forgets": scenario.restart is not None and scenario.implementation.server == _BUILTIN,
     }
 
 
