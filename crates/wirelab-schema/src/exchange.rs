@@ -81,7 +81,7 @@ pub enum Extension {
 /// Columns of a row of `request-response` or `telemetry`, behind those of every workload.
 ///
 /// What a third-party program reports in its own definition is here, because only a program that runs once for each exchange reports it, and such a
-/// program performs these two workloads alone. Places are here too: only these workloads have a `concurrency`.
+/// program performs these two workloads alone. Places and attempts are here too: only these workloads have a `concurrency` and `retry`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RequestExtension {
@@ -93,6 +93,10 @@ pub struct RequestExtension {
     /// When its client had one of the workload's `concurrency` places free for it. After `intended_start_ns` all places were taken; before it, the
     /// place waited for the exchange. Null in a closed loop, where places decide when an exchange starts, and where the client does not say.
     pub place_ns: Option<u64>,
+    /// How often its client tried to send the message; 0 if it was given up before. Null without the workload's `retry`. With it, `start_ns` and the
+    /// phases are of the last attempt, `end_ns` is also the instant at which the message was dropped or given up, and both are that instant without an
+    /// attempt.
+    pub attempts: Option<u32>,
 }
 
 /// Columns of a row of `pubsub` or `stream`, behind those of every workload.

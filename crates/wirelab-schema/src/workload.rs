@@ -81,6 +81,9 @@ pub struct RequestResponse {
     /// What a client is on; absent, an ideal machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
+    /// What a client does with a message that failed, in an open loop with a `concurrency` of 1; absent, it is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
 }
 
 /// Sizes of the responses' bodies.
@@ -142,6 +145,9 @@ pub struct Telemetry {
     /// What a client is on; absent, an ideal machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
+    /// What a client does with a message that failed, in an open loop with a `concurrency` of 1; absent, it is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
 }
 
 /// Parameters of `pubsub`.
@@ -197,6 +203,31 @@ pub struct Device {
     pub message_ns: u64,
     /// How long a client computes for each connection, before it opens it.
     pub handshake_ns: u64,
+}
+
+/// How a client keeps messages and sends them again.
+///
+/// Messages that are due wait in order in a backlog, and the client sends one at a time. An attempt that failed or timed out leaves its message at
+/// the front, and nothing is sent until the back-off is over: `first_ns` after one failure, `factor_percent` of the one before after each more in a
+/// row, at most `longest_ns`. A completed message ends the row. A failed attempt closes a persistent connection, and the next opens another.
+///
+/// When the arrival process is over, and the time-out of its last message as well, what backs off is given up; what does not is sent until an attempt
+/// fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Retry {
+    /// The first back-off, more than 0.
+    pub first_ns: u64,
+    /// Each back-off by the one before, in percent; at least 100.
+    pub factor_percent: u32,
+    /// The longest back-off, before its jitter; at least the first.
+    pub longest_ns: u64,
+    /// Each back-off is up to half of this share of it longer or shorter, drawn from the trial's seed; at most 100.
+    pub jitter_percent: u32,
+    /// A message that is kept for longer, counted from its intended start, is `timed-out`. At least the workload's time-out.
+    pub keep_ns: u64,
+    /// How many messages a client keeps, besides the one that is under way; at least 1. One more drops the oldest, which is `failed`.
+    pub backlog: u32,
 }
 
 /// The arrival process of exchanges.

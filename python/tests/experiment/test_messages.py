@@ -26,6 +26,7 @@ FILES = {
 }
 WORKLOAD = 'upload = "30 B"\n'
 STOP = "replicates = 3\n"
+OPEN = 'interval = "10 min"\n'
 IDLE = 'arrival = "idle-start"\ninterval = "1 h"\n'
 
 
@@ -296,6 +297,22 @@ WRONG = {
     "idle start of several messages at a time": changed(WORKLOAD, IDLE + "concurrency = 4\n"),
     "idle start over netem": changed(WORKLOAD, IDLE).replace(LINK, LINK + 'backend = "netem"\n'),
     "idle start of subscribers": changed(WORKLOAD, 'kind = "pubsub"\n' + IDLE),
+    "retry in a closed loop": changed(WORKLOAD, "retry = {}\n"),
+    "retry of idle starts": changed(WORKLOAD, IDLE + "retry = {}\n"),
+    "retry of several messages at a time": changed(WORKLOAD, OPEN + "concurrency = 4\nretry = {}\n"),
+    "retry of subscribers": changed(WORKLOAD, 'kind = "pubsub"\nretry = {}\n'),
+    "retry that is no table": changed(WORKLOAD, OPEN + "retry = 3\n"),
+    "unknown key of retry": changed(WORKLOAD, OPEN + 'retry = { longst = "1 min" }\n'),
+    "back-off of 0": changed(WORKLOAD, OPEN + 'retry = { first = "0 s" }\n'),
+    "back-offs that become shorter": changed(WORKLOAD, OPEN + "retry = { factor = 0.5 }\n"),
+    "back-offs that become much longer": changed(WORKLOAD, OPEN + "retry = { factor = 2000 }\n"),
+    "factor that is no number": changed(WORKLOAD, OPEN + 'retry = { factor = "2" }\n'),
+    "factor of parts of a percent": changed(WORKLOAD, OPEN + "retry = { factor = 1.2345 }\n"),
+    "longest back-off below the first": changed(WORKLOAD, OPEN + 'retry = { first = "1 min", longest = "30 s" }\n'),
+    "jitter of more than the back-off": changed(WORKLOAD, OPEN + 'retry = { jitter = "120 %" }\n'),
+    "keep of 0": changed(WORKLOAD, OPEN + 'retry = { keep = "0 s" }\n'),
+    "keep below the time-out": changed(WORKLOAD, OPEN + 'retry = { keep = "5 s" }\n'),
+    "backlog of 0": changed(WORKLOAD, OPEN + "retry = { backlog = 0 }\n"),
     "jitter without an interval": changed(WORKLOAD, 'jitter = "2 s"\n'),
     "unknown connection policy": changed(WORKLOAD, 'connection = "keep"\n'),
     "no connection": changed(WORKLOAD, "connection = { persistent = 0 }\n"),

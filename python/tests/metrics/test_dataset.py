@@ -53,9 +53,9 @@ PUBSUB = {"kind": "pubsub", "message_bytes": 30, "messages": 1}
 @pytest.mark.parametrize(
     ("workloads", "present"),
     [
-        ([{}], {"curl_starttransfer_ns", "program_end_ns", "place_ns"}),
+        ([{}], {"curl_starttransfer_ns", "program_end_ns", "place_ns", "attempts"}),
         ([PUBSUB], {"copies"}),
-        ([PUBSUB, {}], {"copies", "curl_starttransfer_ns", "program_end_ns", "place_ns"}),
+        ([PUBSUB, {}], {"copies", "curl_starttransfer_ns", "program_end_ns", "place_ns", "attempts"}),
     ],
 )
 def test_the_dataset_has_the_extensions_of_its_workloads_and_no_other(

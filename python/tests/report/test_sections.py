@@ -394,6 +394,26 @@ def test_arrivals_are_described_in_words(arrival: dict[str, Any], words: str) ->
     assert f"of 30 B, {paced}, to 1 subscribers" in workload_words(PubSub.model_validate(pubsub))
 
 
+def test_a_retry_is_described_in_words() -> None:
+    retry = {
+        "first_ns": 2 * 10**9, "factor_percent": 150, "longest_ns": 300 * 10**9, "jitter_percent": 20,
+        "keep_ns": 43_200 * 10**9, "backlog": 100,
+    }  # fmt: skip
+    telemetry = {
+        "kind": "telemetry", "message_bytes": 30, "exchanges": 10, "concurrency": 1, "timeout_ns": 10**9,
+        "arrival": {"process": "periodic", "interval_ns": 600 * 10**9}, "connection": {"policy": "new"},
+    }  # fmt: skip
+    assert workload_words(Telemetry.model_validate({**telemetry, "retry": retry})).endswith(
+        "; time-out 1 s; failed messages are retried in order after a back-off of 2 s, each further one 1.5 times "
+        "as long, at most 5 min, up to 10 % longer or shorter, kept for 12 h, at most 100 messages at a time"
+    )
+    constant = {**retry, "factor_percent": 100, "jitter_percent": 0, "backlog": 1}
+    assert workload_words(Telemetry.model_validate({**telemetry, "retry": constant})).endswith(
+        "after a back-off of 2 s, kept for 12 h, at most 1 message at a time"
+    )
+    assert workload_words(Telemetry.model_validate(telemetry)).endswith("; time-out 1 s")
+
+
 def test_the_publications_numbers_stand_next_to_ours(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     (table,) = tables(published.section(load(folder, folder)))

@@ -27,6 +27,7 @@ from wirelab.schema import (
     PubSub,
     RequestResponse,
     RestartPlan,
+    Retry,
     Role,
     TcpConnectReady,
     TrialRequest,
@@ -255,6 +256,9 @@ def test_a_trials_timeout_allows_every_exchange_to_time_out() -> None:
     assert trial_timeout_ns(open_loop) == (3 + 12 + 15 + 30) * 10**9
     day = twelve.model_copy(update={"exchanges": 144, "arrival": Periodic(interval_ns=600 * 10**9)})
     assert trial_timeout_ns(day) == (29 + 2 * 86_400 + 30) * 10**9
+    retry = Retry(first_ns=1, factor_percent=100, longest_ns=1, jitter_percent=0, keep_ns=86_400 * 10**9, backlog=100)
+    kept = day.model_copy(update={"concurrency": 1, "retry": retry})
+    assert trial_timeout_ns(kept) == (144 + 1 + 2 * 86_400 + 30) * 10**9
     idle = twelve.model_copy(update={"exchanges": 144, "arrival": IdleStart(interval_ns=600 * 10**9)})
     assert trial_timeout_ns(idle) == (29 + 144 * 70 + 30) * 10**9
 

@@ -225,6 +225,15 @@ def test_a_client_that_performs_the_workload_itself_asks_no_link_to_rest() -> No
     )
 
 
+def test_a_client_that_performs_the_workload_itself_keeps_no_message() -> None:
+    kept = WorkloadTable.model_validate({"interval": "1 h", "retry": {}}).spec()
+    of_one_exchange, itself = (load(None)[name].roles.client for name in ("curl", "aiocoap"))
+    assert of_one_exchange is not None
+    assert itself is not None
+    assert of_one_exchange.refusal(described("http1"), {}, kept) is None
+    assert itself.refusal(described("coap"), {}, kept) == "performs the workload itself and does not do retry"
+
+
 def test_some_values_of_a_setting_may_need_certain_workloads() -> None:
     entry = load(None)["rabbitmq"].roles.server
     assert entry is not None

@@ -13,8 +13,9 @@ METRICS = (
     Metric(
         "phase-wait-for-start",
         "ns",
-        "From the intended start to the start: all places of an open loop were taken, or the client was late. Null of "
-        "an exchange that started when intended, as all do in a closed loop.",
+        "From the intended start to the start: all places of an open loop were taken, or the client was late. With "
+        "`retry` to the start of the last attempt. Null of an exchange that started when intended, as all do in a "
+        "closed loop.",
         when_completed(pl.when(WAITED > 0).then(WAITED)),
     ),
     Metric(

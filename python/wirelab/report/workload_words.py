@@ -17,11 +17,12 @@ from wirelab.schema.workload import (
     Poisson,
     PubSub,
     Resumed,
+    Retry,
     Stream,
     Telemetry,
 )
 from wirelab.site import count
-from wirelab.units import format_duration, format_size
+from wirelab.units import format_duration, format_share, format_size
 
 
 def workload_words(workload: WorkloadSpec) -> str:
@@ -41,6 +42,20 @@ def workload_words(workload: WorkloadSpec) -> str:
         f"{workload.exchanges} exchanges a trial{of_each}, {content}; {_arrival_words(workload.arrival)}, "
         f"{workload.concurrency} concurrent; {_connection_words(workload.connection)}; "
         f"time-out {format_duration(workload.timeout_ns)}{_device_words(workload.device)}"
+        f"{_retry_words(workload.retry)}"
+    )
+
+
+def _retry_words(retry: Retry | None) -> str:
+    if retry is None:
+        return ""
+    first, longest = format_duration(retry.first_ns), format_duration(retry.longest_ns)
+    grows = f", each further one {retry.factor_percent / 100:g} times as long, at most {longest}"
+    back_off = f"{first}{grows * (retry.factor_percent > 100 and retry.longest_ns > retry.first_ns)}"
+    jitter = f", up to {format_share(retry.jitter_percent / 200)} longer or shorter" if retry.jitter_percent else ""
+    return (
+        f"; failed messages are retried in order after a back-off of {back_off}{jitter}, "
+        f"kept for {format_duration(retry.keep_ns)}, at most {count(retry.backlog, 'message')} at a time"
     )
 
 

@@ -328,6 +328,9 @@ def trial_timeout_ns(workload: WorkloadSpec) -> int:
     if isinstance(workload.connection, Resumed):
         # Until there is a session.
         rounds += 3
+    if workload.retry is not None:
+        # The last message that is kept is given up when its time-out is over, before others are sent.
+        rounds += 1
     arrivals_ns = _longest_arrivals_ns(workload.arrival, workload.exchanges)
     phase_ns = workload.device.start_phase_ns if workload.device is not None else 0
     return rounds * workload.timeout_ns + phase_ns + arrivals_ns + TRIAL_GRACE_NS

@@ -60,6 +60,8 @@ class RequestExchange(Exchange):
     program_end_ns: Unsigned | None = None
     place_ns: Unsigned | None = None
     """When one of the `concurrency` places was free for it; null in a closed loop, or if its client does not say."""
+    attempts: Unsigned | None = None
+    """How often its client tried to send it, the last time from `start_ns` on; null without the workload's `retry`."""
 
 
 class MessageExchange(Exchange):

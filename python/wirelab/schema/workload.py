@@ -172,6 +172,23 @@ class Device(Border):
     """Computing before each connection."""
 
 
+class Retry(Border):
+    """How a client keeps messages and sends them again, in order, after a back-off."""
+
+    first_ns: Unsigned
+    """The first back-off."""
+    factor_percent: Unsigned
+    """Each further one by the one before."""
+    longest_ns: Unsigned
+    """The longest, before its jitter."""
+    jitter_percent: Unsigned
+    """Each back-off is up to half of this longer or shorter."""
+    keep_ns: Unsigned
+    """From its intended start on. A message that is kept for longer has timed out."""
+    backlog: Unsigned
+    """Messages that a client keeps. One more drops the oldest, which has failed."""
+
+
 class RequestWorkload(Border):
     """Clients ask, and each answer ends an exchange."""
 
@@ -183,6 +200,8 @@ class RequestWorkload(Border):
     connection: ConnectionPolicy
     device: Device | None = Field(default=None, exclude_if=is_default)
     """Absent of an ideal device, which begins at once and computes in no time."""
+    retry: Retry | None = Field(default=None, exclude_if=is_default)
+    """Absent if a message that failed is lost."""
 
     @property
     def rows(self) -> int:

@@ -42,6 +42,8 @@ pub enum Draw {
     Coap,
     /// When a device begins, and the error of its oscillator.
     Device,
+    /// Back-offs after failed attempts.
+    Retry,
 }
 
 /// The generator for one purpose.

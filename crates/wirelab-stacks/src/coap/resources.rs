@@ -248,6 +248,7 @@ mod tests {
             timeout_ns: 1_000_000_000,
             connection: ConnectionPolicy::New,
             device: None,
+            retry: None,
         };
         let application = Application::new(
             &context(work.into(), NoRecorder).0.parameters,

@@ -7,8 +7,8 @@ use wirelab_schema::{Exchange, Extension, Outcome, RequestExtension};
 use crate::base::attempt::ExchangeError;
 
 /// Fields that the driver knows better.
-const DRIVERS_OWN: [&str; 7] =
-    ["index", "client", "intended_start_ns", "start_ns", "connection_reused", "program_end_ns", "place_ns"];
+const DRIVERS_OWN: [&str; 8] =
+    ["index", "client", "intended_start_ns", "start_ns", "connection_reused", "program_end_ns", "place_ns", "attempts"];
 
 /// What a foreign client said of its exchange: one JSON object with fields of [`Exchange`] and
 /// [`RequestExtension`].
@@ -136,7 +136,17 @@ mod tests {
 
     #[test]
     fn an_unknown_key_or_one_of_the_driver_is_an_error_with_its_name() {
-        for key in ["colour", "start_ns", "start_s", "index", "copies", "connections", "program_end_ns", "place_ns"] {
+        for key in [
+            "colour",
+            "start_ns",
+            "start_s",
+            "index",
+            "copies",
+            "connections",
+            "program_end_ns",
+            "place_ns",
+            "attempts",
+        ] {
             let error = parse(&format!(r#"{{"{key}": 1}}"#)).map(drop).expect_err(key).to_string();
             assert!(error.contains(key.trim_end_matches("_s")), "{error}");
         }

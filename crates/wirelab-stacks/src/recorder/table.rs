@@ -158,6 +158,7 @@ impl Row for Exchange {
                     row.request().and_then(|columns| columns.program_end_ns)
                 }),
                 maybe!(rows, place_ns, UInt64Array, |row| row.request().and_then(|columns| columns.place_ns)),
+                maybe!(rows, attempts, UInt32Array, |row| row.request().and_then(|columns| columns.attempts)),
             ],
             Extension::Message(_) => {
                 vec![maybe!(rows, copies, UInt32Array, |row| row.message().and_then(|columns| columns.copies))]

@@ -12,6 +12,8 @@
 //! In an open loop, persistent connections stay open until the exchange after the last would be due: what happens between two messages, such as
 //! keep-alives, happens after the last one as well.
 //!
+//! With `retry`, a client keeps messages and sends them in order, one at a time ([`retries`]).
+//!
 //! In an idle start the client closes what it does not keep, and then asks its link to rest. A link that does not rest fails the client.
 
 use std::collections::BTreeMap;
@@ -56,7 +58,8 @@ async fn drive_over<C: Client>(
     let workload = Work::exchanges(&context.parameters.workload);
     let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
     let is_answered = registry::unanswered(&context.parameters).is_none();
-    let reconnects = context.parameters.settings.get(AFTER_TIMEOUT).is_some_and(|chosen| chosen == RECONNECT);
+    let chosen = context.parameters.settings.get(AFTER_TIMEOUT);
+    let reconnects = workload.retry.is_some() || chosen.is_some_and(|chosen| chosen == RECONNECT);
     let Context { parameters, clock, recorder, mut stop, ready, .. } = context;
     let slots = match workload.connection {
         ConnectionPolicy::New | ConnectionPolicy::Resumed => 0,
@@ -66,6 +69,7 @@ async fn drive_over<C: Client>(
     let recorder = Mutex::new(recorder);
     let of_client = |(client, number)| Driver {
         number,
+        seed: parameters.seed,
         schedule: Mutex::default(),
         slots: (0..slots).map(|_| Slot::default()).collect(),
         next_slot: AtomicUsize::new(0),
@@ -88,7 +92,7 @@ async fn drive_over<C: Client>(
         ready(BTreeMap::new());
         let origin_ns = clock.now_ns();
         for driver in &drivers {
-            let (seed, client) = (parameters.seed, driver.number);
+            let (seed, client) = (driver.seed, driver.number);
             let schedule = Schedule::new(&workload.arrival, workload.exchanges, seed, client, origin_ns);
             *driver.schedule.lock().await = Some(schedule.on(&driver.device, seed, client));
         }
@@ -108,6 +112,7 @@ async fn drive_over<C: Client>(
 struct Driver<'a, C: Client> {
     client: C,
     number: u32,
+    seed: u64,
     workload: &'a RequestResponse,
     device: Device,
     clock: Arc<dyn Clock>,
@@ -118,7 +123,7 @@ struct Driver<'a, C: Client> {
     recorder: &'a Mutex<Box<dyn Recorder>>,
     /// Something answers an exchange: one that nothing answers is only sent.
     is_answered: bool,
-    /// It closes a connection on which an exchange timed out.
+    /// It closes a connection on which an exchange timed out, or with `retry` failed in any way.
     reconnects: bool,
     rest: Rest<'a>,
     /// When the last exchange began; 0 before the first.
@@ -133,8 +138,8 @@ struct Slot<T> {
 
 struct Kept<T> {
     connection: T,
-    /// An exchange on it timed out.
-    timed_out: Arc<AtomicBool>,
+    /// An exchange on it timed out, or with `retry` failed in any way.
+    unanswered: Arc<AtomicBool>,
 }
 
 impl<T> Default for Slot<T> {
@@ -146,7 +151,10 @@ impl<T> Default for Slot<T> {
 impl<C: Client> Driver<'_, C> {
     /// Carries out everything, in so many places.
     async fn perform(&self, places: u32) -> Result<(), StackError> {
-        try_join_all((0..places).map(|_| self.fill_place())).await?;
+        match &self.workload.retry {
+            Some(retry) => self.send_in_order(retry).await?,
+            None => try_join_all((0..places).map(|_| self.fill_place())).await.map(drop)?,
+        }
         self.last_gap().await
     }
 
@@ -177,14 +185,17 @@ impl<C: Client> Driver<'_, C> {
             if let Extension::Request(columns) = &mut exchange.extension {
                 columns.place_ns = place_ns;
             }
-            if exchange.outcome == Outcome::Completed && !self.is_answered {
-                exchange.outcome = Outcome::Sent;
-            }
-            self.recorder.lock().await.record(exchange)?;
+            self.recorder.lock().await.record(self.judged(exchange))?;
             if let Some(connection) = to_close {
                 self.client.close(connection).await;
             }
         }
+    }
+
+    /// What nothing answers is only sent.
+    fn judged(&self, exchange: Exchange) -> Exchange {
+        let is_sent = exchange.outcome == Outcome::Completed && !self.is_answered;
+        Exchange { outcome: if is_sent { Outcome::Sent } else { exchange.outcome }, ..exchange }
     }
 
     fn begin(&self, index: u32, intended_start_ns: Option<u64>) -> Attempt {
@@ -262,10 +273,11 @@ impl<C: Client> Driver<'_, C> {
                 attempt.exchange.connection_reused = true;
                 kept
             }
-            None => Kept { connection: self.connect(attempt).await?, timed_out: Arc::default() },
+            None => Kept { connection: self.connect(attempt).await?, unanswered: Arc::default() },
         };
         if let Some(mut handle) = self.client.share(&kept.connection) {
-            let unanswered = Unanswered { timed_out: kept.timed_out.clone(), answered: false };
+            let retries = self.workload.retry.is_some();
+            let unanswered = Unanswered { connection: kept.unanswered.clone(), retries, answered: false };
             *place = Some(kept);
             drop(place);
             let exchanged = self.exchange(&mut handle, attempt).await;
@@ -298,8 +310,8 @@ impl<C: Client> Driver<'_, C> {
     }
 
     fn is_usable(&self, kept: &Kept<C::Connection>) -> bool {
-        let timed_out = self.reconnects && kept.timed_out.load(Ordering::Relaxed);
-        !timed_out && self.client.is_usable(&kept.connection)
+        let is_given_up = self.reconnects && kept.unanswered.load(Ordering::Relaxed);
+        !is_given_up && self.client.is_usable(&kept.connection)
     }
 
     /// The slot with the fewest exchanges under way; among equals the one after the last taken.
@@ -327,22 +339,27 @@ impl<C: Client> Driver<'_, C> {
     }
 }
 
-/// An exchange on a connection: one that is given up, by the driver or by its protocol, marks it.
+/// An exchange on a connection: one that is given up, by the driver or by its protocol, marks it. If the client retries, any error does.
 struct Unanswered {
-    timed_out: Arc<AtomicBool>,
+    connection: Arc<AtomicBool>,
+    retries: bool,
     answered: bool,
 }
 
 impl Unanswered {
     fn end<T>(mut self, exchanged: &Result<T, ExchangeError>) {
-        self.answered = !matches!(exchanged, Err(ExchangeError::GaveUp(_) | ExchangeError::TimedOut));
+        self.answered = match exchanged {
+            Ok(_) => true,
+            Err(ExchangeError::GaveUp(_) | ExchangeError::TimedOut) => false,
+            Err(_) => !self.retries,
+        };
     }
 }
 
 impl Drop for Unanswered {
     fn drop(&mut self) {
         if !self.answered {
-            self.timed_out.store(true, Ordering::Relaxed);
+            self.connection.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -358,5 +375,8 @@ impl Drop for Turn<'_> {
 
 #[cfg(test)]
 mod rest_tests;
+mod retries;
+#[cfg(test)]
+mod retry_tests;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Workloads: which kinds there are, what each asks for, and what a client of a protocol does for its driver.
 
+mod backlog;
 mod changes;
 mod driver;
 mod pubsub;
@@ -58,6 +59,7 @@ impl Work {
                 timeout_ns: work.timeout_ns,
                 connection: work.connection,
                 device: work.device,
+                retry: work.retry,
             }),
             WorkloadSpec::PubSub(work) => Work::Changes(work),
             WorkloadSpec::Stream(work) => Work::Changes(PubSub {
@@ -114,7 +116,7 @@ pub fn after_timeout_setting() -> SettingDescription {
         AFTER_TIMEOUT,
         &["keep", RECONNECT],
         "What a client does with its connection when an exchange on it timed out: `keep` uses it further, `reconnect` closes it without waiting for \
-         the server, and the next exchange opens another.",
+         the server, and the next exchange opens another. With the workload's `retry` every failed attempt closes it.",
     )
 }
 
@@ -175,6 +177,9 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
                 return usage(format!(
                     "`arrival` is idle-start with {clients} `clients` and `concurrency` {concurrency}: it is of one message of one device at a time"
                 ));
+            }
+            if let Some(retry) = &work.retry {
+                backlog::check(retry, &work).map_err(StackError::Usage)?;
             }
             let sizes = work.download_bytes.sizes();
             at_least("sizes in download_bytes", sizes.len() as u64, 1)?;

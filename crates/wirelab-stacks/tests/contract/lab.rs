@@ -275,6 +275,7 @@ pub fn workload(upload_bytes: u64, download_bytes: u64, exchanges: u32) -> Reque
         timeout_ns: 30_000_000_000,
         connection: ConnectionPolicy::New,
         device: None,
+        retry: None,
     }
 }
 
@@ -302,6 +303,7 @@ pub fn deliver(work: RequestResponse) -> Telemetry {
         timeout_ns,
         connection,
         device: None,
+        retry: None,
     }
 }
 

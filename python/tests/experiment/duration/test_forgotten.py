@@ -51,6 +51,7 @@ def test_a_client_that_no_server_knows_behind_another_port_and_that_never_learns
         ("workload.connection=new",),
         ("protocol=mqtts,h2", "link.nat.unmapped=reset"),
         ("protocol=mqtts", "protocols.mqtts.after-timeout=reconnect"),
+        ("protocol=mqtts", "workload.retry.keep=1h"),
         ("protocol=mqtts", "protocols.mqtts.keep-alive=1s"),
         ("protocol=h2", "protocols.h2.tcp-keep-alive=1s"),
         ("protocol=h2", "protocols.h2.tcp-user-timeout=5s"),

@@ -75,6 +75,8 @@ class Parameters:
             raise UnsupportedError(f"workload {kind} with arrival {json.dumps(arrival)}")
         if not self.waits and self.workload["connection"]["policy"] not in {"new", "persistent"}:
             raise UnsupportedError(f"connection policy {self.workload['connection']['policy']}")
+        if self.workload.get("retry"):
+            raise UnsupportedError("retry: no message is kept and retried")
         self.downloads = [0]
         if kind == "telemetry":
             self.upload_bytes = self.workload["message_bytes"]

@@ -62,7 +62,9 @@ def _waits_for_good(protocol: ProtocolDescription, scenario: Scenario) -> bool:
     if isinstance(scenario.workload, (PubSub, Stream)):
         return not _closes(protocol)
     answered = protocol.unanswered(scenario.workload.kind, settings) is None
-    if (answered and settings.get("after-timeout") != "keep") or settings.get("tcp-user-timeout"):
+    # A client that retries opens another connection after each failed attempt.
+    reopens = settings.get("after-timeout") != "keep" or getattr(scenario.workload, "retry", None) is not None
+    if (answered and reopens) or settings.get("tcp-user-timeout"):
         return False
     if protocol.transport == "tcp":
         return scenario.link.nat is not None and scenario.link.nat.unmapped_segment == "drop"

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainVa
 from wirelab.experiment.file.arrival import Arrival, WorkloadKeyError, arrival_spec, read_rate
 from wirelab.experiment.file.pages import DEFAULT, Pages, WrittenPage, check_size
 from wirelab.experiment.file.quantities import Duration, PositiveDuration, Size, Table, positive, quantity
+from wirelab.experiment.file.retry import WrittenRetry
 from wirelab.schema import (
     Closed,
     Device,
@@ -21,6 +22,7 @@ from wirelab.schema import (
     PubSub,
     RequestResponse,
     Resumed,
+    Retry,
     Stream,
     Telemetry,
     WorkloadSpec,
@@ -38,7 +40,7 @@ HEAD_BYTES = 12
 """Index and instant of publication, with which every message of `pubsub` and `stream` begins."""
 _DEVICE = ("start-phase", "drift", "message-time", "handshake-time")
 _ARRIVAL = ("arrival", "interval", "jitter")
-_ASKING = ("connection", "exchanges", "clients", "concurrency", *_ARRIVAL, "timeout", *_DEVICE)
+_ASKING = ("connection", "exchanges", "clients", "concurrency", *_ARRIVAL, "timeout", "retry", *_DEVICE)
 KIND = "workload.kind"
 KEYS: Mapping[str, tuple[str, ...]] = {
     "request-response": ("upload", "download", *_ASKING),
@@ -233,6 +235,14 @@ class WorkloadTable(Table):
         "load, by default 60 s.",
         json_schema_extra={"default": "10 s"},
     )
+    retry: WrittenRetry = Field(
+        default=None,
+        description="A client keeps messages that failed, and sends them again after a back-off. Later ones wait "
+        "behind them. `{}` has the defaults of all keys. It needs an open loop and a `concurrency` of 1. With "
+        '`"none"` a message that failed is lost.',
+        examples=["none", {}, {"first": "2 s", "longest": "5 min", "keep": "12 h"}],
+        json_schema_extra={"default": "none"},
+    )
 
     start_phase: Duration = Field(
         default=0,
@@ -267,6 +277,10 @@ class WorkloadTable(Table):
         )
         return None if found == Device() else found
 
+    def _retry(self, timeout_ns: int) -> Retry | None:
+        arrival = self._arrival() or Closed()
+        return None if self.retry is None else self.retry.retry(arrival, self.concurrency, timeout_ns)
+
     def _arrival(self) -> ArrivalSpec | None:
         return arrival_spec(self.arrival, self.interval, self.jitter)
 
@@ -293,6 +307,7 @@ class WorkloadTable(Table):
                     timeout_ns=timeout_ns,
                     connection=self.connection,
                     device=self.device(),
+                    retry=self._retry(timeout_ns),
                 )
             case "telemetry":
                 return Telemetry(
@@ -304,6 +319,7 @@ class WorkloadTable(Table):
                     timeout_ns=timeout_ns,
                     connection=self.connection,
                     device=self.device(),
+                    retry=self._retry(timeout_ns),
                 )
             case "pubsub":
                 arrival = self._arrival() or Fixed(rate_hz=10)

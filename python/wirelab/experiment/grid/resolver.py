@@ -211,7 +211,8 @@ class Resolver:
             if len(factor.parts) > 2 and isinstance(table.get(key), dict):
                 level = {key: {**table[key], **level[key]}}
             elif len(factor.parts) > 2 and key in whole:
-                what = f'is a part of a page, and "{table[key]}" has none to vary'
+                of = "a page" if key == "page" else f"workload.{key}"
+                what = f'is a part of {of}, and "{table[key]}" has none to vary'
                 raise WirelabError(what, self.source.where(self._origin(point, factor.path, factor.origin)))
             table |= level
 
@@ -224,7 +225,7 @@ class Resolver:
         try:
             return WorkloadTable.model_validate(table).spec(self.source.pages)
         except WorkloadKeyError as error:
-            raise WirelabError(str(error), where((error.key,)), error.hint) from None
+            raise WirelabError(str(error), where(tuple(error.key.split("."))), error.hint) from None
         except ValidationError as error:
             raise problems(error, WorkloadTable, where)[0] from None
 

@@ -33,6 +33,7 @@ fn parameters(message_bytes: u64) -> EndpointParameters {
         timeout_ns: 1_000_000_000,
         connection: ConnectionPolicy::New,
         device: None,
+        retry: None,
     };
     context(workload.into(), NoRecorder).0.parameters
 }

@@ -65,6 +65,7 @@ async fn scene(scripts: &'static [&'static [&'static str]], caches: bool, timeou
         timeout_ns: timeout.as_nanos() as u64,
         connection: ConnectionPolicy::New,
         device: None,
+        retry: None,
     };
     let rows = Rows::default();
     let mut parameters = context(work.into(), rows.clone()).0.parameters;

@@ -87,6 +87,7 @@ pub(super) fn workload(exchanges: u32) -> RequestResponse {
         timeout_ns: 100 * MS,
         connection: ConnectionPolicy::New,
         device: None,
+        retry: None,
     }
 }
 
@@ -301,6 +302,7 @@ async fn a_delivery_is_driven_as_a_request_with_an_empty_answer() {
         timeout_ns: 100 * MS,
         connection: ConnectionPolicy::New,
         device: None,
+        retry: None,
     });
     assert!(matches!(Work::of(&deliver), Work::Exchanges(work) if work == workload(2)));
     let rows = Rows::default();
