@@ -1,8 +1,7 @@
-"""Outages of links and of the server in a campaign's records, as a table, as columns of trials, and as figures."""
+"""Outages of links and of the server in a campaign's records, as a table and as columns of trials."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,6 @@ from tests.metrics.records import MS, START, Records, exchange
 from wirelab.metrics.dataset import measure
 from wirelab.metrics.outages import OUTAGES
 from wirelab.metrics.packets import MAGIC
-from wirelab.stats.dataset import Dataset
-from wirelab.stats.recovery import recoveries
 
 OUTAGE = {"kind": "outage", "start_ns": 150 * MS, "duration_ns": 100 * MS}
 LINK = {"uplink": [OUTAGE], "downlink": [OUTAGE]}
@@ -31,17 +28,6 @@ def log(folder: Path, first_ms: int) -> None:
     """A log of two packets, the earlier one second."""
     records = b"".join(at(each).to_bytes(8, "little") + RECORD for each in (first_ms + 5, first_ms))
     (folder / "packets.wlpl").write_bytes(MAGIC + (2).to_bytes(4, "little") + b"{}" + records)
-
-
-def restarted(folder: Path, *restarts: tuple[int, int | None]) -> None:
-    """Note restarts of the server in a trial's result."""
-    path = folder / "result.json"
-    result = json.loads(path.read_text())
-    [server] = [each for each in result["endpoints"] if each["name"] == "server"]
-    server["restarts"] = [
-        {"stopped_ns": at(stop), "ready_ns": None if ready is None else at(ready)} for stop, ready in restarts
-    ]
-    path.write_text(json.dumps(result))
 
 
 def failed(index: int) -> dict[str, Any]:
@@ -71,7 +57,7 @@ def test_an_outage_of_the_link_counts_from_its_first_packet(tmp_path: Path, monk
 def test_a_restart_is_read_from_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records = Records(tmp_path, {"s": {"restart": RESTART}})
     trial = records.trial("s", [exchange(0), failed(1), exchange(2)])
-    restarted(tmp_path / "trials" / trial, (90, 150))
+    records.restarted(trial, (90, 150))
     [row] = measured(records, monkeypatch)
     assert (row["what"], row["recovery_ns"], row["lost"]) == ("server", 113 * MS, 1)
     assert (row["attempts"], row["part_energy_typical"]) == (None, None)
@@ -84,17 +70,3 @@ def test_a_campaign_without_an_outage_has_no_table(tmp_path: Path, monkeypatch: 
     [whole] = pl.read_parquet(tmp_path / "trials.parquet").to_dicts()
     assert whole["recovery_time_ns"] is None
     assert whole["messages_lost_in_outages"] is None
-
-
-def test_figures_are_of_all_trials_of_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    records = Records(tmp_path, {"s": {"restart": RESTART}, "t": {}})
-    for ready, rows in ((150, [exchange(0), failed(1), exchange(2)]), (250, [exchange(0), failed(1), failed(2)])):
-        trial = records.trial("s", rows)
-        restarted(tmp_path / "trials" / trial, (90, ready))
-    measured(records, monkeypatch)
-    found = recoveries(Dataset.read(tmp_path))
-    assert list(found) == ["s"]
-    record = found["s"]
-    assert (record["outages"], record["not_recovered"], record["lost"], record["affected"]) == (2, 1, 3, 4)
-    assert record["recovery"] == {"least_s": 0.113, "median_s": 0.113, "most_s": 0.113}
-    assert (record["what"], record["forgets"], record["attempts"]) == (["server"], True, None)
