@@ -182,6 +182,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         origin=scenario.origin,
         cpu=dict(scenario.cpu),
         program_settings={name: dict(each) for name, each in scenario.program_settings.items()},
+        restart=scenario.restart,
         background_packets_per_s=background_packets_per_s(scenario),
         connections=connections(scenario, protocol),
         expected_exchange_ns=exchange_ns,

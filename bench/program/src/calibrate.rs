@@ -115,6 +115,7 @@ fn request(slot: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
         stderr: directory.join(format!("{name}.err")),
         ready,
         ends_trial: true,
+        restart: None,
     };
     let ready = ReadyCondition::UdpBound { port: PORT, timeout_ns: 10 * SECOND_NS };
     Ok(TrialRequest {

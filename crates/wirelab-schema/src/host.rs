@@ -179,6 +179,31 @@ pub struct EndpointProcess {
     pub ready: Option<ReadyCondition>,
     /// True: the trial ends when this process (and all others so marked) has exited. False: it is sent SIGTERM then, and SIGKILL 2 s later.
     pub ends_trial: bool,
+    /// When it is killed and started again; absent for one that runs on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<RestartPlan>,
+}
+
+/// An outage of one process: its process group is sent SIGKILL, and the same command is run again later. A trial that ends meanwhile is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestartPlan {
+    /// When it is killed, counted from the start of the trial's last process.
+    pub after_ns: u64,
+    /// How long until it is started again.
+    pub down_ns: u64,
+    /// From one kill to the next, longer than `down_ns`; absent means that there is one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_ns: Option<u64>,
+}
+
+/// One restart of a process. Instants are of CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Restarted {
+    /// When it was sent SIGKILL.
+    pub stopped_ns: u64,
+    /// When it was ready again; null if the trial was over before.
+    pub ready_ns: Option<u64>,
 }
 
 /// How the host knows that a server accepts connections.
@@ -391,6 +416,9 @@ pub struct EndpointResult {
     /// why).
     #[serde(default)]
     pub instructions: Option<u64>,
+    /// Its restarts. `run_delay_ns` and `instructions` are null with any: each process has a count of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restarts: Vec<Restarted>,
     /// Last lines of its stderr (at most 2000 characters).
     pub stderr_tail: String,
 }

@@ -157,6 +157,17 @@ class Records:
         self.entry(name, scenario, status, error)
         return name
 
+    def restarted(self, trial: str, *restarts: tuple[int, int | None]) -> None:
+        """Note restarts of a trial's server: when it was killed and when it was ready, in ms after the start."""
+        path = self.folder / "trials" / trial / "result.json"
+        result = json.loads(path.read_text())
+        [server] = [each for each in result["endpoints"] if each["name"] == "server"]
+        server["restarts"] = [
+            {"stopped_ns": START + stop * MS, "ready_ns": None if ready is None else START + ready * MS}
+            for stop, ready in restarts
+        ]
+        path.write_text(json.dumps(result))
+
     def entry(self, trial: str, scenario: str, status: EntryStatus, error: str | None = None, attempt: int = 1) -> None:
         """Add a journal entry."""
         line = JournalEntry(

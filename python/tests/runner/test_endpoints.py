@@ -26,6 +26,7 @@ from wirelab.schema import (
     Poisson,
     PubSub,
     RequestResponse,
+    RestartPlan,
     Retry,
     Role,
     TcpConnectReady,
@@ -78,6 +79,17 @@ def test_endpoints_talk_by_the_addresses_of_their_links_family(
     for role in ("server", "client"):
         text = (tmp_path / "t" / role / "parameters.json").read_text()
         assert EndpointParameters.model_validate_json(text).server.address == address
+
+
+def test_the_server_alone_is_restarted_and_keeps_no_record_then(endpoints: Endpoints, tmp_path: Path) -> None:
+    plan = RestartPlan(after_ns=60 * 10**9, down_ns=10**9)
+    made = request(endpoints, scenario().model_copy(update={"restart": plan}), tmp_path / "t")
+    assert [each.restart for each in made.endpoints] == [plan, None]
+    assert made.confirm is not None
+    assert made.confirm.received is None
+    written = json.loads((tmp_path / "t" / "request.json").read_text())
+    assert written["endpoints"][0]["restart"] == {"after_ns": 60 * 10**9, "down_ns": 10**9}
+    assert "restart" not in written["endpoints"][1]
 
 
 def test_third_party_programs_get_an_ipv6_address_in_brackets(endpoints: Endpoints, tmp_path: Path) -> None:

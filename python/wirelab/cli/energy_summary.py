@@ -12,7 +12,8 @@ from wirelab.units import format_energy, with_bounds
 
 if TYPE_CHECKING:
     from wirelab.report.campaign import Campaign
-    from wirelab.schema.estimates import Bounds, EnergyOfScenario
+    from wirelab.schema.bounds import Bounds
+    from wirelab.schema.estimates import EnergyOfScenario
 
 MOST_ROWS = 24
 

@@ -229,7 +229,7 @@ def _tell(campaign: Campaign, folder: Path) -> None:
     for table in summary.tables(campaign):
         click.echo(f"\n{table}")
     click.echo("")
-    for line in energy_lines(campaign):
+    for line in (*summary.recovery_lines(campaign), *energy_lines(campaign)):
         click.echo(line)
     if campaign.unfinished:
         click.echo(campaign.unfinished)

@@ -15,6 +15,7 @@ from wirelab.report.missing import why_missing
 from wirelab.report.model import Condition
 from wirelab.report.numbers import Estimate, Unit, ended, plain, with_unit
 from wirelab.report.ranking import kinds, value, why_unranked
+from wirelab.report.sections.recovery import recovery_line
 from wirelab.schema import LinkBackend
 from wirelab.statistic import MEDIAN, key_of
 from wirelab.stats.link.grade import GRADES
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST_TABLES = 12
 MOST_REASONS = 3
+MOST_OUTAGES = 12
 
 
 def link_line(campaign: Campaign) -> str:
@@ -83,6 +85,14 @@ def tables(campaign: Campaign) -> Iterator[str]:
         yield "\n".join(why)
     if more := len(conditions) - len(shown):
         yield f"{more} more condition{'s are' if more > 1 else ' is'} in the report."
+
+
+def recovery_lines(campaign: Campaign) -> list[str]:
+    """What outages did to each scenario: the time to recovery, and messages that were lost or late."""
+    found = [(each.name, line) for each in campaign.scenarios if (line := recovery_line(each)) is not None]
+    lines = [f"Outage  {name}: {line}" for name, line in found[:MOST_OUTAGES]]
+    more = len(found) - MOST_OUTAGES
+    return [*lines, *([f"        {more} more scenario{'s are' if more > 1 else ' is'} in the report"] * (more > 0))]
 
 
 def _only_protocol(condition: Condition) -> str | None:

@@ -16,11 +16,13 @@ import polars as pl
 from wirelab.errors import WirelabError
 from wirelab.metrics import delivery, resources
 from wirelab.metrics.disturbed import disturbed
+from wirelab.metrics.energy_names import PART, columns
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
 from wirelab.metrics.ledger import measure_ledger
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
 from wirelab.metrics.nat import measure_nat
+from wirelab.metrics.outages import TRIAL_COLUMNS, by_trial, outages, write_outages
 from wirelab.metrics.page import PAGE
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.proxy import with_proxy
@@ -84,6 +86,7 @@ TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES},
     **dict.fromkeys(["uncounted", "not_confirmed", "arrived"], pl.Int64), "not_checked": pl.String,
     **dict.fromkeys(delivery.TOTALS, pl.Int64),
+    **dict.fromkeys(TRIAL_COLUMNS, pl.Int64),
     **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
     "left_out_of_captures": pl.Int64,
     **dict.fromkeys(["lateness_upper_ns", "lateness_packets"], pl.List(pl.Int64)),
@@ -103,10 +106,11 @@ def exchange_types(scenarios: Iterable[Scenario]) -> dict[str, type[pl.DataType]
 
 
 class Dataset(NamedTuple):
-    """The two tables of a campaign."""
+    """The two tables of a campaign, and its outages."""
 
     exchanges: pl.DataFrame
     trials: pl.DataFrame
+    outages: pl.DataFrame
 
 
 def measure(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
@@ -121,6 +125,7 @@ def measure(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     measure_resources(campaign, plan, dataset.trials)
     measure_settings(campaign, dataset.trials)
     measure_nat(campaign, plan, dataset.trials, dataset.exchanges)
+    write_outages(campaign, dataset.outages)
     write_table(dataset.exchanges, campaign / EXCHANGES)
     write_table(dataset.trials, campaign / TRIAL_TABLE)
     return dataset
@@ -150,7 +155,11 @@ def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     )
     streams = [s.key for s in plan.scenarios if isinstance(s.workload, Stream)]
     totals = _with_totals(replayed, exchanges, flows, streams)
-    return Dataset(exchanges, _with_energy(totals, spent))
+    keys, parts = ["trial", "client", "index"], columns(PART)
+    with_parts = exchanges.join(spent.exchanges.select(*keys, *parts), on=keys, how="left", maintain_order="left")
+    away = outages(campaign, plan, totals, with_parts)
+    recovered = totals.drop(TRIAL_COLUMNS).join(by_trial(away), on="trial", how="left", maintain_order="left")
+    return Dataset(exchanges, _with_energy(recovered, spent), away)
 
 
 def done_trials(campaign: Path) -> list[str]:

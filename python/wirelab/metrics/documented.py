@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from wirelab.metrics import dataset, ledger, nat, probes, radio, resource_timings, settings_seen
+from wirelab.metrics import dataset, ledger, nat, outages, probes, radio, resource_timings, settings_seen
 from wirelab.metrics.base import Metric
 from wirelab.metrics.registry import EXCHANGE_METRICS, TRIAL_METRICS
 from wirelab.metrics.texts import COLUMNS, TABLES
@@ -59,6 +59,7 @@ def tables() -> tuple[Table, ...]:
         ledger.LEDGER: (ledger.COLUMNS, ()),
         settings_seen.SETTINGS_SEEN: (settings_seen.COLUMNS, ()),
         nat.NAT: (nat.COLUMNS, ()),
+        outages.OUTAGES: (outages.COLUMNS, ()),
         radio.STATES: (radio.STATE_TYPES, ()),
         probes.PACKETS: (probes.PACKET_TYPES, ()),
     }

@@ -10,6 +10,8 @@ RADIO, MESSAGE = "radio-energy", "message-energy"
 """Of an exchange by itself."""
 INTERVAL, SETUP, DAY = "interval-energy", "setup-energy", "day-energy"
 """Of a message with the time behind it, of opening a connection, and of a day of such intervals."""
+PART = "part-energy"
+"""Of the part of a trial that is a message's, whatever was in it: no metric."""
 TRIAL, TRIAL_SETUP, TRIAL_MESSAGES, TRIAL_CLOSING = (
     "trial-radio-energy", "trial-setup-energy", "trial-messages-energy", "trial-closing-energy",
 )  # fmt: skip

@@ -75,6 +75,12 @@ def records_of(log: Path) -> tuple[bytes, list[bytes]]:
     return header, sorted(found, key=_arrival)
 
 
+def first_arrival_ns(log: Path) -> int | None:
+    """When the first packet reached the link; None if no log or no packet is there."""
+    records = records_of(log)[1] if log.exists() else []
+    return _arrival(records[0])[0] if records else None
+
+
 def _arrival(record: bytes) -> tuple[int, int, int]:
     """Order of arrival, each packet before its reset and its copies."""
     flags = record[_OUTCOME_AT]

@@ -17,6 +17,7 @@ from wirelab.metrics.energy_names import (
     DAY,
     INTERVAL,
     MESSAGE,
+    PART,
     RADIO,
     SETUP,
     TRIAL,
@@ -212,7 +213,7 @@ def _known(campaign: Path, trials: pl.DataFrame) -> Iterator[tuple[str, str, int
 def _spent(
     exchanges: Iterable[Mapping[str, Any]], trials: Iterable[Mapping[str, Any]], states: Iterable[Mapping[str, Any]]
 ) -> Spent:
-    of_exchange = dict.fromkeys(columns(RADIO, MESSAGE, INTERVAL, SETUP, DAY), pl.Float64)
+    of_exchange = dict.fromkeys(columns(RADIO, MESSAGE, INTERVAL, SETUP, DAY, PART), pl.Float64)
     of_trial = dict.fromkeys(columns(TRIAL, TRIAL_SETUP, TRIAL_MESSAGES, TRIAL_CLOSING), pl.Float64)
     return Spent(
         pl.DataFrame(list(exchanges), schema={**_KEYS, **of_exchange}),

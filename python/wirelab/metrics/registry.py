@@ -11,6 +11,7 @@ from wirelab.metrics import (
     page,
     phases,
     proxy,
+    recovery,
     resources,
     retransmissions,
     throughput,
@@ -32,6 +33,7 @@ METRICS: tuple[Metric, ...] = (
     *resources.METRICS,
     *traffic.METRICS,
     *energy.METRICS,
+    *recovery.METRICS,
 )
 
 EXCHANGE_METRICS = tuple(metric for metric in METRICS if metric.of == "exchange")

@@ -15,6 +15,8 @@ TABLES = {
     "settings.parquet": "A row for each setting of each end of a trial that is done, if anything showed it.",
     "nat.parquet": "A row for each time that a packet missed its mapping, which the NAT had forgotten. Only with a "
     "link that translates addresses.",
+    "outages.parquet": "A row for each outage of a link or of the server and each client, in the trials that are done. "
+    "Only with an outage (`docs/guide/outages.md`).",
     "energy.parquet": "A row for each trial and state of the radio, one for the processor where its CPU time was "
     "measured on the device, and one for the device asleep. Only with a radio.",
     "packets.parquet": "A row for each packet and each copy of a probed link's log, in `probes/LINK/`.",
@@ -120,6 +122,20 @@ COLUMNS = {
     "none began. `not known`: nothing answers the messages, or the client is a subscriber.",
     "not_completed": "Exchanges of this port that did not complete from then until it was forgotten again.",
     "recovery_ns": "Until the next exchange completed that shows the response. Null without one.",
+    "what": "What was away: `link` or `server`. Outages that overlap are one.",
+    "outage_start_ns": "When the outage began.",
+    "outage_end_ns": "When the outage ended, or the server was ready again. Null if the trial ended before.",
+    "outages.parquet:recovery_ns": "From the end of the outage to the end of the client's first exchange that "
+    "completed after it. Null without one before the next outage.",
+    "affected": "Messages that were under way when the outage began, or due until the recovery.",
+    "lost": "Of these, messages that were not completed.",
+    "late": "Messages that completed more than the time-out after they were due, until the next outage began.",
+    "outages.parquet:attempts": "How often the affected messages were tried. Null if the client does not count it.",
+    "part_energy_typical": "Energy of the affected messages with the time behind them and the connections that they "
+    "opened, with all constants typical. "
+    "Null if it is not known.",
+    "part_energy_low": "The same with all constants at their least.",
+    "part_energy_high": "The same with all constants at their most.",
     "state": "State of the radio, `processor`, or `device asleep`.",
     "energy.parquet:exchanges": "Completed exchanges that the sums are over, each taken by itself.",
     "days": "Messages that a day's energy is known of, whatever their outcome.",

@@ -15,6 +15,7 @@ from wirelab.metrics.energy_names import (
     DAY,
     INTERVAL,
     MESSAGE,
+    PART,
     RADIO,
     SETUP,
     TRIAL,
@@ -45,6 +46,8 @@ class _Exchange:
     alone: RadioEnergy | None = None
     interval: Range | None = None
     setup: Range | None = None
+    part: Range | None = None
+    """Of all its parts, like others or not."""
     day: DayEnergy | None = None
 
 
@@ -92,6 +95,7 @@ class TrialEnergy:
                 MESSAGE: self._with_processor(each.alone),
                 INTERVAL: each.interval,
                 SETUP: each.setup,
+                PART: each.part,
                 DAY: None if each.day is None else each.day.total_j,
             }
             taken: dict[str, float] = {}
@@ -178,6 +182,7 @@ class TrialEnergy:
             if part.place is None:
                 continue
             exchange = self._found[places[part.place]]
+            exchange.part = energy.joules if exchange.part is None else exchange.part + energy.joules
             if part.kind == "setup":
                 exchange.setup = energy.joules if exchange.setup is None else exchange.setup + energy.joules
             elif gap_ns is not None and self.intervals and part.counts and (nth > messages[0] or first_is_like_others):

@@ -22,6 +22,7 @@ from wirelab.schema.estimates import (
 )
 from wirelab.schema.plan import Level
 from wirelab.schema.plan import Scenario as Planned
+from wirelab.schema.recovery import RecoveryRecord
 from wirelab.site import page_words
 from wirelab.toml import inline
 
@@ -111,6 +112,11 @@ class Scenario:
     def offered(self) -> OfferedRecord | None:
         """The rates at which messages of an open loop came and were served; None of other workloads."""
         return None if self.estimates is None else self.estimates.get("offered")
+
+    @property
+    def recovery(self) -> RecoveryRecord | None:
+        """What outages did; None without one."""
+        return None if self.estimates is None else self.estimates.get("recovery")
 
     @property
     def overload(self) -> OfferedRecord | None:

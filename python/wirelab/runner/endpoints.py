@@ -111,6 +111,7 @@ class Endpoints:
             if (qlog := traces.get(QLOGDIR)) is not None:
                 Path(qlog).mkdir()
         processes = [self._process_of(role, scenario, trial, folder) for role in self._roles(scenario)]
+        processes[0] = processes[0].model_copy(update={"restart": scenario.restart})
         # Once there is somebody to answer, and before anybody asks.
         processes[1:1] = background(self.agent, self.addresses, scenario, trial, folder)
         request = TrialRequest(
@@ -154,7 +155,8 @@ class Endpoints:
         ends = scenario.implementation
         program = self.implementations.get(ends.client)
         entry = program.roles.client if program is not None else None
-        is_ours = ends.server == BUILTIN and scenario.origin is None
+        # A server that is killed keeps no record.
+        is_ours = ends.server == BUILTIN and scenario.origin is None and scenario.restart is None
         return ConfirmRequest(
             parameters=folder / Role.CLIENT.value / "parameters.json",
             stamp_tolerance_ns=0 if entry is None else round(entry.stamp_tolerance_ms * 1e6),

@@ -8,12 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, NotRequired, get_args
 
-from pydantic import ConfigDict, Field, with_config
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from wirelab.launcher import launched
+from wirelab.schema.bounds import Bounds, document
 from wirelab.schema.document import read_document
 from wirelab.schema.plan import Level
+from wirelab.schema.recovery import RecoveryRecord
 
 ESTIMATES = "estimates.json"
 ESTIMATES_VERSION = 1
@@ -29,9 +31,6 @@ EXACT = "exact for this phase"
 """The method of a number that was the same in every trial under the virtual clock."""
 EXACT_IN_PHASES = "exact in every phase tried"
 """The same, where each trial had other phases."""
-
-document = with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False))
-"""Unknown keys are errors, and so are numbers that JSON does not have."""
 
 
 @document
@@ -428,18 +427,6 @@ class LedgerRecord(TypedDict):
 
 
 @document
-class Bounds(TypedDict):
-    """A figure of an energy model, with its constants typical and at their bounds."""
-
-    low: float
-    """With all constants at their least."""
-    typical: float
-    """With all constants typical."""
-    high: float
-    """With all constants at their most."""
-
-
-@document
 class StateEnergy(Bounds):
     """Time and joules in one state of the radio, for one exchange."""
 
@@ -549,6 +536,8 @@ class AnalysedScenario(TypedDict):
     """Only with a radio."""
     offered: NotRequired[OfferedRecord]
     """Only of an open loop, with 10 messages or more in a trial."""
+    recovery: NotRequired[RecoveryRecord]
+    """Only with an outage of a link or of the server."""
 
 
 @document

@@ -78,6 +78,26 @@ class UdpBoundReady(Border):
 ReadyCondition = Annotated[EventReady | TcpConnectReady | UdpBoundReady, Field(discriminator="by")]
 
 
+class RestartPlan(Border):
+    """An outage of a process: it is killed, and the same command is run again later."""
+
+    after_ns: Unsigned
+    """When it is killed, counted from the start of the trial's last process."""
+    down_ns: Unsigned
+    """How long until it is started again."""
+    every_ns: Unsigned | None = Field(default=None, exclude_if=is_default)
+    """From one kill to the next; absent means that there is one only."""
+
+
+class Restarted(Received):
+    """One restart of a process; instants are of CLOCK_MONOTONIC."""
+
+    stopped_ns: Unsigned
+    """When it was killed."""
+    ready_ns: Unsigned | None = None
+    """When it was ready again; null if the trial was over before."""
+
+
 class EndpointProcess(Border):
     """One process of a trial."""
 
@@ -90,6 +110,7 @@ class EndpointProcess(Border):
     stderr: Path
     ready: ReadyCondition | None = None
     ends_trial: bool
+    restart: RestartPlan | None = Field(default=None, exclude_if=is_default)
 
 
 class CaptureFiles(Border):
@@ -209,6 +230,7 @@ class EndpointResult(Received):
     proportional_memory_bytes: Unsigned | None = None
     memory_samples: Unsigned = 0
     instructions: Unsigned | None = None
+    restarts: tuple[Restarted, ...] = Field(default=(), exclude_if=is_default)
     stderr_tail: str
 
 

@@ -11,7 +11,7 @@ from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
 from wirelab.schema.connections import Connections
 from wirelab.schema.describe import Description, ProtocolDescription, registered
 from wirelab.schema.endpoint import SettingValue
-from wirelab.schema.host import Clock
+from wirelab.schema.host import Clock, RestartPlan
 from wirelab.schema.link_facts import LinkFacts
 from wirelab.schema.link_spec import LinkSpec
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
@@ -195,6 +195,8 @@ class Scenario(Border):
     """Share of one CPU of each role's host, as a fraction. Absent without a limit."""
     program_settings: dict[str, dict[str, SettingValue]] = Field(default_factory=dict)
     """Settings that a program gets in addition to `settings`. Absent without any."""
+    restart: RestartPlan | None = None
+    """When the server is killed and started again. Absent if it runs on."""
     background_packets_per_s: float = 0.0
     """Packets a second of background traffic, over all links, both ways."""
     connections: Connections | None = None
@@ -314,7 +316,8 @@ class Plan(Border):
 def _scenario_json(scenario: Scenario) -> dict[str, Any]:
     """A plain client and server need no topology."""
     own = scenario.model_dump(
-        mode="json", exclude={"topology", "traffic", "origin", "cpu", "program_settings", "server_starts_in_ns"}
+        mode="json",
+        exclude={"topology", "traffic", "origin", "cpu", "program_settings", "restart", "server_starts_in_ns"},
     )
     own["link"] = scenario.link.to_json()
     if scenario.topology:
@@ -329,4 +332,6 @@ def _scenario_json(scenario: Scenario) -> dict[str, Any]:
         own["server_starts_in_ns"] = scenario.server_starts_in_ns
     if scenario.program_settings:
         own["program_settings"] = scenario.program_settings
+    if scenario.restart is not None:
+        own["restart"] = scenario.restart.model_dump(mode="json")
     return own

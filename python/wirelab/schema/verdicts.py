@@ -8,8 +8,9 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from wirelab.launcher import launched
+from wirelab.schema.bounds import document
 from wirelab.schema.document import read_document
-from wirelab.schema.estimates import EstimateRecord, Grade, document
+from wirelab.schema.estimates import EstimateRecord, Grade
 from wirelab.schema.plan import Level
 
 VERDICTS = "verdicts.json"

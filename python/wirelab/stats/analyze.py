@@ -31,6 +31,7 @@ from wirelab.schema.estimates import (
     SettingInForce,
 )
 from wirelab.schema.plan import Scenario
+from wirelab.schema.recovery import RecoveryRecord
 from wirelab.schema.replaced import replace_file, replaced
 from wirelab.statistic import MEDIAN, least_values, quantile_of
 from wirelab.stats import exact
@@ -50,6 +51,7 @@ from wirelab.stats.machine.endpoint_waits import endpoint_waits, waits_by_scenar
 from wirelab.stats.machine.offered import offered, overloads
 from wirelab.stats.nat import nat_responses
 from wirelab.stats.notes import limits
+from wirelab.stats.recovery import recoveries
 from wirelab.stats.settings_in_force import settings_in_force
 
 Progress = Callable[[str], None]
@@ -162,6 +164,7 @@ class _Used:
     radio: EnergyModel | None
     energies: dict[str, EnergyOfScenario]
     offered: dict[str, OfferedRecord]
+    recovery: dict[str, RecoveryRecord]
 
     @classmethod
     def of(cls, dataset: Dataset) -> _Used:
@@ -170,6 +173,7 @@ class _Used:
         return cls(
             waits, cpu_limits(dataset), ledgers(dataset), settings_in_force(dataset),
             nat_responses(dataset), background(dataset), radio, energies, offered(dataset, waits),
+            recoveries(dataset),
         )  # fmt: skip
 
 
@@ -203,6 +207,8 @@ def _scenario(dataset: Dataset, scenario: Scenario, measured: list[Measured], us
         record["energy"] = used.energies[key]
     if key in used.offered:
         record["offered"] = used.offered[key]
+    if key in used.recovery:
+        record["recovery"] = used.recovery[key]
     return record
 
 

@@ -23,9 +23,9 @@ from wirelab.metrics.energy_names import (
 )
 from wirelab.metrics.radio import ENERGY, STATES
 from wirelab.metrics.tables import read_table
+from wirelab.schema.bounds import Bounds
 from wirelab.schema.estimates import (
     Battery,
-    Bounds,
     Counted,
     DeviceRecord,
     EnergyModel,

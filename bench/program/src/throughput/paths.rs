@@ -81,6 +81,7 @@ pub fn request(kind: Kind, folder: &Path, seconds: f64, delay_ms: u32) -> anyhow
         stderr: folder.join(format!("{name}.err")),
         ready,
         ends_trial: true,
+        restart: None,
     };
     let timeout_ns = READY_WITHIN.as_nanos() as u64;
     let ready = ReadyCondition::Event { timeout_ns };

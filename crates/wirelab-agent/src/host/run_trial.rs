@@ -17,7 +17,7 @@ use wirelab_net::namespace::NetNamespace;
 use wirelab_net::process::{Confinement, FirstProcess};
 use wirelab_net::topology::{Shape, SlotNamespaces};
 use wirelab_net::{clock, destroy_sockets};
-use wirelab_schema::{CaptureFiles, CpuLimit, LinkTrial, TrialRequest, TrialResult, TrialStatus};
+use wirelab_schema::{CaptureFiles, CpuLimit, LinkTrial, RestartPlan, TrialRequest, TrialResult, TrialStatus};
 
 use super::slots::{self, Slots};
 use super::{Refusal, Running, lock};
@@ -34,6 +34,7 @@ pub const SAMPLING: f64 = 0.01;
 
 /// Run one trial in a slot that is free. When it returns, all its processes are gone.
 pub fn run(slots: &Slots, request: &TrialRequest, running: &Running) -> Result<TrialResult, Refusal> {
+    check_restarts(request)?;
     let links = links(slots, request)?;
     for link in &links {
         slots.set_up(link.at, &link.trial.link, &request.congestion_control)?;
@@ -81,6 +82,21 @@ pub fn run(slots: &Slots, request: &TrialRequest, running: &Running) -> Result<T
         cpu_limits,
         confirmation,
     })
+}
+
+/// A restart must be over before the next one begins, and what ends a trial has no restart.
+fn check_restarts(request: &TrialRequest) -> Result<(), Refusal> {
+    for endpoint in &request.endpoints {
+        let Some(RestartPlan { down_ns, every_ns, .. }) = endpoint.restart else { continue };
+        if endpoint.ends_trial {
+            return Err(Refusal::new(format!("restart: `{}` ends the trial", endpoint.name)));
+        }
+        if let Some(every_ns) = every_ns.filter(|every_ns| *every_ns <= down_ns) {
+            let what = format!("restart: `{}` is down for {down_ns} ns every {every_ns} ns", endpoint.name);
+            return Err(Refusal::new(what));
+        }
+    }
+    Ok(())
 }
 
 /// Groups for the processes of the hosts that are limited, by host.

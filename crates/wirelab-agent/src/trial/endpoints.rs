@@ -1,5 +1,7 @@
 //! The processes of one trial's endpoints: started, waited for, ended.
 
+mod restart;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -22,6 +24,7 @@ use wirelab_schema::{EndpointProcess, EndpointResult, ReadyCondition, TrialStatu
 use super::tree::Tree;
 use super::usage::{Sampler, Usage};
 use super::{Inbox, TrialOutcome, TrialPlan, readiness, waits};
+use restart::Restarts;
 
 /// How long an endpoint has from SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
@@ -39,6 +42,8 @@ pub struct Endpoints<'a> {
     running: Vec<Running>,
     /// In the same order.
     usages: Vec<Usage>,
+    /// Those that are restarted, by their place.
+    restarts: BTreeMap<usize, Restarts>,
     tree: Tree,
     sampler: Sampler,
     deadline: Instant,
@@ -50,6 +55,8 @@ pub struct Endpoints<'a> {
 struct Running {
     pid: u32,
     ended: Option<Reaped>,
+    /// Killed on purpose, and not yet started again: its end fails no trial.
+    down: bool,
     /// How long it had waited for a CPU when it was ready; 0 of one that is never waited for, `None` if unknown.
     waited_before_ns: Option<u64>,
     /// How long until it ended, or was sent SIGTERM.
@@ -74,8 +81,8 @@ impl<'a> Endpoints<'a> {
         let now = clock::now();
         let deadline = now + Duration::from_nanos(plan.timeout_ns);
         let sampler = Sampler::new(now, plan.sampling_share);
-        let (running, usages, tree) = (Vec::new(), Vec::new(), Tree::default());
-        Self { plan, hosts, inbox, running, usages, tree, sampler, deadline, own_proc }
+        let (running, usages, restarts, tree) = (Vec::new(), Vec::new(), BTreeMap::new(), Tree::default());
+        Self { plan, hosts, inbox, running, usages, restarts, tree, sampler, deadline, own_proc }
     }
 
     /// From the first start to the last end.
@@ -105,10 +112,13 @@ impl<'a> Endpoints<'a> {
 
     fn start_all(&mut self) -> Result<(), Stop> {
         for endpoint in &self.plan.endpoints {
-            let pid = self.start(endpoint).map_err(|error| Stop::Failed(format!("{}: {error:#}", endpoint.name)))?;
+            for file in [&endpoint.stdout, &endpoint.stderr] {
+                create(file).map_err(|error| Stop::Failed(format!("{}: {error:#}", endpoint.name)))?;
+            }
+            let pid = self.start(endpoint)?;
             self.tree.plant(pid, self.running.len());
             self.usages.push(Usage::of(pid));
-            self.running.push(Running { pid, ended: None, waited_before_ns: Some(0), waited_ns: None });
+            self.running.push(Running { pid, ended: None, down: false, waited_before_ns: Some(0), waited_ns: None });
             if let Some(condition) = &endpoint.ready {
                 self.wait_until_ready(endpoint, condition)?;
                 let waited_ns = self.run_delay_ns(pid);
@@ -116,10 +126,15 @@ impl<'a> Endpoints<'a> {
                 self.usages.last_mut().expect("it was just started").ready = self.cpu_time();
             }
         }
+        self.plan_restarts();
         Ok(())
     }
 
-    fn start(&self, endpoint: &EndpointProcess) -> anyhow::Result<u32> {
+    fn start(&self, endpoint: &EndpointProcess) -> Result<u32, Stop> {
+        self.spawn(endpoint).map_err(|error| Stop::Failed(format!("{}: {error:#}", endpoint.name)))
+    }
+
+    fn spawn(&self, endpoint: &EndpointProcess) -> anyhow::Result<u32> {
         let (program, arguments) = endpoint.command.split_first().context("its command is empty")?;
         let Some(host) = self.hosts.get(&endpoint.host) else {
             bail!("there is no host `{}`", endpoint.host);
@@ -132,7 +147,7 @@ impl<'a> Endpoints<'a> {
         let mut command = Command::new(find(program, &path).map_err(failed)?);
         command.arg0(program).args(arguments).env_clear().env("PATH", path).env("HOME", &endpoint.directory);
         command.envs(&endpoint.environment).current_dir(&endpoint.directory).stdin(Stdio::null());
-        command.stdout(create(&endpoint.stdout)?).stderr(create(&endpoint.stderr)?);
+        command.stdout(append(&endpoint.stdout)?).stderr(append(&endpoint.stderr)?);
         let group = self.plan.hosts[&endpoint.host].joined_by.as_deref().map(group).transpose()?;
         let confinement = Confinement {
             network: Some(host.as_fd()),
@@ -149,10 +164,9 @@ impl<'a> Endpoints<'a> {
         let limit = readiness::timeout(condition);
         let give_up = clock::now() + limit;
         let addresses = &self.plan.hosts[&endpoint.host].addresses;
-        while !readiness::is_met(condition, &endpoint.stdout, addresses) {
+        while !readiness::is_met(condition, &endpoint.stdout, 0, addresses) {
             if clock::now() >= give_up {
-                let waited = readiness::describe(condition);
-                return Err(failed(format!("was not ready after {limit:?} (waited for {waited})")));
+                return Err(not_ready(endpoint, condition));
             }
             self.pause(PROBE_EVERY)?;
             let last = self.running.last().expect("it was just started");
@@ -165,7 +179,10 @@ impl<'a> Endpoints<'a> {
 
     fn wait_for_the_end(&mut self) -> Result<(), Stop> {
         while self.unfinished() {
-            self.pause(self.deadline.saturating_since(clock::now()))?;
+            let now = clock::now();
+            let next = self.restart_due().map_or(self.deadline, |due| due.min(self.deadline));
+            self.pause(next.saturating_since(now))?;
+            self.restart()?;
         }
         Ok(())
     }
@@ -188,6 +205,7 @@ impl<'a> Endpoints<'a> {
         }
         for (endpoint, running) in self.plan.endpoints.iter().zip(&self.running) {
             match running.ended {
+                _ if running.down => {}
                 Some(Reaped { exit_code: Some(0), .. }) | None => {}
                 Some(Reaped { exit_code: Some(UNSUPPORTED), .. }) => {
                     return Err(Stop::Unsupported(self.last_words(endpoint, "does not do this".into())));
@@ -285,6 +303,7 @@ impl<'a> Endpoints<'a> {
             exit_code: reaped.and_then(|reaped| reaped.exit_code),
             signal: reaped.and_then(|reaped| reaped.signal),
             run_delay_ns: run_delay_ns.filter(|_| live),
+            restarts: self.restarts.get(&index).map(|restarts| restarts.past().to_vec()).unwrap_or_default(),
             stderr_tail: if self.running.len() > index { tail(&endpoint.stderr) } else { String::new() },
             ..EndpointResult::default()
         };
@@ -293,6 +312,11 @@ impl<'a> Endpoints<'a> {
         }
         result
     }
+}
+
+fn not_ready(endpoint: &EndpointProcess, condition: &ReadyCondition) -> Stop {
+    let (limit, waited) = (readiness::timeout(condition), readiness::describe(condition));
+    Stop::Failed(format!("{} was not ready after {limit:?} (waited for {waited})", endpoint.name))
 }
 
 /// The program's file. The C library would say "permission denied" of a program that is nowhere, if a folder of `path` may not be searched.
@@ -308,6 +332,11 @@ pub fn find(program: &str, path: &str) -> io::Result<PathBuf> {
 /// Where a process joins a control group.
 fn group(path: &Path) -> anyhow::Result<File> {
     File::options().write(true).open(path).with_context(|| format!("opening {}", path.display()))
+}
+
+/// What an endpoint that is started again writes follows what it wrote before.
+fn append(path: &Path) -> anyhow::Result<File> {
+    File::options().append(true).open(path).with_context(|| format!("opening {}", path.display()))
 }
 
 fn create(path: &Path) -> anyhow::Result<File> {

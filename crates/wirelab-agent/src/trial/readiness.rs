@@ -20,10 +20,14 @@ pub fn timeout(condition: &ReadyCondition) -> Duration {
     Duration::from_nanos(*timeout_ns)
 }
 
-/// True if `condition` holds. This process must be in the network namespace of the endpoint, whose host has these addresses.
-pub fn is_met(condition: &ReadyCondition, stdout: &Path, addresses: &[IpAddr]) -> bool {
+/// True if `condition` holds. This process must be in the network namespace of the endpoint, whose host has these addresses. Of `stdout` only what
+/// follows the first `skipped` bytes counts: a process before it wrote these.
+pub fn is_met(condition: &ReadyCondition, stdout: &Path, skipped: u64, addresses: &[IpAddr]) -> bool {
     match condition {
-        ReadyCondition::Event { .. } => says_ready(&fs::read(stdout).unwrap_or_default()),
+        ReadyCondition::Event { .. } => {
+            let text = fs::read(stdout).unwrap_or_default();
+            says_ready(text.get(skipped as usize..).unwrap_or_default())
+        }
         ReadyCondition::TcpConnect { port, .. } => {
             let accepts = |address| TcpStream::connect_timeout(&SocketAddr::new(address, *port), CONNECT).is_ok();
             addresses.iter().copied().any(accepts)
@@ -76,6 +80,19 @@ mod tests {
         assert!(!says_ready(b"{\"event\": \"ready\", \"ports\": {\"main\": 8443}}"));
         assert!(says_ready(b"starting\n{\"event\": \"ready\", \"ports\": {\"main\": 8443}}\n"));
         assert!(!says_ready(b"ready\n"));
+    }
+
+    #[test]
+    fn the_event_of_a_process_before_it_does_not_count() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let line = "{\"event\": \"ready\", \"ports\": {}}\n";
+        fs::write(file.path(), line).unwrap();
+        let met = |skipped| is_met(&ReadyCondition::Event { timeout_ns: 1 }, file.path(), skipped, &[]);
+        assert!(met(0));
+        assert!(!met(line.len() as u64));
+        assert!(!met(1000), "nor of a file that is shorter");
+        fs::write(file.path(), line.repeat(2)).unwrap();
+        assert!(met(line.len() as u64));
     }
 
     #[test]

@@ -33,6 +33,11 @@ impl Usage {
         Self { instructions: Counter::of(Event::Instructions, pid).ok(), ..Self::default() }
     }
 
+    /// It was started again. A counter of instructions is of its first process alone, and no longer says what all of them used.
+    pub fn restarted(&mut self) {
+        self.instructions = None;
+    }
+
     /// One of its processes has ended; with it are the children that it collected.
     pub fn add(&mut self, ended: &Reaped) {
         self.cpu_user += ended.cpu_user;

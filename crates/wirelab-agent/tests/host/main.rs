@@ -9,6 +9,7 @@ mod limits;
 mod machine;
 mod mqtt;
 mod netem;
+mod restarts;
 mod rests;
 mod roles;
 mod support;

@@ -101,6 +101,25 @@ fn udp_hopeless() {
     }
 }
 
+/// Asks its server until there is an answer, then until there is none, then until there is one again. Prints when each of the two answers came.
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_twice() {
+    let socket = socket();
+    socket.connect(server()).unwrap();
+    socket.set_read_timeout(Some(SHORT_PATIENCE)).unwrap();
+    let answered = || socket.send(&[1; 100]).and_then(|_| socket.recv(&mut [0; 100])).is_ok();
+    println!();
+    for awaited in [true, false, true] {
+        while answered() != awaited {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if awaited {
+            println!("answered {}", wirelab_net::clock::now().as_nanos());
+        }
+    }
+}
+
 /// How long a pinger waits for an answer that may have been lost.
 const SHORT_PATIENCE: Duration = Duration::from_millis(50);
 /// Where none may be: a machine with too much to do answers late, and all the same.

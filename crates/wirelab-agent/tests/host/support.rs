@@ -182,6 +182,7 @@ impl Host {
             stderr: self.folder.path().join(format!("{name}.err")),
             ready: None,
             ends_trial: true,
+            restart: None,
         }
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from wirelab.experiment.file.congestion import read_congestion_control
 from wirelab.experiment.file.energy import EnergyTable
@@ -14,6 +14,7 @@ from wirelab.experiment.file.topology import ProxyTable, TopologyTable, TrafficT
 from wirelab.experiment.file.workload import WorkloadTable
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.link import LinkTable
+from wirelab.schema import RestartPlan
 from wirelab.statistic import MEDIAN, PATTERN, read_statistic
 from wirelab.units import UnitError, share
 
@@ -101,11 +102,41 @@ class EndpointTable(Table):
     )
 
 
+class RestartTable(Table):
+    """The server is killed, and started again later. A program that keeps nothing on disk loses its sessions."""
+
+    after: PositiveDuration = Field(
+        description="When it is killed, counted from the client's start.", examples=["10 min"]
+    )
+    down: PositiveDuration = Field(description="How long until it is started again.", examples=["30 s"])
+    every: PositiveDuration | None = Field(
+        default=None, description="Time from one kill to the next. Without it there is one."
+    )
+
+    @model_validator(mode="after")
+    def _ends(self) -> RestartTable:
+        if self.every is not None and self.every <= self.down:
+            raise UnitError("every is not longer than down", hint="there must be a server in between")
+        return self
+
+    def plan(self) -> RestartPlan:
+        """As a trial has it."""
+        return RestartPlan(after_ns=self.after, down_ns=self.down, every_ns=self.every)
+
+
+class ServerTable(EndpointTable):
+    """What plays the server."""
+
+    restart: RestartTable | None = Field(default=None, description="Outages of the server (docs/guide/outages.md).")
+
+
 class EndpointsTable(Table):
     """Who takes part."""
 
     client: EndpointTable = Field(default=EndpointTable(), description="Program of the client, and its CPU share.")
-    server: EndpointTable = Field(default=EndpointTable(), description="Program of the server, and its CPU share.")
+    server: ServerTable = Field(
+        default=ServerTable(), description="Program of the server, its CPU share, and its outages."
+    )
     proxy: ProxyTable | None = Field(default=None, description="A proxy between the client and the server.")
 
 

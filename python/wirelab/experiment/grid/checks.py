@@ -11,6 +11,7 @@ from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import PROXY, SERVER
+from wirelab.experiment.grid.outages import check_outages
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.schema import (
     Closed,
@@ -51,6 +52,7 @@ def check_scenario(
         where = source.where(origin(f"{limited}.cpu", (limited, "cpu")))
         raise WirelabError(what, where, hint='remove it, or clock = "live"')
     _check_idle_start(source, file, scenario, origin)
+    check_outages(source, scenario, origin)
     _check_hosts(source, file, scenario)
     _check_ports(source, protocol, scenario)
     if Role.PROXY in protocol.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:

@@ -68,6 +68,7 @@ class Resolver:
             for path, level in point.items()
             if self._touches(point, path, protocol, link_name) and self._is_played(path, implementation)
         }
+        restart = self.file.endpoints.server.restart
         scenario = Scenario(
             name=self._name(levels),
             levels=levels,
@@ -84,6 +85,7 @@ class Resolver:
             traffic=self._traffic(point),
             origin=self._behind(point, protocol),
             cpu=self._cpu(point),
+            restart=None if restart is None else restart.plan(),
         )
         scenario = replace(scenario, facts=tuple(self.ask(link) for link in scenario.links))
         check_scenario(self.source, self.file, protocol, scenario, partial(self._origin, point))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wirelab.experiment.grid.factors import Point
-from wirelab.schema import LinkFacts, LinkSpec, WorkloadSpec, canonical_json
+from wirelab.schema import LinkFacts, LinkSpec, RestartPlan, WorkloadSpec, canonical_json
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
 from wirelab.site import page_words
@@ -51,6 +51,8 @@ class Scenario:
     """Share of one CPU that a role's host has, where it has less than the machine."""
     program_settings: Mapping[str, Mapping[str, SettingValue]] = field(default_factory=dict)
     """Settings of the programs, in addition to those of the protocol."""
+    restart: RestartPlan | None = None
+    """Outages of the server."""
     facts: tuple[LinkFacts, ...] = field(default=(), compare=False, repr=False)
     """What is known of its `links`, in their order. They follow from the links and identify nothing."""
 
@@ -82,6 +84,8 @@ class Scenario:
             identity["cpu"] = dict(self.cpu)
         if self.program_settings:
             identity["program_settings"] = {name: dict(each) for name, each in self.program_settings.items()}
+        if self.restart is not None:
+            identity["restart"] = self.restart.model_dump(mode="json")
         return identity
 
     def digest(self) -> str:

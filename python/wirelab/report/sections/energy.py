@@ -36,8 +36,8 @@ from wirelab.report.sections.common import (
     parts_legend,
     scenario_cells,
 )
+from wirelab.schema.bounds import Bounds
 from wirelab.schema.estimates import (
-    Bounds,
     EnergyModel,
     EnergyOfScenario,
     EnergyParts,

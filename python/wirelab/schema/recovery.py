@@ -1,0 +1,51 @@
+"""What outages of a link or of the server did, as `estimates.json` has it (`docs/reference/estimates.md`)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from wirelab.schema.bounds import Bounds, document
+
+
+@document
+class RecoveryTimes(TypedDict):
+    """Times from the end of an outage to the end of the client's first exchange that completed after it."""
+
+    least_s: float
+    """The shortest, in s."""
+    median_s: float
+    """The median, in s."""
+    most_s: float
+    """The longest, in s."""
+
+
+@document
+class RecoveryRecord(TypedDict):
+    """Outages of a scenario, over its trials and clients."""
+
+    what: list[Literal["link", "server"]]
+    """What was away."""
+    outages: int
+    """Number of outages, each once for each client."""
+    not_recovered: int
+    """Of these, outages after which the client completed no exchange before the next one."""
+    recovery: RecoveryTimes | None
+    """Of the others; null without any."""
+    affected: int
+    """Messages that were under way when an outage began, or due until the recovery."""
+    lost: int
+    """Of these, messages that were not completed."""
+    late: int
+    """Messages that completed more than the time-out after they were due, from the beginning of an outage to that of
+    the next.
+    """
+    attempts: float | None
+    """How often an affected message was tried, on average; null if the client does not count it."""
+    energy_j: Bounds | None
+    """Energy of the affected messages with the time behind them and the connections that they opened, in J for each
+    outage; null without a radio.
+    """
+    forgets: bool
+    """Whether the server lost its sessions: it is built in, was restarted, and keeps them in memory."""
