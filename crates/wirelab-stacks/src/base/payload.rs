@@ -42,6 +42,8 @@ pub enum Draw {
     Coap,
     /// When a device begins, and the error of its oscillator.
     Device,
+    /// When a subscriber that comes at intervals comes.
+    Contacts,
 }
 
 /// The generator for one purpose.

@@ -173,7 +173,7 @@ fn burst_size(rate_hz: f64, duration_ns: u64) -> f64 {
 }
 
 /// In (0, 1].
-fn uniform(draws: &mut ChaCha8Rng) -> f64 {
+pub(super) fn uniform(draws: &mut ChaCha8Rng) -> f64 {
     ((draws.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
