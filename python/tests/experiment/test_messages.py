@@ -296,6 +296,11 @@ WRONG = {
     "idle start of several messages at a time": changed(WORKLOAD, IDLE + "concurrency = 4\n"),
     "idle start over netem": changed(WORKLOAD, IDLE).replace(LINK, LINK + 'backend = "netem"\n'),
     "idle start of subscribers": changed(WORKLOAD, 'kind = "pubsub"\n' + IDLE),
+    "no way of waiting": changed(WORKLOAD, 'kind = "pubsub"\nwait = "asleep"\n'),
+    "stay above the interval": changed(
+        WORKLOAD, 'kind = "pubsub"\nwait = { check-in = "10 min", stay = "20 min" }\n'
+    ),
+    "requests for news of a protocol without": changed(WORKLOAD, 'kind = "pubsub"\nwait = { poll = "10 min" }\n'),
     "jitter without an interval": changed(WORKLOAD, 'jitter = "2 s"\n'),
     "unknown connection policy": changed(WORKLOAD, 'connection = "keep"\n'),
     "no connection": changed(WORKLOAD, "connection = { persistent = 0 }\n"),

@@ -52,7 +52,7 @@ def _energy(scenario: Scenario) -> Cell | None:
 
 
 EXTRA = (
-    _Extra(Column("waits by"), _waits_by, "stays connected"),
+    _Extra(Column("waits by", numeric=False), _waits_by, "stays connected"),
     _Extra(Column("energy of a message: mean [95 %]", unit="mJ"), _energy, "no radio, or no whole interval"),
 )
 
