@@ -177,7 +177,7 @@ def test_a_way_of_waiting_that_does_not_go_is_refused(
     protocol: str, wait: str, what: str, hint: str, tmp_path: Path
 ) -> None:
     text = SUBSCRIBERS.format(protocol=protocol, factor="", wait=f"wait = {wait}", settings="")
-    with pytest.raises(WirelabError, match=f"workload.wait: .*{what}") as refused:
+    with pytest.raises(WirelabError, match=what) as refused:
         load(tmp_path, text)
     assert hint in str(refused.value.hint)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
 from wirelab.schema.workload import CheckIn, Connected, Poll, Wait
 from wirelab.units import UnitError, duration_ns, format_duration
@@ -39,7 +39,7 @@ def _positive(what: str, value: object) -> int:
 
 WrittenWait = Annotated[
     Wait,
-    PlainValidator(read_wait),
+    BeforeValidator(read_wait),
     WithJsonSchema(
         {
             "anyOf": [

@@ -141,7 +141,7 @@ def _check_wait(
     found = found or lacks_setting(protocol, scenario.workload, scenario.settings)
     if found is not None:
         where = source.where(origin(_WAIT, ("workload", "wait")))
-        raise WirelabError(f"{_WAIT}: {found.what}", where, hint=found.hint)
+        raise WirelabError(found.what, where, hint=found.hint)
 
 
 def _check_ports(source: Source, protocol: ProtocolDescription, scenario: Scenario) -> None:

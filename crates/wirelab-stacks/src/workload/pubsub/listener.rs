@@ -119,7 +119,9 @@ impl<'a, S: Subscriber> Listener<'a, S> {
     async fn come(&mut self) {
         match self.audience.workload.wait {
             Wait::CheckIn { stay_ns, .. } => self.check_in(Duration::from_nanos(stay_ns)).await,
-            Wait::Poll { .. } => drop(self.poll().await),
+            Wait::Poll { .. } => {
+                self.poll().await;
+            }
             Wait::Connected => {}
         }
     }
