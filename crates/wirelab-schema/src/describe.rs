@@ -55,8 +55,42 @@ pub struct ProtocolDescription {
     pub roles: Vec<Role>,
     /// Workload kinds it can do.
     pub workloads: Vec<String>,
+    /// How its subscribers can wait, other than connected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitDescription>,
     /// Settings it takes.
     pub settings: Vec<SettingDescription>,
+}
+
+/// A way of waiting, in addition to staying connected ([`Wait`](crate::Wait)).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitDescription {
+    /// Which.
+    pub by: WaitKind,
+    /// What it needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<NeededSetting>,
+}
+
+/// The ways of [`Wait`](crate::Wait), other than connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitKind {
+    /// A connection at intervals.
+    CheckIn,
+    /// A request at intervals.
+    Poll,
+}
+
+/// A setting that must have a value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NeededSetting {
+    /// Its name.
+    pub setting: String,
+    /// The value.
+    pub value: Value,
+    /// What it gives, in words.
+    pub what: String,
 }
 
 /// How an answer says that all went well.

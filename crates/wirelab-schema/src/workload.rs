@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::PageLoads;
+use crate::{PageLoads, WaitKind};
 
 /// What the endpoints of a trial do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -168,6 +168,47 @@ pub struct PubSub {
     pub arrival: ArrivalSpec,
     /// A message that a subscriber does not have by then, counted from when it was meant to be published, is `timed-out` for that subscriber.
     pub timeout_ns: u64,
+    /// How a subscriber waits.
+    #[serde(default, skip_serializing_if = "Wait::is_connected")]
+    pub wait: Wait,
+}
+
+/// How a subscriber waits for messages. Its first contact is at its start, and publishing begins after that of all; the contacts after it are at a
+/// phase drawn from the trial's seed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Wait {
+    /// It stays connected, and messages come when they are published.
+    #[default]
+    Connected,
+    /// It opens a connection at intervals, takes what waits for it, and closes it. The first contact subscribes and takes nothing.
+    CheckIn {
+        /// From one contact to the next, more than 0.
+        every_ns: u64,
+        /// It closes the connection after so long without a message; more than 0 and less than `every_ns`.
+        stay_ns: u64,
+    },
+    /// It keeps its connection open, and asks on it at intervals for what is new. The answer comes at once, also if that is nothing.
+    Poll {
+        /// From one request to the next, more than 0.
+        every_ns: u64,
+    },
+}
+
+impl Wait {
+    /// Whether it is the default.
+    pub fn is_connected(&self) -> bool {
+        *self == Wait::Connected
+    }
+
+    /// Which way it is; `None` for the one that every protocol with subscribers has.
+    pub fn way(self) -> Option<WaitKind> {
+        match self {
+            Wait::Connected => None,
+            Wait::CheckIn { .. } => Some(WaitKind::CheckIn),
+            Wait::Poll { .. } => Some(WaitKind::Poll),
+        }
+    }
 }
 
 /// Parameters of `stream`.

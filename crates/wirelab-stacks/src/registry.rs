@@ -1,10 +1,12 @@
 //! Which of the registered stacks an endpoint's parameters ask for, and whether it does all of it. It speaks no protocol.
 
-use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, RoundTripChange, RoundTripPart, WorkloadSpec};
+use wirelab_schema::{
+    ConnectionPolicy, EndpointParameters, Role, RoundTripChange, RoundTripPart, WaitKind, WorkloadSpec,
+};
 
 use crate::base::settings::Settings;
 use crate::workload::{self, Work};
-use crate::{Context, STACKS, Stack, StackError};
+use crate::{Context, Descriptor, STACKS, Stack, StackError};
 
 /// The registered stack of that name.
 pub fn find(name: &str) -> Option<&'static dyn Stack> {
@@ -65,7 +67,30 @@ pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, Stac
     }
     Settings::resolve(&descriptor, &parameters.settings)?;
     workload::check(&parameters.workload)?;
+    check_wait(&descriptor, parameters)?;
     Ok(stack)
+}
+
+/// Refuses a way of waiting that the protocol does not have, or has with other settings only.
+fn check_wait(descriptor: &Descriptor, parameters: &EndpointParameters) -> Result<(), StackError> {
+    let WorkloadSpec::PubSub(work) = &parameters.workload else { return Ok(()) };
+    let Some(way) = work.wait.way() else { return Ok(()) };
+    let found = descriptor.waits.iter().find(|known| known.by == way).ok_or_else(|| {
+        StackError::Unsupported(match way {
+            WaitKind::CheckIn => format!("protocol `{}` keeps nothing for a subscriber that is away", descriptor.name),
+            WaitKind::Poll => format!("protocol `{}` fetches nothing by request", descriptor.name),
+        })
+    })?;
+    for need in &found.needs {
+        let default =
+            || descriptor.settings.iter().find(|setting| setting.name == need.setting).map(|each| &each.default);
+        let value = parameters.settings.get(&need.setting).or_else(default);
+        if value != Some(&need.value) {
+            let (setting, what) = (&need.setting, &need.what);
+            return Err(StackError::Usage(format!("`wait`: it needs {what} (`{setting}` is not {})", need.value)));
+        }
+    }
+    Ok(())
 }
 
 /// Setting of the stacks that can resume a session. The connection policy `resumed` turns it on, and so does `page`, whose loads begin without a

@@ -140,6 +140,16 @@ def test_a_subscriber_refuses_instants_that_it_cannot_know(tmp_path: Path) -> No
         assert exit_.value.code == 3
 
 
+def test_a_subscriber_refuses_a_way_of_waiting_that_it_does_not_know(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arrival = {"process": "fixed", "rate_hz": 1.0}
+    with pytest.raises(SystemExit) as exit_:
+        perform(tmp_path, Fake([]), kind="pubsub", arrival=arrival, wait={"by": "poll", "every_ns": 10**9})
+    assert exit_.value.code == 3
+    assert '"poll"' in capsys.readouterr().err
+
+
 def test_each_client_of_a_population_has_its_own_exchanges(tmp_path: Path) -> None:
     rows = perform(tmp_path, Fake([]), clients=2)
     assert sorted((row["client"], row["index"]) for row in rows) == [(c, i) for c in range(2) for i in range(3)]

@@ -31,6 +31,7 @@ def test_the_shipped_experiments_are_listed_without_their_claims() -> None:
         "clock-agreement-long",
         "outage-day",
         "broker-restart",
+        "command-to-sleeper",
     }
     assert shipped <= set(names)
     assert not [name for name in names if "claims" in name]

@@ -313,6 +313,11 @@ WRONG = {
     "keep of 0": changed(WORKLOAD, OPEN + 'retry = { keep = "0 s" }\n'),
     "keep below the time-out": changed(WORKLOAD, OPEN + 'retry = { keep = "5 s" }\n'),
     "backlog of 0": changed(WORKLOAD, OPEN + "retry = { backlog = 0 }\n"),
+    "no way of waiting": changed(WORKLOAD, 'kind = "pubsub"\nwait = "asleep"\n'),
+    "stay above the interval": changed(
+        WORKLOAD, 'kind = "pubsub"\nwait = { check-in = "10 min", stay = "20 min" }\n'
+    ),
+    "requests for news of a protocol without": changed(WORKLOAD, 'kind = "pubsub"\nwait = { poll = "10 min" }\n'),
     "jitter without an interval": changed(WORKLOAD, 'jitter = "2 s"\n'),
     "unknown connection policy": changed(WORKLOAD, 'connection = "keep"\n'),
     "no connection": changed(WORKLOAD, "connection = { persistent = 0 }\n"),

@@ -234,6 +234,33 @@ def test_completed_and_attempted_and_the_most_frequent_error_are_shown(tmp_path:
     assert cells(table)[1] == ["clean", "h2", "40", "39", "1", "2", "reset (1)"]
 
 
+def test_messages_say_how_subscribers_wait(tmp_path: Path) -> None:
+    folder = write(tmp_path / "campaign")
+    estimates = read(folder, "estimates.json")
+    for scenario in estimates["scenarios"]:
+        scenario["messages"] = {"lost": 0, "duplicate": 0, "stalls": None}
+    store(folder, "estimates.json", estimates)
+    plan = read(folder, "plan.json")
+    arrival, wait = {"process": "fixed", "rate_hz": 1.0}, {"by": "poll", "every_ns": 600 * 10**9}
+    pubsub = {"kind": "pubsub", "message_bytes": 30, "messages": 10, "arrival": arrival, "timeout_ns": 10**9}
+    plan["scenarios"][0]["workload"] = {**pubsub, "wait": wait}
+    store(folder, "plan.json", plan)
+    [table] = tables(messages.section(load(folder, folder)))
+    assert table.columns[2].title == "waits by"
+    texts = [row[2] for row in cells(table)]
+    assert texts[0] == "asks every 10 min"
+    assert set(texts[1:]) == {"–"}
+
+
+def test_ways_of_waiting_are_described_in_words() -> None:
+    arrival = {"process": "fixed", "rate_hz": 1.0}
+    pubsub = {"kind": "pubsub", "message_bytes": 30, "messages": 10, "arrival": arrival, "timeout_ns": 10**9}
+    comes = {"by": "check-in", "every_ns": 600 * 10**9, "stay_ns": 2 * 10**9}
+    words = workload_words(PubSub.model_validate({**pubsub, "wait": comes}))
+    assert "to 1 subscribers, each of which checks in every 10 min, stays 2 s; time-out 1 s" in words
+    assert "each of which" not in workload_words(PubSub.model_validate(pubsub))
+
+
 def test_messages_have_a_row_for_each_scenario_and_no_section_without_messages(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     assert messages.section(load(folder, folder)) is None

@@ -3,8 +3,9 @@ import pytest
 from tests.runner.fakes import make_plan
 from wirelab.runner.barriers import NAMED, forecast, program_barrier
 from wirelab.runner.implementations import load
-from wirelab.schema import Persistent, RequestResponse
+from wirelab.schema import Fixed, Persistent, PubSub, RequestResponse
 from wirelab.schema.plan import Plan
+from wirelab.schema.workload import Poll
 
 
 def kept(plan: Plan) -> Plan:
@@ -39,3 +40,23 @@ def test_the_forecast_names_what_would_stop_a_trial(monkeypatch: pytest.MonkeyPa
     assert [line.partition(":")[0] for line in forecast(plan, programs).words] == [
         "1 of 2 scenarios would be unsupported (scenario 0)"
     ]
+
+
+def test_a_protocol_without_requests_is_left_out_where_ways_of_waiting_are_compared() -> None:
+    plan = make_plan(2)
+    first, *rest = plan.scenarios
+    work = PubSub(message_bytes=30, messages=1, timeout_ns=1, arrival=Fixed(rate_hz=1), wait=Poll(every_ns=1))
+    polls = first.model_copy(update={"workload": work, "protocol": "mqtt"})
+    plan = plan.model_copy(update={"scenarios": (polls, *rest)})
+    assert forecast(plan, {}).words == [
+        "1 of 2 scenarios would be unsupported (scenario 0): mqtt fetches nothing by request"
+    ]
+
+
+def test_a_program_says_how_subscribers_may_wait() -> None:
+    plan = make_plan(1, client="curl")
+    work = PubSub(message_bytes=30, messages=1, timeout_ns=1, arrival=Fixed(rate_hz=1), wait=Poll(every_ns=1))
+    [scenario] = plan.scenarios
+    polls = scenario.model_copy(update={"workload": work})
+    words = forecast(plan.model_copy(update={"scenarios": (polls,)}), load(None)).words
+    assert [line.partition(": ")[2] for line in words] == ["curl does not do wait = 'poll'"]

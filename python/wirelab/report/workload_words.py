@@ -6,7 +6,9 @@ from wirelab.schema import Device, WorkloadSpec
 from wirelab.schema.workload import (
     ArrivalSpec,
     Bursts,
+    CheckIn,
     Closed,
+    Connected,
     ConnectionPolicy,
     Fixed,
     IdleStart,
@@ -15,11 +17,13 @@ from wirelab.schema.workload import (
     PageLoads,
     Periodic,
     Poisson,
+    Poll,
     PubSub,
     Resumed,
     Retry,
     Stream,
     Telemetry,
+    Wait,
 )
 from wirelab.site import count
 from wirelab.units import format_duration, format_share, format_size
@@ -121,12 +125,28 @@ def _pace_words(published: OpenLoop) -> str:
             return _interval_words(published)
 
 
+def wait_words(wait: Wait) -> str:
+    """How a subscriber waits, such as `checks in every 10 min`."""
+    match wait:
+        case Connected():
+            return "stays connected"
+        case CheckIn():
+            return f"checks in every {format_duration(wait.every_ns)}, stays {format_duration(wait.stay_ns)}"
+        case Poll():
+            return f"asks every {format_duration(wait.every_ns)}"
+
+
+def _waiting_words(workload: PubSub | Stream) -> str:
+    wait = getattr(workload, "wait", Connected())
+    return "" if wait == Connected() else f", each of which {wait_words(wait)}"
+
+
 def _pubsub_words(workload: PubSub | Stream) -> str:
     buffer = ""
     if isinstance(workload, Stream):
         buffer = f"; the player buffers {format_duration(workload.playout_delay_ns)}"
     return (
         f"{workload.kind}: {workload.messages} messages a trial of {format_size(workload.message_bytes)}, "
-        f"{_pace_words(workload.published)}, to {workload.subscribers} subscribers; "
+        f"{_pace_words(workload.published)}, to {workload.subscribers} subscribers{_waiting_words(workload)}; "
         f"time-out {format_duration(workload.timeout_ns)}{buffer}"
     )

@@ -13,6 +13,7 @@ from wirelab.schema import Description, Role
 from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Plan, Scenario
+from wirelab.schema.waits import lacks_wait
 
 NAMED = 3
 """So many scenarios are named in a line."""
@@ -29,7 +30,11 @@ class Barrier:
 def program_barrier(
     scenario: Scenario, implementations: Mapping[str, Implementation], known: Description
 ) -> Barrier | None:
-    """Missing programs are failures with a cure; what a program does not do is unsupported."""
+    """Missing programs are failures with a cure; what a protocol or a program does not do is unsupported."""
+    described = known.protocol(scenario.protocol)
+    assert described is not None, "the plan has only known protocols"
+    if (lacking := lacks_wait(described, scenario.workload)) is not None:
+        return Barrier(EntryStatus.UNSUPPORTED, lacking.what)
     for role in (Role.CLIENT, Role.SERVER):
         name = getattr(scenario.implementation, role.value)
         if name == BUILTIN:

@@ -145,6 +145,22 @@ class Timing(Received):
         return cls(round_trips=trips)
 
 
+class NeededSetting(Received):
+    """A setting that must have a value."""
+
+    setting: str
+    value: SettingValue
+    what: str
+    """What it gives, in words."""
+
+
+class WaitDescription(Received):
+    """A way in which a protocol's subscribers can wait, in addition to staying connected."""
+
+    by: Literal["check-in", "poll"]
+    needs: tuple[NeededSetting, ...] = ()
+
+
 class SuccessStatus(Received):
     """The success status of an answer to a request without a body and to one with a body."""
 
@@ -169,6 +185,8 @@ class ProtocolDescription(Received):
     timing: Timing
     roles: tuple[Role, ...]
     workloads: tuple[str, ...]
+    waits: tuple[WaitDescription, ...] = ()
+    """How its subscribers can wait, other than connected."""
     settings: tuple[SettingDescription, ...]
 
     @property
@@ -184,6 +202,10 @@ class ProtocolDescription(Received):
             if (change.part, change.round_trips) == ("request", 0) and settings.get(change.setting) == change.value:
                 return f"{change.setting} = {change.value}"
         return None
+
+    def waiting(self, by: str) -> WaitDescription | None:
+        """That way of waiting, if its subscribers have it."""
+        return next((each for each in self.waits if each.by == by), None)
 
     def setting(self, name: str) -> SettingDescription | None:
         """The setting of that name."""

@@ -299,11 +299,48 @@ class PubSubWorkload(Border):
         return self.model_copy(update={"messages": max(1, int(self.messages * factor))})
 
 
+class Connected(Border):
+    """A subscriber stays connected."""
+
+    by: Literal["connected"] = "connected"
+
+    @property
+    def every_ns(self) -> int:
+        """From one contact to the next; 0 of one that is always there."""
+        return 0
+
+
+class CheckIn(Border):
+    """A subscriber opens a connection at intervals, takes what waits for it, and closes it."""
+
+    by: Literal["check-in"] = "check-in"
+    every_ns: Unsigned
+    stay_ns: Unsigned
+    """It closes the connection after so long without a message."""
+
+
+class Poll(Border):
+    """A subscriber keeps its connection open, and asks on it at intervals for what is new."""
+
+    by: Literal["poll"] = "poll"
+    every_ns: Unsigned
+
+
+Wait = Annotated[Connected | CheckIn | Poll, Field(discriminator="by")]
+"""How a subscriber waits for messages, by `by`."""
+
+
+def _is_connected(wait: object) -> bool:
+    return isinstance(wait, Connected)
+
+
 class PubSub(PubSubWorkload):
     """The changes of a state reach the clients that wait for them."""
 
     kind: Literal["pubsub"] = "pubsub"
     arrival: ArrivalSpec
+    wait: Wait = Field(default=Connected(), exclude_if=_is_connected)
+    """How a subscriber waits."""
 
     @property
     def published(self) -> OpenLoop:

@@ -87,6 +87,7 @@ impl Stack for Amqp {
             timing: options::timing(self.secure),
             roles: vec![Role::Client, Role::Server, Role::Publisher],
             workloads: [TELEMETRY, PUBSUB, STREAM].map(str::to_owned).into(),
+            waits: vec![],
             settings,
         }
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use wirelab_schema::{
     CongestionControl, PacketDiscovery, RoundTripChange, RoundTripPart, RoundTrips, Timer, TimerKind, Timing,
+    WaitDescription, WaitKind,
 };
 
 const LOCK: &str = include_str!("../../../../Cargo.lock");
@@ -87,6 +88,11 @@ pub fn change(setting: &str, value: Value, part: RoundTripPart, round_trips: u32
 /// A timer whose length a setting has.
 pub fn timer(setting: &str, kind: TimerKind) -> Timer {
     Timer { name: setting.to_owned(), fixed_ns: None, times: 1, unless: None, only_with: None, kind }
+}
+
+/// A way of waiting that needs no setting.
+pub fn wait(by: WaitKind) -> WaitDescription {
+    WaitDescription { by, needs: Vec::new() }
 }
 
 fn tickets() -> Timer {

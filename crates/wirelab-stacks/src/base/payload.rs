@@ -44,6 +44,8 @@ pub enum Draw {
     Device,
     /// Back-offs after failed attempts.
     Retry,
+    /// When a subscriber that comes at intervals comes.
+    Contacts,
 }
 
 /// The generator for one purpose.

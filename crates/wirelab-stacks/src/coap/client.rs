@@ -11,17 +11,19 @@ use wirelab_schema::EndpointParameters;
 
 use super::association::{Association, Events, error_of, record};
 use super::dtls::Sessions;
-use super::resources::{Requests, subscription};
+use super::resources::{Requests, fetch, subscription};
 use super::side::Side;
 use crate::Clock;
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::payload::{Draw, generator_of};
-use crate::codec::coap::{Channel, Client as Engine, ClientEvent, ExchangeId, Framing, MessageLayer, Parameters};
+use crate::codec::coap::{
+    Channel, Client as Engine, ClientEvent, ExchangeId, Framing, MessageLayer, Parameters, status,
+};
 use crate::transport::lingering::Lingering;
 use crate::transport::socket::Socket;
 use crate::transport::stream::Dialer;
 use crate::transport::udp::{bind, unspecified};
-use crate::workload::{Client, Subscriber};
+use crate::workload::{Client, Messages, Subscriber};
 
 /// Opens associations with the server.
 pub struct Connector {
@@ -187,13 +189,14 @@ impl Client for CoapClient {
 pub struct Observing {
     /// Opens its associations.
     pub connector: Connector,
+    /// What it waits for.
+    pub messages: Messages,
 }
 
-/// An observation that the server has registered.
+/// An association, on which the server may have registered an observation.
 pub struct Subscription {
     connection: Connection,
-    id: ExchangeId,
-    events: Events,
+    observation: Option<(ExchangeId, Events)>,
     /// The state at registration, unless nothing was published yet.
     first: Option<Bytes>,
 }
@@ -208,7 +211,7 @@ impl Subscriber for Observing {
         match events.recv().await {
             Some(ClientEvent::Observing(_, response)) => {
                 let first = Some(response.payload).filter(|payload| !payload.is_empty());
-                Ok(Subscription { connection, id, events, first })
+                Ok(Subscription { connection, observation: Some((id, events)), first })
             }
             Some(ClientEvent::Ended(_, ended)) => Err(error_of(ended)),
             Some(ClientEvent::Response(_, response)) => {
@@ -222,15 +225,41 @@ impl Subscriber for Observing {
         if let Some(first) = subscription.first.take() {
             return Ok(first);
         }
-        match subscription.events.recv().await {
+        let Some((_, events)) = &mut subscription.observation else {
+            return Err(ExchangeError::new("nothing is observed"));
+        };
+        match events.recv().await {
             Some(ClientEvent::Notification(_, response)) => Ok(response.payload),
             Some(ClientEvent::Ended(_, ended)) => Err(error_of(ended)),
             other => Err(ExchangeError::new(format!("no notification: {other:?}"))),
         }
     }
 
+    async fn open(&self, attempt: &mut Attempt) -> Result<Subscription, ExchangeError> {
+        let connection = self.connector.connect(attempt).await?;
+        attempt.exchange.local_port = connection.local_port;
+        Ok(Subscription { connection, observation: None, first: None })
+    }
+
+    async fn fetch(&self, subscription: &mut Subscription, after: u32) -> Result<Vec<Bytes>, ExchangeError> {
+        let association = &subscription.connection.association;
+        let (id, mut events) = association.start(fetch(after));
+        let event = events.recv().await;
+        association.finish(id);
+        match event {
+            Some(ClientEvent::Response(_, response)) => match status(response.code) {
+                200..300 => self.messages.split(response.payload),
+                status => Err(ExchangeError::new(format!("status {}.{:02}", status / 100, status % 100))),
+            },
+            Some(ClientEvent::Ended(_, ended)) => Err(error_of(ended)),
+            other => Err(ExchangeError::new(format!("no response: {other:?}"))),
+        }
+    }
+
     async fn close(&self, subscription: Subscription) {
-        subscription.connection.association.finish(subscription.id);
+        if let Some((id, _)) = subscription.observation {
+            subscription.connection.association.finish(id);
+        }
         subscription.connection.association.close().await;
         self.connector.lingering.closed().await;
     }

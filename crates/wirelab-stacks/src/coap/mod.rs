@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use wirelab_schema::{Role, SuccessStatus};
+use wirelab_schema::{Role, SuccessStatus, WaitKind};
 
 use crate::base::clock::epoch;
 use crate::base::description;
@@ -24,7 +24,9 @@ use crate::recorder::NoRecorder;
 use crate::transport::socket::{TcpOptions, tcp_settings};
 use crate::transport::stream::{Dialer, Security, serve};
 use crate::transport::tls;
-use crate::workload::{PUBSUB, REQUEST_RESPONSE, STREAM, TELEMETRY, Work, after_timeout_setting, drive, listen};
+use crate::workload::{
+    Messages, PUBSUB, REQUEST_RESPONSE, STREAM, TELEMETRY, Work, after_timeout_setting, drive, listen,
+};
 use crate::{Context, Descriptor, Stack, StackError};
 use client::{Asking, CoapClient, Connector, Observing, Transport};
 use dtls::Sessions;
@@ -103,6 +105,8 @@ impl Stack for Coap {
             timing: settings::timing(self.stream, self.secure),
             roles: vec![Role::Client, Role::Server, Role::Proxy],
             workloads: [REQUEST_RESPONSE, TELEMETRY, PUBSUB, STREAM].map(str::to_owned).into(),
+            // Who registers anew learns the newest state alone (RFC 7641, section 1.3), so nothing waits for a subscriber that is away.
+            waits: vec![description::wait(WaitKind::Poll)],
             settings,
         }
     }
@@ -131,7 +135,8 @@ impl Stack for Coap {
                         }
                         None => {
                             let make = |context: &Context, number| {
-                                Ok(Observing { connector: stack.connector(context, &settings, number)? })
+                                let messages = Messages::new(&context.parameters);
+                                Ok(Observing { connector: stack.connector(context, &settings, number)?, messages })
                             };
                             listen(context, make).await
                         }

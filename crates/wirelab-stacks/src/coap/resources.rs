@@ -14,7 +14,7 @@ use crate::{Clock, Payload, Received};
 
 /// What `about` says of the messages.
 pub const MESSAGES: &str = "Messages are minimal: `POST /upload` with a Content-Format, answered 2.04, or `GET /bytes/N`, answered 2.05; tokens of 4 \
-     bytes; the state that is observed is `/changes`. `status` reads like HTTP's: 205 is 2.05.";
+     bytes; the state that is observed is `/changes`, and `GET /changes?after=N` asks for the messages after the first N. `status` reads like HTTP's: 205 is 2.05.";
 
 /// Content-Format of bodies that are a [`Payload`], so that the other end can check every byte: of the numbers for experiments (RFC 7252, section
 /// 12.3). Foreign bodies are checked by their length alone.
@@ -89,6 +89,16 @@ pub fn subscription() -> Request {
     }
 }
 
+/// The request of one that asks for the messages after the first `after`.
+pub fn fetch(after: u32) -> Request {
+    Request { path: format!("/changes?after={after}"), observe: false, ..subscription() }
+}
+
+/// What such a request asks for.
+fn asked_after(target: &str) -> Option<u32> {
+    target.split_once("?after=")?.1.parse().ok()
+}
+
 /// The server's application.
 #[derive(Clone)]
 pub struct Application {
@@ -150,7 +160,10 @@ impl Application {
                 // States are told without a format.
                 Some(_) if asked.accept.is_some() => plain(NOT_ACCEPTABLE, String::new()),
                 Some(publication) if asked.observe => return observed(publication),
-                Some(_) => plain(CONTENT, String::new()),
+                // Empty if nothing is new.
+                Some(publication) => {
+                    state(asked_after(&asked.target).map(|first| publication.poll(first)).unwrap_or_default())
+                }
                 None => plain(NOT_FOUND, "this workload has no changes".to_owned()),
             },
             (Method::Get, DISCOVERY) => with_body(asked, CONTENT, LINK_FORMAT, self.links().into()),

@@ -8,16 +8,13 @@ use http::{HeaderValue, Request, Response, StatusCode};
 
 use super::event_stream::{EVENT_STREAM, event};
 use super::{Body, PAYLOAD_TYPE, READ};
-use crate::workload::{Publication, Waiting};
+use crate::workload::{POLL_BYTES, Publication, Waiting};
 
 /// Header of a request that opens an event stream anew: how many messages the client has (HTML Living Standard, section 9.2.4).
 pub const LAST_EVENT_ID: &str = "last-event-id";
 
 /// Where they are.
 pub const PATH: &str = "/changes";
-
-/// A body of several messages ends with the one that makes it so long.
-const POLL_BYTES: usize = 1 << 20;
 
 /// What a `GET /changes` asks for, or a `HEAD`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +23,8 @@ pub enum Question {
     State,
     /// Long poll, `?after=N`: the messages after the first N, answered when there is one.
     Poll(u32),
+    /// Short poll, `?after=N&now`: the same, answered at once, also without any (RFC 6202, section 2).
+    Fetch(u32),
     /// Server-sent events, after the first N messages.
     Events(u32),
 }
@@ -37,7 +36,11 @@ impl Question {
             return None;
         }
         if let Some(query) = request.uri().query() {
-            return query.strip_prefix("after=").and_then(|number| number.parse().ok()).map(Question::Poll);
+            let (query, question): (_, fn(u32) -> Question) = match query.strip_suffix("&now") {
+                Some(query) => (query, Question::Fetch),
+                None => (query, Question::Poll),
+            };
+            return query.strip_prefix("after=").and_then(|number| number.parse().ok()).map(question);
         }
         let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
         if header(ACCEPT.as_str()) != Some(EVENT_STREAM) {
@@ -51,7 +54,7 @@ impl Question {
     pub fn head(self) -> Response<Body> {
         let media_type = match self {
             Question::State => return nothing(),
-            Question::Poll(_) => PAYLOAD_TYPE,
+            Question::Poll(_) | Question::Fetch(_) => PAYLOAD_TYPE,
             Question::Events(_) => HeaderValue::from_static(EVENT_STREAM),
         };
         let mut response = Response::new(Body::Whole(Bytes::new()));
@@ -64,6 +67,10 @@ impl Question {
         match self {
             Question::State => nothing(),
             Question::Poll(first) => poll(publication.wait(first), publication.messages().length()).await,
+            Question::Fetch(first) => match publication.poll(first) {
+                body if body.is_empty() => nothing(),
+                body => messages(body),
+            },
             Question::Events(first) => {
                 let events = Events { waiting: publication.wait(first), next: first };
                 let mut response = Response::new(Body::Events(events));
@@ -98,9 +105,13 @@ async fn poll(mut waiting: Waiting, length: usize) -> Response<Body> {
     {
         body.extend_from_slice(&message);
     }
-    let mut response = Response::new(Body::Whole(body.freeze()));
+    messages(body.freeze())
+}
+
+fn messages(body: Bytes) -> Response<Body> {
+    let length = body.len();
+    let mut response = Response::new(Body::Whole(body));
     response.headers_mut().insert(CONTENT_TYPE, PAYLOAD_TYPE);
-    let length = response.body().length().unwrap_or(0);
     response.headers_mut().insert(CONTENT_LENGTH, length.into());
     response
 }
@@ -115,7 +126,7 @@ fn nothing() -> Response<Body> {
 mod tests {
     use std::time::Duration;
 
-    use wirelab_schema::{ArrivalSpec, PubSub};
+    use wirelab_schema::{ArrivalSpec, PubSub, Wait};
 
     use super::*;
     use crate::workload::virtual_time::{Rows, context};
@@ -132,17 +143,22 @@ mod tests {
         assert_eq!(question("/changes?after=7", &[]), Some(Question::Poll(7)));
         assert_eq!(question("/changes", &[accept]), Some(Question::Events(0)));
         assert_eq!(question("/changes", &[accept, ("last-event-id", "3")]), Some(Question::Events(4)));
+        assert_eq!(question("/changes?after=7&now", &[]), Some(Question::Fetch(7)));
         assert_eq!(question("/changes?after=x", &[]), None);
+        assert_eq!(question("/changes?after=x&now", &[]), None);
         assert_eq!(question("/bytes/1", &[]), None);
     }
 
     #[tokio::test(start_paused = true)]
     async fn after_the_last_message_a_long_poll_has_no_answer() {
         let arrival = ArrivalSpec::Fixed { rate_hz: 10.0 };
-        let work = PubSub { message_bytes: 30, messages: 1, subscribers: 1, arrival, timeout_ns: 1 };
+        let work =
+            PubSub { message_bytes: 30, messages: 1, subscribers: 1, arrival, timeout_ns: 1, wait: Wait::Connected };
         let (context, _stopper) = context(work.into(), Rows::default());
         let publication = Publication::new(&context.parameters, context.clock.clone());
         assert_eq!(Question::Poll(0).answer(&publication).await.status(), StatusCode::OK);
+        assert_eq!(Question::Fetch(0).answer(&publication).await.status(), StatusCode::OK);
+        assert_eq!(Question::Fetch(1).answer(&publication).await.status(), StatusCode::NO_CONTENT);
         let after = Question::Poll(1).answer(&publication);
         assert!(tokio::time::timeout(Duration::from_secs(3_600), after).await.is_err());
     }

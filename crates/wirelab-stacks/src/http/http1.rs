@@ -79,6 +79,7 @@ impl Stack for Http1 {
             timing: Timing { sequential: true, ..description::over_tcp(self.secure) },
             roles: vec![Role::Client, Role::Server],
             workloads: http::kinds(),
+            waits: http::waits(),
             settings,
         }
     }

@@ -14,9 +14,13 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Builder;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange, RequestResponse, SettingDescription, SuccessStatus};
+use wirelab_schema::{
+    DownloadBytes, EndpointParameters, Exchange, RequestResponse, SettingDescription, SuccessStatus, WaitDescription,
+    WaitKind,
+};
 
 use crate::base::attempt::ExchangeError;
+use crate::base::description;
 use crate::base::settings::{self, Settings};
 use crate::page::Site;
 use crate::workload::{KINDS, Messages, PAGE, Publication, Waiting, Work, bytes_of_path, listen};
@@ -58,6 +62,11 @@ pub const SUCCESS: SuccessStatus = SuccessStatus { fetched: 200, stored: 200 };
 /// Workloads of every version of HTTP.
 pub fn kinds() -> Vec<String> {
     KINDS.iter().chain([&PAGE]).map(ToString::to_string).collect()
+}
+
+/// How subscribers of every version of HTTP can wait: the server keeps every message, and a request says which ones its client has.
+pub fn waits() -> Vec<WaitDescription> {
+    [WaitKind::CheckIn, WaitKind::Poll].map(description::wait).into()
 }
 
 /// Where requests go.

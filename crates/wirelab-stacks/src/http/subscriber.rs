@@ -44,7 +44,7 @@ pub struct HttpSubscriber<G> {
     get: G,
     origin: Origin,
     events: bool,
-    message_bytes: usize,
+    messages: Messages,
     /// Messages that have come, on whatever connection.
     received: AtomicU32,
 }
@@ -64,7 +64,7 @@ impl<G> HttpSubscriber<G> {
             get,
             origin,
             events: settings.choice("notification") == "server-sent-events",
-            message_bytes: messages.length(),
+            messages: messages.clone(),
             received: AtomicU32::new(0),
         }
     }
@@ -113,6 +113,20 @@ impl<G: Get> Subscriber for HttpSubscriber<G> {
         }
     }
 
+    async fn open(&self, attempt: &mut Attempt) -> Result<Subscription<G>, ExchangeError> {
+        let connection = self.get.connect(attempt).await?;
+        Ok(Subscription { connection, stream: None, pending: VecDeque::new() })
+    }
+
+    async fn fetch(&self, subscription: &mut Subscription<G>, after: u32) -> Result<Vec<Bytes>, ExchangeError> {
+        let request = self.origin.get(&format!("/changes?after={after}&now")).body(())?;
+        let response = self.get.get(&mut subscription.connection, request).await?;
+        match response.status() {
+            StatusCode::NO_CONTENT => Ok(Vec::new()),
+            _ => self.read(response).await,
+        }
+    }
+
     async fn close(&self, subscription: Subscription<G>) {
         self.get.close(subscription.connection).await;
     }
@@ -122,21 +136,22 @@ impl<G: Get> HttpSubscriber<G> {
     async fn poll(&self, subscription: &mut Subscription<G>) -> Result<(), ExchangeError> {
         let request = self.origin.get(&format!("/changes?after={}", self.received.load(Ordering::Relaxed))).body(())?;
         let response = self.get.get(&mut subscription.connection, request).await?;
+        subscription.pending.extend(self.read(response).await?);
+        Ok(())
+    }
+
+    /// The messages of an answer that has some.
+    async fn read(&self, response: Response<G::Body>) -> Result<Vec<Bytes>, ExchangeError> {
         if response.status() != StatusCode::OK {
             return Err(ExchangeError::new(format!("status {}", response.status().as_u16())));
         }
-        let (mut body, mut pending) = (response.into_body(), BytesMut::new());
+        let (mut body, mut whole) = (response.into_body(), BytesMut::new());
         while let Some(bytes) = self.get.data(&mut body).await? {
-            pending.extend_from_slice(&bytes);
+            whole.extend_from_slice(&bytes);
         }
-        if pending.is_empty() || pending.len() % self.message_bytes != 0 {
-            let words =
-                format!("body of {} bytes where messages of {} were expected", pending.len(), self.message_bytes);
-            return Err(ExchangeError::new(words));
+        if whole.is_empty() {
+            return Err(ExchangeError::new("an answer without a message"));
         }
-        while !pending.is_empty() {
-            subscription.pending.push_back(pending.split_to(self.message_bytes).freeze());
-        }
-        Ok(())
+        self.messages.split(whole.freeze())
     }
 }

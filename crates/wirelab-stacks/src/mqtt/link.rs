@@ -38,6 +38,8 @@ struct State {
     messages: mpsc::UnboundedSender<Bytes>,
     /// Waits for CONNACK or SUBACK.
     waiting: Option<oneshot::Sender<Result<(), ExchangeError>>>,
+    /// The broker had the session of an earlier connection.
+    resumed: bool,
     ended: Option<String>,
 }
 
@@ -85,6 +87,7 @@ impl Link {
             publications: HashMap::new(),
             messages,
             waiting: Some(waiting),
+            resumed: false,
             ended: None,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), wake: Notify::new(), clock: clock.clone() });
@@ -132,6 +135,11 @@ impl Link {
     /// What carries it, for what that says of itself.
     pub fn carrier(&self) -> &Carrier {
         &self.carrier
+    }
+
+    /// Whether it resumes the session of an earlier connection.
+    pub fn is_resumed(&self) -> bool {
+        self.shared.lock().resumed
     }
 
     /// False if it is known to have ended.
@@ -213,7 +221,10 @@ impl State {
     fn notify(&mut self, now_ns: u64) {
         while let Some(event) = self.session.as_mut().and_then(|session| session.client().poll_event()) {
             match event {
-                Event::Connected { .. } => self.answer(Ok(())),
+                Event::Connected { session_present } => {
+                    self.resumed = session_present;
+                    self.answer(Ok(()));
+                }
                 Event::Subscribed(reasons) => {
                     let failure = reasons.into_iter().find(|reason| reason.is_failure());
                     let refused = |reason| ExchangeError::new(format!("the broker refused the subscription: {reason}"));

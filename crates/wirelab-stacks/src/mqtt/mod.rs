@@ -11,7 +11,10 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use wirelab_schema::{Role, RoundTripPart, RoundTrips, SettingDescription, Timer, TimerKind, Timing};
+use wirelab_schema::{
+    NeededSetting, Role, RoundTripPart, RoundTrips, SettingDescription, Timer, TimerKind, Timing, WaitDescription,
+    WaitKind,
+};
 
 use crate::base::description;
 use crate::base::settings::{self, Settings};
@@ -87,7 +90,7 @@ impl Stack for Mqtt {
              PUBCOMP (QoS 2). The built-in broker sends PUBACK or PUBREC when the application in its own process has checked the reading, so that \
              they mean the same as another protocol's answer; a third-party broker's acknowledgements mean that the broker has it. With QoS 0 \
              nobody answers: the exchange ends when the packet is with the transport. `pubsub` and `stream`: subscriptions to `wirelab/notify`, to \
-             which the publisher on the broker's host publishes. CONNECT and CONNACK belong to a new connection: they lie between the connection \
+             which the publisher on the broker's host publishes. A connection that resumes a session with that subscription does not subscribe again. CONNECT and CONNACK belong to a new connection: they lie between the connection \
              (or its TLS handshake) and `request_start_ns`. One connection carries any number of messages at once.";
         let (name, title, default_port) = match self.over {
             Over::Tcp => ("mqtt", "MQTT over TCP", 1883),
@@ -116,6 +119,7 @@ impl Stack for Mqtt {
             timing: self.timing(),
             roles: vec![Role::Client, Role::Server, Role::Publisher],
             workloads: [TELEMETRY, PUBSUB, STREAM].map(str::to_owned).into(),
+            waits: vec![check_in()],
             settings,
         }
     }
@@ -202,6 +206,13 @@ fn own_settings() -> Vec<SettingDescription> {
             "Maximum Packet Size (MQTT 5, section 3.1.2.11.4) of both ends. A longer packet ends the connection.",
         ),
     ]
+}
+
+/// The broker keeps messages of QoS 1 and 2 for a session, and loses it with the connection if that began it anew (section 4.1).
+fn check_in() -> WaitDescription {
+    let (setting, what) = ("clean-start".to_owned(), "a session that is kept".to_owned());
+    let needs = vec![NeededSetting { setting, value: json!(false), what }];
+    WaitDescription { needs, ..description::wait(WaitKind::CheckIn) }
 }
 
 fn version(settings: &Settings) -> Version {

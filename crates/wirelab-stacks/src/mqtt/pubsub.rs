@@ -1,6 +1,7 @@
 //! Subscriber and publisher of `pubsub` over MQTT. Messages are routed by the broker.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -24,6 +25,8 @@ pub struct PubSubSubscriber {
     sessions: Arc<Sessions>,
     qos: Qos,
     clock: Arc<dyn Clock>,
+    /// The broker has confirmed a subscription, and keeps it with the session.
+    subscribed: AtomicBool,
 }
 
 /// A confirmed subscription.
@@ -40,6 +43,7 @@ impl PubSubSubscriber {
             sessions: Sessions::new('s', number, settings),
             qos: qos(settings),
             clock: context.clock.clone(),
+            subscribed: AtomicBool::new(false),
         })
     }
 }
@@ -49,7 +53,10 @@ impl Subscriber for PubSubSubscriber {
 
     async fn subscribe(&self, attempt: &mut Attempt) -> Result<Subscription, ExchangeError> {
         let (link, messages) = Link::connect(&self.connector, &self.sessions, &self.clock, attempt).await?;
-        link.subscribe(NOTIFY_TOPIC, self.qos).await?;
+        if !link.is_resumed() || !self.subscribed.load(Ordering::Relaxed) {
+            link.subscribe(NOTIFY_TOPIC, self.qos).await?;
+            self.subscribed.store(true, Ordering::Relaxed);
+        }
         Ok(Subscription { link, messages })
     }
 

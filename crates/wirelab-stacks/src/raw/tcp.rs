@@ -36,6 +36,7 @@ impl Stack for RawTcp {
             timing: description::over_tcp(false),
             roles: vec![Role::Client, Role::Server],
             workloads: [REQUEST_RESPONSE, TELEMETRY].map(str::to_owned).into(),
+            waits: vec![],
             settings: socket::tcp_settings().to_vec(),
         }
     }

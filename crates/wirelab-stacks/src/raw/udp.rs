@@ -46,6 +46,7 @@ impl Stack for RawUdp {
             timing: description::over_udp(),
             roles: vec![Role::Client, Role::Server],
             workloads: [REQUEST_RESPONSE, TELEMETRY].map(str::to_owned).into(),
+            waits: vec![],
             settings: vec![],
         }
     }

@@ -15,6 +15,8 @@ use crate::{Clock, Payload};
 
 /// Index (u32) and instant of publication (u64), both big endian.
 pub const HEAD_BYTES: usize = 12;
+/// An answer with several messages has no more than this, but for its first message.
+pub const POLL_BYTES: usize = 1 << 20;
 
 /// The messages of `pubsub` and `stream`: what is in them, and whether one that came is right.
 #[derive(Clone)]
@@ -64,6 +66,15 @@ impl Messages {
             return Err(ExchangeError::new("message differs from what was published"));
         }
         Ok((index, u64::from_be_bytes(*published_ns)))
+    }
+
+    /// The messages of a body that has one after the other.
+    pub fn split(&self, mut body: Bytes) -> Result<Vec<Bytes>, ExchangeError> {
+        if body.len() % self.length() != 0 {
+            let words = format!("body of {} bytes where messages of {} were expected", body.len(), self.length());
+            return Err(ExchangeError::new(words));
+        }
+        Ok(std::iter::from_fn(|| (!body.is_empty()).then(|| body.split_to(self.length()))).collect())
     }
 }
 
@@ -136,10 +147,30 @@ impl Publication {
 
     /// One that waits for the messages from `first` on, until dropped.
     pub fn wait(self: &Arc<Self>, first: u32) -> Waiting {
+        self.has_come();
+        Waiting { publication: self.clone(), published: self.published.subscribe(), next: first }
+    }
+
+    /// The messages from `first` on that are there, one after the other, for one that comes again later and so waits as well.
+    pub fn poll(&self, first: u32) -> Bytes {
+        if self.published.borrow().is_empty() {
+            self.has_come();
+        }
+        let mut body = BytesMut::new();
+        for (index, published_ns) in (first..).zip(self.published.borrow().iter().skip(first as usize)) {
+            if !body.is_empty() && body.len() + self.messages.length() > POLL_BYTES {
+                break;
+            }
+            body.extend_from_slice(&self.messages.make(index, *published_ns));
+        }
+        body.freeze()
+    }
+
+    /// One subscriber more.
+    fn has_come(&self) {
         let all = self.waiting.fetch_add(1, Ordering::Relaxed) + 1 >= self.subscribers;
         let audience = if all { Audience::All } else { Audience::Some };
         self.audience.send_modify(|known| *known = audience.max(*known));
-        Waiting { publication: self.clone(), published: self.published.subscribe(), next: first }
     }
 
     /// The messages.

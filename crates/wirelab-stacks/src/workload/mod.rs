@@ -5,17 +5,18 @@ mod changes;
 mod driver;
 mod pubsub;
 mod schedule;
+mod waiting;
 
 use std::future::Future;
 
 use wirelab_schema::{
-    ArrivalSpec, ConnectionPolicy, PageLoads, PubSub, RequestResponse, SettingDescription, WorkloadSpec,
+    ArrivalSpec, ConnectionPolicy, PageLoads, PubSub, RequestResponse, SettingDescription, Wait, WorkloadSpec,
 };
 
 use crate::StackError;
 pub use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::settings;
-pub use changes::{Changes, Messages, Publication, Waiting};
+pub use changes::{Changes, Messages, POLL_BYTES, Publication, Waiting};
 pub use driver::drive;
 pub use pubsub::{Subscriber, listen};
 
@@ -68,6 +69,7 @@ impl Work {
                 subscribers: work.subscribers,
                 arrival: ArrivalSpec::Fixed { rate_hz: work.rate_hz },
                 timeout_ns: work.timeout_ns,
+                wait: Wait::Connected,
             }),
             WorkloadSpec::Page(work) => Work::Page(work),
         }
@@ -198,6 +200,7 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
             if matches!(work.arrival, ArrivalSpec::IdleStart { .. }) {
                 return usage("`arrival` is idle-start: only a client that sends asks its link to rest".to_owned());
             }
+            waiting::check(work.wait).map_err(StackError::Usage)?;
             ([work.message_bytes, 0], work.arrival, work.timeout_ns)
         }
         Work::Page(work) => {

@@ -1,5 +1,7 @@
 //! `pubsub` and `stream` for any protocol: subscribers that wait for messages. What a subscription is on the wire is the protocol's.
 
+mod listener;
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
@@ -10,17 +12,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use tokio::sync::Notify;
-use wirelab_schema::{Exchange, Extension, MessageExtension, PubSub};
+use wirelab_schema::PubSub;
 
 use super::changes::Messages;
 use super::schedule::Schedule;
 use super::{Attempt, ExchangeError, Work};
 use crate::{Clock, Context, StackError};
+use listener::Listener;
 
 /// How long the others wait for a subscriber that does not succeed, and how long all wait for the first message before its time-out begins.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
-/// Between a subscription that fails and the next.
-const PAUSE: Duration = Duration::from_millis(100);
+const NO_REQUEST: &str = "it fetches nothing by request";
 
 /// The protocol code of a client that waits for messages: [`listen`] does the rest.
 pub trait Subscriber: Send + Sync + 'static {
@@ -36,6 +38,20 @@ pub trait Subscriber: Send + Sync + 'static {
 
     /// The next message. Returning an error ends the subscription. Given up only when nothing more is wanted.
     fn next(&self, subscription: &mut Self::Subscription) -> impl Future<Output = Result<Bytes, ExchangeError>> + Send;
+
+    /// Opens a connection on which [`fetch`](Self::fetch) asks. Nothing is subscribed.
+    fn open(&self, _attempt: &mut Attempt) -> impl Future<Output = Result<Self::Subscription, ExchangeError>> + Send {
+        async { Err(ExchangeError::Unsupported(NO_REQUEST.to_owned())) }
+    }
+
+    /// Asks for the messages after the first `after`, of which the oldest come first: those that are there, perhaps none.
+    fn fetch(
+        &self,
+        _subscription: &mut Self::Subscription,
+        _after: u32,
+    ) -> impl Future<Output = Result<Vec<Bytes>, ExchangeError>> + Send {
+        async { Err(ExchangeError::Unsupported(NO_REQUEST.to_owned())) }
+    }
 
     /// Says good-bye without waiting for the peer.
     fn close(&self, subscription: Self::Subscription) -> impl Future<Output = ()> + Send;
@@ -63,6 +79,7 @@ pub async fn listen<S: Subscriber>(
         origin_ns: Mutex::new(None),
         learned: Notify::new(),
         clock,
+        seed: parameters.seed,
         workload,
     };
     let mut listeners: Vec<_> = subscribers
@@ -93,6 +110,7 @@ fn due(workload: &PubSub, seed: u64) -> (Vec<u64>, u64) {
 /// What the subscribers of a trial share.
 struct Audience {
     workload: PubSub,
+    seed: u64,
     messages: Messages,
     due_ns: Vec<u64>,
     last_due_ns: u64,
@@ -157,146 +175,14 @@ impl Audience {
         }
     }
 
+    /// The longest that connecting and asking may take.
+    fn contact_limit(&self) -> Duration {
+        Duration::from_nanos(self.workload.timeout_ns).min(PATIENCE)
+    }
+
     fn origin_ns(&self) -> u64 {
         let ready_ns = self.ready.lock().expect("no holder panics").1;
         self.origin_ns.lock().expect("no holder panics").or(ready_ns).unwrap_or_else(|| self.clock.now_ns())
-    }
-}
-
-/// A message as it came to one subscriber.
-#[derive(Clone, Copy, Default)]
-struct Arrival {
-    published_ns: u64,
-    came_ns: u64,
-    copies: u32,
-}
-
-/// One subscriber's part.
-struct Listener<'a, S: Subscriber> {
-    subscriber: S,
-    number: u32,
-    audience: &'a Audience,
-    subscription: Option<S::Subscription>,
-    local_port: Option<u16>,
-    arrivals: Vec<Arrival>,
-    missing: usize,
-    settled: bool,
-    /// Why it has no subscription, or what came was no message.
-    error: Option<String>,
-}
-
-impl<'a, S: Subscriber> Listener<'a, S> {
-    fn new(subscriber: S, number: u32, audience: &'a Audience) -> Self {
-        let missing = audience.messages.count() as usize;
-        Listener {
-            subscriber,
-            number,
-            audience,
-            subscription: None,
-            local_port: None,
-            arrivals: vec![Arrival::default(); missing],
-            missing,
-            settled: false,
-            error: None,
-        }
-    }
-
-    /// Until every message has come or the time of the last is up, and the last has had its gap.
-    async fn hear(&mut self) {
-        let clock = self.audience.clock.clone();
-        let patience_ns = clock.now_ns().saturating_add(PATIENCE.as_nanos() as u64);
-        loop {
-            let is_missing = self.missing > 0;
-            match &mut self.subscription {
-                None if self.audience.end_ns(is_missing).is_some_and(|end_ns| clock.now_ns() >= end_ns) => break,
-                None => self.subscribe().await,
-                Some(subscription) => tokio::select! {
-                    message = self.subscriber.next(subscription) => self.take(message),
-                    () = self.audience.end(is_missing) => break,
-                },
-            }
-            if !self.settled && (self.subscription.is_some() || clock.now_ns() >= patience_ns) {
-                self.settled = true;
-                self.audience.settled();
-            }
-        }
-        if !self.settled {
-            self.audience.settled();
-        }
-    }
-
-    async fn subscribe(&mut self) {
-        let clock = self.audience.clock.clone();
-        let mut attempt = Attempt::start(clock, 0, None);
-        let timeout = Duration::from_nanos(self.audience.workload.timeout_ns).min(PATIENCE);
-        let subscribed = tokio::time::timeout(timeout, self.subscriber.subscribe(&mut attempt)).await;
-        match subscribed.unwrap_or(Err(ExchangeError::TimedOut)) {
-            Ok(subscription) => {
-                self.subscription = Some(subscription);
-                self.local_port = attempt.exchange.local_port;
-                self.error = None;
-            }
-            Err(error) => {
-                self.error = Some(format!("subscribing: {error}"));
-                tokio::time::sleep(PAUSE).await;
-            }
-        }
-    }
-
-    fn take(&mut self, message: Result<Bytes, ExchangeError>) {
-        let came_ns = self.audience.clock.now_ns();
-        if message.is_err() {
-            self.subscription = None;
-        }
-        match message.and_then(|message| self.audience.messages.read(&message)) {
-            Ok((index, published_ns)) => {
-                let arrival = &mut self.arrivals[index as usize];
-                if arrival.copies == 0 {
-                    (arrival.published_ns, arrival.came_ns) = (published_ns, came_ns);
-                    self.missing -= 1;
-                }
-                arrival.copies += 1;
-                self.audience.published(index, published_ns);
-            }
-            Err(error) => self.error = Some(error.to_string()),
-        }
-    }
-
-    /// One row for each message whose fate is known.
-    fn rows(&self, stopped: bool) -> Vec<Exchange> {
-        let now_ns = self.audience.clock.now_ns();
-        let rows = (0..).zip(&self.arrivals).map(|(index, arrival)| self.row(index, arrival));
-        let came = |row: &Exchange| row.message().is_some_and(|columns| columns.copies > Some(0));
-        rows.filter(|row| !stopped || came(row) || row.end_ns <= now_ns).collect()
-    }
-
-    fn row(&self, index: u32, arrival: &Arrival) -> Exchange {
-        let intended_start_ns = self.audience.origin_ns().saturating_add(self.audience.due_ns[index as usize]);
-        let up_ns = intended_start_ns.saturating_add(self.audience.workload.timeout_ns);
-        let came = arrival.copies > 0;
-        let ended = match &self.error {
-            _ if came && arrival.came_ns <= up_ns => Ok(()),
-            Some(error) if !came => Err(ExchangeError::new(error.clone())),
-            _ => Err(ExchangeError::TimedOut),
-        };
-        let mut attempt = Attempt::start(self.audience.clock.clone(), index, Some(intended_start_ns));
-        attempt.exchange = Exchange {
-            client: self.number,
-            start_ns: if came { arrival.published_ns } else { intended_start_ns },
-            end_ns: if came { arrival.came_ns.min(up_ns) } else { up_ns },
-            body_received_bytes: if came { self.audience.messages.length() as u64 } else { 0 },
-            local_port: self.local_port,
-            connection_reused: true,
-            extension: Extension::Message(MessageExtension { copies: Some(arrival.copies) }),
-            ..attempt.exchange
-        };
-        attempt.finish(ended)
-    }
-
-    async fn close(self) {
-        if let Some(subscription) = self.subscription {
-            self.subscriber.close(subscription).await;
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::json;
 use wirelab_schema::SettingValues::Choice;
-use wirelab_schema::{ArrivalSpec, Exchange, Outcome, PubSub, Role, Stream};
+use wirelab_schema::{ArrivalSpec, Exchange, Outcome, PubSub, Role, Stream, Wait, WaitKind};
 use wirelab_stacks::workload::{PUBSUB, STREAM};
 use wirelab_stacks::{Descriptor, StackError};
 
@@ -15,7 +15,7 @@ use crate::{assert_completed, descriptors, does};
 
 fn notify(message_bytes: u64, messages: u32, subscribers: u32) -> PubSub {
     let arrival = ArrivalSpec::Fixed { rate_hz: 200.0 };
-    PubSub { message_bytes, messages, subscribers, arrival, timeout_ns: 10_000_000_000 }
+    PubSub { message_bytes, messages, subscribers, arrival, timeout_ns: 10_000_000_000, wait: Wait::Connected }
 }
 
 /// Every value of the setting `notification`, for a stack that has it.
@@ -47,6 +47,58 @@ async fn every_message_reaches_every_subscriber_once() {
                 let what = format!("{} {settings:?} {work:?}", stack.name);
                 let rows = lab.listen(&stack.name, work.clone(), &settings).await;
                 assert_heard(&rows, &work, &what);
+            }
+        }
+    }
+}
+
+fn come(by: WaitKind) -> Wait {
+    match by {
+        WaitKind::CheckIn => Wait::CheckIn { every_ns: 300_000_000, stay_ns: 100_000_000 },
+        WaitKind::Poll => Wait::Poll { every_ns: 100_000_000 },
+    }
+}
+
+#[tokio::test]
+async fn every_message_reaches_subscribers_that_come_at_intervals() {
+    let lab = &Lab::new();
+    for stack in descriptors(does(PUBSUB)) {
+        let cases = stack.waits.iter().flat_map(|way| ways(&stack).into_iter().map(move |settings| (way, settings)));
+        join_all(cases.map(|(way, mut settings)| {
+            let name = &stack.name;
+            settings.extend(way.needs.iter().map(|need| (&*need.setting.clone().leak(), need.value.clone())));
+            let arrival = ArrivalSpec::Fixed { rate_hz: 20.0 };
+            let work = PubSub { arrival, wait: come(way.by), ..notify(612, 10, 2) };
+            async move {
+                let rows = lab.listen(name, work.clone(), &settings).await;
+                assert_heard(&rows, &work, &format!("{name} {settings:?} {:?}", way.by));
+            }
+        }))
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_way_of_waiting_that_a_protocol_does_not_have_is_refused() {
+    let lab = Lab::new();
+    for stack in descriptors(does(PUBSUB)) {
+        for by in [WaitKind::CheckIn, WaitKind::Poll] {
+            let known = stack.waits.iter().find(|way| way.by == by);
+            let work = PubSub { wait: come(by), ..notify(30, 1, 1) };
+            let refused = |settings: &[(&str, serde_json::Value)]| {
+                wirelab_stacks::check(&lab.parameters(&stack.name, Role::Client, 1, work.clone(), settings)).err()
+            };
+            match known {
+                None => {
+                    let error = refused(&[]);
+                    assert!(matches!(error, Some(StackError::Unsupported(_))), "{} {by:?}: {error:?}", stack.name);
+                }
+                Some(way) => {
+                    for need in &way.needs {
+                        let error = refused(&[(need.setting.as_str(), json!(need.value == json!(false)))]);
+                        assert!(matches!(error, Some(StackError::Usage(_))), "{} {by:?}: {error:?}", stack.name);
+                    }
+                }
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tokio::net::UdpSocket;
-use wirelab_schema::{Outcome, RequestResponse};
+use wirelab_schema::{ArrivalSpec, Outcome, PubSub, RequestResponse, Wait};
 
 use crate::lab::{Lab, workload};
 
@@ -94,6 +94,22 @@ async fn coap_retransmissions_are_counted_with_those_of_the_handshake() {
         let rows = lab.run_client(stack, port, workload(30, 30, 1), &settings).await.expect("done");
         assert_eq!(rows[0].outcome, Outcome::Completed, "{rows:?}");
         assert!(rows[0].client_retransmissions > Some(0), "{stack}: {rows:?}");
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn observed_and_polled_messages_survive_losses() {
+    let lab = Lab::new();
+    for wait in [Wait::Connected, Wait::Poll { every_ns: 100_000_000 }] {
+        let settings = [("ack-timeout", json!(50))];
+        let arrival = ArrivalSpec::Fixed { rate_hz: 5.0 };
+        let (messages, timeout_ns) = (5, 10_000_000_000);
+        let work = PubSub { message_bytes: 30, messages, subscribers: 1, arrival, timeout_ns, wait };
+        let server = lab.serve("coap", work.clone(), &settings).await;
+        let port = lossy_path(server.port, |_, datagram| datagram % 3 == 1).await;
+        let rows = lab.run_client("coap", port, work, &settings).await.expect("done");
+        assert!(rows.iter().all(|row| row.outcome == Outcome::Completed), "{wait:?}: {rows:?}");
         server.stop().await;
     }
 }

@@ -1,7 +1,7 @@
 //! What is special about MQTT: qualities of service, versions and sessions between the built-in ends.
 
 use serde_json::json;
-use wirelab_schema::{ArrivalSpec, Exchange, Outcome, PubSub, RequestResponse};
+use wirelab_schema::{ArrivalSpec, Exchange, Outcome, PubSub, RequestResponse, Wait};
 
 use crate::lab::{Lab, copies, deliver, kept, workload};
 use crate::{assert_all, assert_completed};
@@ -31,8 +31,14 @@ async fn every_quality_of_service_delivers_in_both_versions() {
                     }
                 }
                 let arrival = ArrivalSpec::Fixed { rate_hz: 200.0 };
-                let work =
-                    PubSub { message_bytes: 612, messages: 5, subscribers: 3, arrival, timeout_ns: 10_000_000_000 };
+                let work = PubSub {
+                    message_bytes: 612,
+                    messages: 5,
+                    subscribers: 3,
+                    arrival,
+                    timeout_ns: 10_000_000_000,
+                    wait: Wait::Connected,
+                };
                 let rows = lab.listen(stack, work, &settings).await;
                 assert_completed(&rows, 15, &what);
                 assert!(rows.iter().all(|row| copies(row) == Some(1)), "{what}: {rows:?}");
@@ -64,6 +70,26 @@ async fn new_connections_continue_their_session_if_the_setting_is_on() {
         let settings = [("version", json!(version)), ("clean-start", json!(false)), ("qos", json!(2))];
         let work = RequestResponse { concurrency: 2, clients: 2, ..workload(30, 0, 6) };
         assert_completed(&lab.exchange("mqtt", deliver(work), &settings).await, 12, version);
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_expires_between_two_check_ins_loses_its_messages() {
+    let lab = Lab::new();
+    for version in ["3.1.1", "5"] {
+        for (expiry_s, qos) in [(60, 1), (60, 0), (0, 1)] {
+            let session = [("clean-start", json!(false)), ("session-expiry", json!(expiry_s))];
+            let settings = [session, [("version", json!(version)), ("qos", json!(qos))]].concat();
+            let arrival = ArrivalSpec::Fixed { rate_hz: 20.0 };
+            let wait = Wait::CheckIn { every_ns: 500_000_000, stay_ns: 50_000_000 };
+            let (messages, timeout_ns) = (20, 2_000_000_000);
+            let work = PubSub { message_bytes: 30, messages, subscribers: 1, arrival, timeout_ns, wait };
+            let rows = lab.listen("mqtt", work, &settings).await;
+            let lost = rows.iter().filter(|row| copies(row) == Some(0)).count();
+            // MQTT 3.1.1 has no expiry, and QoS 0 does not wait for anyone.
+            let is_kept = qos > 0 && (expiry_s > 0 || version == "3.1.1");
+            assert_eq!(lost == 0, is_kept, "{version} {expiry_s} s, QoS {qos}: {rows:?}");
+        }
     }
 }
 

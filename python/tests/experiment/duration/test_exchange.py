@@ -369,3 +369,17 @@ def test_a_transfer_that_loses_no_packet_on_average_is_not_said_to_be_limited_by
     used = connections(scenario, protocol)
     assert used is not None
     assert used.loss_limit is None
+
+
+def test_a_message_waits_half_an_interval_for_its_subscriber(tmp_path: Path) -> None:
+    text = """
+title = "t"
+[factors]
+protocol = ["http1"]
+[link]
+rtt = "20 ms"
+[workload]
+kind = "pubsub"
+"""
+    connected = registered_ns(tmp_path, text)
+    assert registered_ns(tmp_path, text, 'workload.wait={ poll = "10 s" }') - connected == 5 * 10**9

@@ -118,3 +118,13 @@ def test_random_gaps_are_longer_than_their_mean(tmp_path: Path) -> None:
     text = TEXT.replace('arrival = { fixed = "15 /min" }', arrival)
     [(_, gap_ns)] = forgotten(tmp_path, "protocol=mqtts", text=text).values()
     assert gap_ns == pytest.approx(2.996e9, rel=1e-3)
+
+
+def test_a_subscriber_that_comes_at_intervals_opens_another_connection(tmp_path: Path) -> None:
+    subscribers = 'kind = "pubsub"\nmessage = "30 B"\nmessages = 20\narrival = { fixed = "15 /min" }\n'
+    head, _, tail = TEXT.partition('kind = "telemetry"')
+    text = head + subscribers + tail[tail.index("[stop]") :]
+    protocols = "protocol=https1,h2"
+    assert forgotten(tmp_path, protocols, text=text)
+    for wait in ('{ poll = "3 s" }', '{ check-in = "3 s", stay = "1 s" }'):
+        assert not forgotten(tmp_path, protocols, f"workload.wait={wait}", text=text)

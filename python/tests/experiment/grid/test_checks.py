@@ -149,3 +149,43 @@ def test_what_cannot_rest_is_refused(what: dict[str, str], message: str, tmp_pat
 def test_one_device_on_one_link_rests(tmp_path: Path) -> None:
     [scenario] = load(tmp_path, IDLE.format(**ELSE)).scenarios
     assert scenario.workload.gap_ns == 600 * 10**9
+
+
+SUBSCRIBERS = """
+title = "t"
+[factors]
+protocol = ["{protocol}"]
+{factor}
+[link]
+rtt = "10 ms"
+[workload]
+kind = "pubsub"
+{wait}
+{settings}
+"""
+
+
+@pytest.mark.parametrize(
+    ("protocol", "wait", "what", "hint"),
+    [
+        ("mqtt", '{ poll = "10 min" }', "mqtt fetches nothing by request", 'wait = { check-in = "10 min" }'),
+        ("coap", '{ check-in = "10 min" }', "coap keeps nothing for a subscriber", 'wait = { poll = "10 min" }'),
+        ("mqtt", '{ check-in = "10 min" }', r"a session that is kept \(clean-start = true\)", "clean-start = false"),
+    ],
+)
+def test_a_way_of_waiting_that_does_not_go_is_refused(
+    protocol: str, wait: str, what: str, hint: str, tmp_path: Path
+) -> None:
+    text = SUBSCRIBERS.format(protocol=protocol, factor="", wait=f"wait = {wait}", settings="")
+    with pytest.raises(WirelabError, match=what) as refused:
+        load(tmp_path, text)
+    assert hint in str(refused.value.hint)
+
+
+def test_where_ways_of_waiting_are_compared_a_protocol_may_lack_one(tmp_path: Path) -> None:
+    factor = '"workload.wait" = ["connected", { poll = "10 min" }, { check-in = "10 min" }]'
+    settings = "[protocols.mqtt]\nclean-start = false"
+    text = SUBSCRIBERS.format(protocol="mqtt", factor=factor, wait="", settings=settings)
+    assert len(load(tmp_path, text).scenarios) == 3
+    with pytest.raises(WirelabError, match="clean-start = true"):
+        load(tmp_path, text.replace("false", "true"))

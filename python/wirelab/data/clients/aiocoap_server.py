@@ -14,7 +14,7 @@ from typing import Any
 
 from aiocoap import BAD_REQUEST, CHANGED, CONTENT, Context, Message, resource
 from arrivals import instants_ns, is_drawn
-from hearing import STAMP
+from hearing import CONNECTED, STAMP
 from keystream import payload
 
 UNSUPPORTED = 3
@@ -107,7 +107,8 @@ def main() -> int:
     parameters = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     workload = parameters["workload"]
     publishes = workload["kind"] == "pubsub"
-    if workload["kind"] not in KINDS or (publishes and is_drawn(workload["arrival"])):
+    drawn = publishes and is_drawn(workload["arrival"])
+    if workload["kind"] not in KINDS or drawn or workload.get("wait", CONNECTED) != CONNECTED:
         print(f"workload {workload}", file=sys.stderr)
         return UNSUPPORTED
     asyncio.run(serve(parameters))

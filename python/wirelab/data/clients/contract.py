@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from arrivals import KNOWN, instants_ns, is_drawn, last_gap
-from hearing import hear
+from hearing import CONNECTED, hear
 from row_files import write_rows
 
 USAGE, UNSUPPORTED = 2, 3
@@ -73,6 +73,8 @@ class Parameters:
         # Of a message that never comes, only the publisher that draws the instants knows when it was due.
         if arrival["process"] not in KNOWN or (self.waits and is_drawn(arrival)):
             raise UnsupportedError(f"workload {kind} with arrival {json.dumps(arrival)}")
+        if self.workload.get("wait", CONNECTED) != CONNECTED:
+            raise UnsupportedError(f"workload {kind} with wait {json.dumps(self.workload['wait'])}")
         if not self.waits and self.workload["connection"]["policy"] not in {"new", "persistent"}:
             raise UnsupportedError(f"connection policy {self.workload['connection']['policy']}")
         if self.workload.get("retry"):

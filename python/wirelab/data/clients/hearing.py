@@ -26,6 +26,9 @@ TIMEOUT_S = 20
 STAMP = struct.Struct(">IQ")
 """What a message begins with: its index, and when it was published."""
 
+CONNECTED = {"by": "connected"}
+"""The one way of waiting that these clients know."""
+
 Row = dict[str, Any]
 Heard = Callable[[bytes, int], None]
 

@@ -76,7 +76,9 @@ def _message(scenario: Scenario, workload: PubSub | Stream) -> Parts:
     rtt_ns = path(scenario.facts[0]).rtt_ns
     timer_ns = max(LEAST_TIMER_NS, 2 * rtt_ns)
     recovery_ns = round(timer_ns * waits(way, workload.timeout_ns / timer_ns))
-    fixed_ns = PROCESSING_NS + way.pause_ns + queueing_ns(scenario)
+    # Until the next contact, on average.
+    waiting_ns = workload.wait.every_ns // 2 if isinstance(workload, PubSub) else 0
+    fixed_ns = PROCESSING_NS + way.pause_ns + queueing_ns(scenario) + waiting_ns
     return Parts(0, rtt_ns, once_ns, recovery_ns, fixed_ns, workload.timeout_ns, Limit.RATE)
 
 

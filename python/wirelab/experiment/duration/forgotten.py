@@ -38,6 +38,9 @@ def _gap_ns(scenario: Scenario) -> int | None:
     workload = scenario.workload
     gap_ns, arrival = workload.gap_ns, getattr(workload, "arrival", None)
     policy = getattr(workload, "connection", None)
+    if isinstance(workload, PubSub) and workload.wait.by != "connected":
+        # It opens another connection, at its next contact or where an answer is missing.
+        return None
     if gap_ns is None or not (isinstance(workload, PubSub | Stream) or isinstance(policy, Persistent)):
         return None
     # Messages take connections in turn.

@@ -104,7 +104,15 @@ def trial_cpu_ns(scenario: Scenario) -> int:
     if isinstance(workload, RequestWorkload):
         sizes = workload.downloads
         exchange_ns += BYTE_CPU_NS * (workload.upload_bytes + sum(sizes) // len(sizes))
-    return TRIAL_CPU_NS + exchange_ns * workload.rows + background
+    return TRIAL_CPU_NS + exchange_ns * workload.rows + _contacts_cpu_ns(workload) + background
+
+
+def _contacts_cpu_ns(workload: WorkloadSpec) -> int:
+    """Of subscribers that come at intervals, with news or without."""
+    if not isinstance(workload, PubSub) or not workload.wait.every_ns:
+        return 0
+    contacts = round(workload.published.span_ns(workload.messages)) // workload.wait.every_ns * workload.subscribers
+    return contacts * (FRESH_CPU_NS if workload.wait.by == "check-in" else KEPT_CPU_NS)
 
 
 def _load_cpu_ns(scenario: Scenario, workload: PageLoads) -> int:

@@ -11,6 +11,7 @@ from wirelab.experiment.file.arrival import Arrival, WorkloadKeyError, arrival_s
 from wirelab.experiment.file.pages import DEFAULT, Pages, WrittenPage, check_size
 from wirelab.experiment.file.quantities import Duration, PositiveDuration, Size, Table, positive, quantity
 from wirelab.experiment.file.retry import WrittenRetry
+from wirelab.experiment.file.waiting import WrittenWait
 from wirelab.schema import (
     Closed,
     Device,
@@ -27,7 +28,7 @@ from wirelab.schema import (
     Telemetry,
     WorkloadSpec,
 )
-from wirelab.schema.workload import ArrivalSpec, ConnectionPolicy
+from wirelab.schema.workload import ArrivalSpec, Connected, ConnectionPolicy
 from wirelab.units import UnitError, duration_ns, format_share, share, size_bytes
 
 MAX_CONNECTIONS = 10_000
@@ -45,7 +46,7 @@ KIND = "workload.kind"
 KEYS: Mapping[str, tuple[str, ...]] = {
     "request-response": ("upload", "download", *_ASKING),
     "telemetry": ("message", *_ASKING),
-    "pubsub": ("message", "messages", "subscribers", *_ARRIVAL, "timeout"),
+    "pubsub": ("message", "messages", "subscribers", "wait", *_ARRIVAL, "timeout"),
     "stream": ("message", "messages", "subscribers", "rate", "playout-delay", "timeout"),
     "page": ("page", "loads", "timeout"),
 }
@@ -184,6 +185,18 @@ class WorkloadTable(Table):
     subscribers: int = Field(
         default=1, ge=1, le=MAX_CLIENTS, description="Clients that wait for messages. Each is sent every message."
     )
+    wait: WrittenWait = Field(
+        default=Connected(),
+        description="How a subscriber waits. `connected`: it stays connected. "
+        '`{ check-in = "10 min", stay = "2 s" }`: it opens a connection every 10 minutes, takes what waits for it, '
+        "and closes it after 2 s without a message. "
+        '`{ poll = "10 min" }`: it asks every 10 minutes on a connection that stays open, and the answer comes at '
+        "once. A subscriber's first contact is at its start, and the others are at a phase drawn from the trial's seed "
+        "(docs/guide/commands.md).",
+        examples=["connected", {"check-in": "10 min", "stay": "2 s"}, {"poll": "10 min"}],
+        validate_default=False,
+        json_schema_extra={"default": "connected"},
+    )
     concurrency: int = Field(
         default=1, ge=1, le=10_000, description="Exchanges of a client that may run at the same time."
     )
@@ -232,7 +245,7 @@ class WorkloadTable(Table):
     timeout: Annotated[int | None, *quantity(duration_ns, "10 s"), AfterValidator(positive)] = Field(
         default=None,
         description="An exchange or a message that takes longer has timed out. Of a page it is the time of a whole "
-        "load, by default 60 s.",
+        "load, by default 60 s. For a subscriber that comes at intervals the default is an interval longer.",
         json_schema_extra={"default": "10 s"},
     )
     retry: WrittenRetry = Field(
@@ -334,7 +347,8 @@ class WorkloadTable(Table):
                     messages=self.messages,
                     subscribers=self.subscribers,
                     arrival=arrival,
-                    timeout_ns=timeout_ns,
+                    timeout_ns=self.timeout or TIMEOUT_NS + self.wait.every_ns,
+                    wait=self.wait,
                 )
             case "stream":
                 return Stream(

@@ -24,9 +24,11 @@ from wirelab.schema import (
     Role,
     is_netem,
 )
+from wirelab.schema.waits import lacks_setting, lacks_wait
 
 _CACHE = "cache"
 """The setting of a protocol that its proxy alone heeds."""
+_WAIT = "workload.wait"
 
 
 def check_scenario(
@@ -53,6 +55,7 @@ def check_scenario(
         raise WirelabError(what, where, hint='remove it, or clock = "live"')
     _check_idle_start(source, file, scenario, origin)
     check_outages(source, scenario, origin)
+    _check_wait(source, file, protocol, scenario, origin)
     _check_hosts(source, file, scenario)
     _check_ports(source, protocol, scenario)
     if Role.PROXY in protocol.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
@@ -123,6 +126,24 @@ def _check_idle_start(
     for holds, what, hint in reasons:
         if holds:
             raise WirelabError(what, source.where(origin("workload.arrival", ("workload", "arrival"))), hint)
+
+
+def _check_wait(
+    source: Source,
+    file: ExperimentFile,
+    protocol: ProtocolDescription,
+    scenario: Scenario,
+    origin: Callable[[str, Path], Path],
+) -> None:
+    """Whether subscribers can wait as they are to. Where ways of waiting are compared, a protocol that has only some of
+    them is left out of the others.
+    """
+    compares = not {"workload", _WAIT}.isdisjoint({*file.factors, *file.choices})
+    found = None if compares else lacks_wait(protocol, scenario.workload)
+    found = found or lacks_setting(protocol, scenario.workload, scenario.settings)
+    if found is not None:
+        where = source.where(origin(_WAIT, ("workload", "wait")))
+        raise WirelabError(found.what, where, hint=found.hint)
 
 
 def _check_ports(source: Source, protocol: ProtocolDescription, scenario: Scenario) -> None:

@@ -23,6 +23,7 @@ from wirelab.schema import (
     IdleStart,
     PageLoads,
     ProtocolDescription,
+    PubSub,
     PubSubWorkload,
     RequestWorkload,
     Role,
@@ -109,6 +110,8 @@ class RoleEntry(_Entry):
     protocols: tuple[str, ...]
     workloads: tuple[WorkloadKind, ...] = ("request-response", "telemetry")
     connections: tuple[Literal["new", "resumed", "persistent"], ...] = ("new", "persistent")
+    waits: tuple[Literal["connected", "check-in", "poll"], ...] = ("connected",)
+    """How subscribers may wait: the program's own, or those of other programs at this server."""
     downloads_in_turn: bool = False
     """Whether the answers of one trial may have several sizes."""
     settings: tuple[str, ...] = ()
@@ -133,9 +136,12 @@ class RoleEntry(_Entry):
             return f"does not speak {protocol.name} (it speaks {', '.join(self.protocols)})"
         if workload.kind not in self.workloads:
             return f"does not do {workload.kind}"
-        connection = workload.connection.policy if isinstance(workload, RequestWorkload) else None
-        if connection is not None and connection not in self.connections:
-            return f"does not do connection = '{connection}'"
+        if isinstance(workload, RequestWorkload):
+            key, way, known = "connection", str(workload.connection.policy), set[str](self.connections)
+        else:
+            key, way, known = "wait", _wait(workload), set[str](self.waits)
+        if way not in known:
+            return f"does not do {key} = '{way}'"
         if len(workload.downloads) > 1 and not self.downloads_in_turn:
             return "does not do downloads of several sizes in turn"
         for name, value in settings.items():
@@ -158,9 +164,14 @@ class RoleEntry(_Entry):
         return {**own, "settings": known, **facts_of(protocol, {}, workload)}
 
 
+def _wait(workload: WorkloadSpec) -> str:
+    return workload.wait.by if isinstance(workload, PubSub) else "connected"
+
+
 class ServerEntry(RoleEntry):
     """A server: files from templates, a command, a ready probe, and a payload file for each size of a download."""
 
+    waits: tuple[Literal["connected", "check-in", "poll"], ...] = ("connected", "check-in")
     command: tuple[Words, ...]
     ready: Literal["event", "tcp-connect", "udp-bound"]
     ready_timeout_s: float = Field(default=20, gt=0)

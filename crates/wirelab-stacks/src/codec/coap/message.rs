@@ -202,8 +202,12 @@ pub fn target(packet: &Packet) -> String {
     }
 }
 
-/// Adds a path's segments as Uri-Path options.
+/// Adds a path's segments as Uri-Path options, and the arguments of its query as Uri-Query options.
 pub fn set_path(packet: &mut Packet, path: &str) {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    for argument in query.split('&').filter(|argument| !argument.is_empty()) {
+        packet.add_option(CoapOption::UriQuery, argument.as_bytes().to_vec());
+    }
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
         packet.add_option(CoapOption::UriPath, segment.as_bytes().to_vec());
     }

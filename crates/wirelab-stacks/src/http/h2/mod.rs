@@ -16,7 +16,7 @@ use h2::server::SendResponse;
 use h2::{Reason, RecvStream, StreamId};
 use tokio::io::BufWriter;
 use tokio::task::JoinSet;
-use wirelab_schema::{Role, Timing};
+use wirelab_schema::{Role, Timing, WaitKind};
 
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::description;
@@ -85,6 +85,7 @@ impl Stack for Http2 {
             timing: Timing { flow_control: Some(tuning::flow_control()), ..description::over_tcp(self.secure) },
             roles: vec![Role::Client, Role::Server],
             workloads: http::kinds(),
+            waits: http::waits(),
             settings,
         }
     }
@@ -145,7 +146,7 @@ async fn ask(
 ) -> Result<(), StackError> {
     match Work::of(&context.parameters.workload) {
         Work::Page(_) => load_pages(context, origin, connector).await,
-        Work::Changes(_) if push => {
+        Work::Changes(work) if push && work.wait.way() != Some(WaitKind::Poll) => {
             let subscriber = |context: &Context, _| {
                 let (connector, origin) = (connector(context)?, origin.clone());
                 Ok(PushSubscriber { connector, origin, received: AtomicU32::new(0) })

@@ -63,6 +63,7 @@ impl Stack for H3 {
             timing: Timing { flow_control: Some(quic::flow_control()), ..description::over_quic() },
             roles: vec![Role::Client, Role::Server],
             workloads: http::kinds(),
+            waits: http::waits(),
             settings: [http::notification_setting(false), http::date_setting(), hints::setting(&[EARLY_HINTS])]
                 .into_iter()
                 .chain([after_timeout_setting()])

@@ -91,6 +91,13 @@ fn an_idle_start_is_of_one_device_with_one_message_at_a_time() {
     ];
     assert!(wrong.into_iter().all(|work| check(work).is_err()));
     let arrival = ArrivalSpec::IdleStart { interval_ns: 1 };
-    let heard = wirelab_schema::PubSub { message_bytes: 12, messages: 1, subscribers: 1, arrival, timeout_ns: 1 };
+    let heard = wirelab_schema::PubSub {
+        message_bytes: 12,
+        messages: 1,
+        subscribers: 1,
+        arrival,
+        timeout_ns: 1,
+        wait: Default::default(),
+    };
     assert!(super::super::check(&heard.into()).is_err());
 }

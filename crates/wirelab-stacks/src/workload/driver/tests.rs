@@ -402,7 +402,8 @@ fn a_workload_that_makes_no_sense_is_refused() {
         assert!(matches!(check(&WorkloadSpec::RequestResponse(workload)), Err(StackError::Usage(_))));
     }
     let arrival = ArrivalSpec::Fixed { rate_hz: 1.0 };
-    let notify = PubSub { message_bytes: 12, messages: 1, subscribers: 1, arrival, timeout_ns: 1 };
+    let notify =
+        PubSub { message_bytes: 12, messages: 1, subscribers: 1, arrival, timeout_ns: 1, wait: Default::default() };
     assert!(check(&WorkloadSpec::PubSub(notify.clone())).is_ok());
     let bad = [
         PubSub { message_bytes: 11, ..notify.clone() },

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 
 use tokio::time::{Instant, sleep};
-use wirelab_schema::{ArrivalSpec, Exchange, Outcome, WorkloadSpec};
+use wirelab_schema::{ArrivalSpec, Exchange, Outcome, Wait, WorkloadSpec};
 
 use super::*;
 use crate::workload::virtual_time::{MS, Rows, context};
@@ -31,6 +31,25 @@ struct Scripted {
     fates: Mutex<VecDeque<Fate>>,
     had: AtomicU32,
     refused: Arc<AtomicBool>,
+    /// It forgets a subscriber that was away for longer, with what waits for it.
+    session: Option<Duration>,
+    left: Mutex<Option<Instant>>,
+    /// Requests for what is new.
+    asked: Arc<AtomicU32>,
+}
+
+impl Scripted {
+    fn new(publication: Arc<Publication>, fates: &[Fate]) -> Self {
+        Scripted {
+            publication,
+            fates: Mutex::new(fates.iter().copied().collect()),
+            had: AtomicU32::new(0),
+            refused: Arc::default(),
+            session: None,
+            left: Mutex::default(),
+            asked: Arc::default(),
+        }
+    }
 }
 
 struct Subscription {
@@ -47,8 +66,27 @@ impl Subscriber for Scripted {
             return Err(ExchangeError::new("refused"));
         }
         attempt.exchange.local_port = Some(7);
-        let waiting = self.publication.wait(self.had.load(Ordering::Relaxed));
+        let left = self.left.lock().expect("unpoisoned").take();
+        let is_forgotten = left.zip(self.session).is_some_and(|(left, session)| left.elapsed() > session);
+        let mut waiting = self.publication.wait(self.had.load(Ordering::Relaxed));
+        if is_forgotten {
+            let lost = std::iter::from_fn(|| waiting.try_next()).count();
+            self.had.fetch_add(lost as u32, Ordering::Relaxed);
+        }
         Ok(Subscription { waiting, again: None })
+    }
+
+    async fn open(&self, _attempt: &mut Attempt) -> Result<Subscription, ExchangeError> {
+        Ok(Subscription { waiting: self.publication.wait(0), again: None })
+    }
+
+    async fn fetch(&self, _subscription: &mut Subscription, after: u32) -> Result<Vec<Bytes>, ExchangeError> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        sleep(Duration::from_millis(5)).await;
+        match self.fates.lock().expect("unpoisoned").pop_front() {
+            Some(Fate::Breaks) => Err(ExchangeError::new("broken")),
+            _ => self.publication.messages().split(self.publication.poll(after)),
+        }
     }
 
     async fn next(&self, subscription: &mut Subscription) -> Result<Bytes, ExchangeError> {
@@ -77,12 +115,14 @@ impl Subscriber for Scripted {
         }
     }
 
-    async fn close(&self, _subscription: Subscription) {}
+    async fn close(&self, _subscription: Subscription) {
+        *self.left.lock().expect("unpoisoned") = Some(Instant::now());
+    }
 }
 
 fn workload(messages: u32, subscribers: u32) -> PubSub {
     let arrival = ArrivalSpec::Fixed { rate_hz: 10.0 };
-    PubSub { message_bytes: 30, messages, subscribers, arrival, timeout_ns: 300 * MS }
+    PubSub { message_bytes: 30, messages, subscribers, arrival, timeout_ns: 300 * MS, wait: Wait::Connected }
 }
 
 /// Rows by subscriber and message, and what was said to be ready when.
@@ -91,6 +131,16 @@ async fn rows(workload: PubSub, fates: &[&[Fate]]) -> Vec<Exchange> {
 }
 
 async fn heard(workload: PubSub, fates: &[&[Fate]], refused: Arc<AtomicBool>) -> (Vec<Exchange>, Option<u64>) {
+    let fates = |number: u32| fates.get(number as usize).copied().unwrap_or_default();
+    heard_by(workload, |publication, number| Scripted {
+        refused: refused.clone(),
+        ..Scripted::new(publication, fates(number))
+    })
+    .await
+}
+
+/// The same by subscribers that `make` makes of the server and their number.
+async fn heard_by(workload: PubSub, make: impl Fn(Arc<Publication>, u32) -> Scripted) -> (Vec<Exchange>, Option<u64>) {
     let rows = Rows::default();
     let (mut context, _stopper) = context(WorkloadSpec::PubSub(workload), rows.clone());
     let ready_ns = Arc::new(Mutex::new(None));
@@ -100,15 +150,7 @@ async fn heard(workload: PubSub, fates: &[&[Fate]], refused: Arc<AtomicBool>) ->
         *told.lock().expect("unpoisoned") = Some(clock.now_ns());
     });
     let publication = Publication::new(&context.parameters, context.clock.clone());
-    let subscriber = |_: &Context, number: u32| {
-        Ok(Scripted {
-            publication: publication.clone(),
-            fates: Mutex::new(fates.get(number as usize).copied().unwrap_or_default().iter().copied().collect()),
-            had: AtomicU32::new(0),
-            refused: refused.clone(),
-        })
-    };
-    listen(context, subscriber).await.expect("heard");
+    listen(context, |_, number| Ok(make(publication.clone(), number))).await.expect("heard");
     let mut rows = rows.taken();
     rows.sort_by_key(|row| (row.client, row.index));
     let ready_ns = *ready_ns.lock().expect("unpoisoned");
@@ -206,12 +248,91 @@ async fn when_stopped_only_received_messages_are_recorded() {
         sleep(Duration::from_millis(150)).await;
         stopper.stop();
     });
-    let subscriber = |_: &Context, _| {
-        let (fates, had, refused) = Default::default();
-        Ok(Scripted { publication: publication.clone(), fates, had, refused })
-    };
-    listen(context, subscriber).await.expect("stopped cleanly");
+    listen(context, |_, _| Ok(Scripted::new(publication.clone(), &[]))).await.expect("stopped cleanly");
     assert_eq!(outcomes(&rows.taken()), [Outcome::Completed; 2]);
+}
+
+/// Messages every 700 ms, for a subscriber that comes every second.
+fn seldom(messages: u32, wait: Wait) -> PubSub {
+    let arrival = ArrivalSpec::Periodic { interval_ns: 700 * MS, jitter_ns: 0 };
+    PubSub { arrival, timeout_ns: 10_000 * MS, wait, ..workload(messages, 1) }
+}
+
+fn check_in(stay_ms: u64) -> Wait {
+    Wait::CheckIn { every_ns: 1_000 * MS, stay_ns: stay_ms * MS }
+}
+
+const POLL: Wait = Wait::Poll { every_ns: 1_000 * MS };
+
+#[tokio::test(start_paused = true)]
+async fn a_device_that_checks_in_gets_what_waited_for_it() {
+    let often = PubSub { wait: check_in(50), timeout_ns: 10_000 * MS, ..workload(20, 1) };
+    let (rows, ready_ns) = heard(often, &[], Arc::default()).await;
+    assert_eq!(outcomes(&rows), [Outcome::Completed; 20]);
+    assert!(rows.iter().all(|row| copies(row) == Some(1)));
+    assert!(delays(&rows).iter().all(|delay_ms| *delay_ms <= 1_005), "{:?}", delays(&rows));
+    assert!(rows[0].end_ns > ready_ns.expect("it was ready"), "the first contact takes nothing");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_between_two_check_ins_waits_for_the_second() {
+    let rows = rows(seldom(6, check_in(1)), &[]).await;
+    assert_eq!(outcomes(&rows), [Outcome::Completed; 6]);
+    let contacts: Vec<_> = rows.iter().map(|row| (row.end_ns - rows[0].end_ns) / MS % 1_000).collect();
+    assert_eq!(contacts, [0; 6], "at instants a second apart");
+    assert!(delays(&rows).iter().all(|delay_ms| *delay_ms <= 1_005), "{:?}", delays(&rows));
+}
+
+#[tokio::test(start_paused = true)]
+async fn subscribers_come_at_phases_of_their_own() {
+    let work = PubSub { subscribers: 2, ..seldom(1, check_in(1)) };
+    let rows = rows(work, &[]).await;
+    assert_eq!(outcomes(&rows), [Outcome::Completed; 2]);
+    assert_ne!(rows[0].end_ns, rows[1].end_ns);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_expired_loses_its_commands() {
+    for (session_ms, outcome) in [(1_500, Outcome::Completed), (100, Outcome::TimedOut)] {
+        let session = Some(Duration::from_millis(session_ms));
+        let make = |publication, _| Scripted { session, ..Scripted::new(publication, &[]) };
+        let (rows, _) = heard_by(seldom(3, check_in(1)), make).await;
+        assert_eq!(outcomes(&rows), [outcome; 3], "{session_ms} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_poll_without_news_ends_at_once() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let arrival = ArrivalSpec::Periodic { interval_ns: 10_000 * MS, jitter_ns: 0 };
+    let make = |publication, _| Scripted { asked: asked.clone(), ..Scripted::new(publication, &[]) };
+    let (rows, _) = heard_by(PubSub { arrival, ..seldom(2, POLL) }, make).await;
+    assert_eq!(outcomes(&rows), [Outcome::Completed; 2]);
+    assert!(delays(&rows).iter().all(|delay_ms| *delay_ms <= 1_005), "{:?}", delays(&rows));
+    let asked = asked.load(Ordering::Relaxed);
+    assert!((20..=21).contains(&asked), "once a second, and at the start: {asked}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_poll_gets_each_message_once() {
+    let rows = rows(PubSub { wait: POLL, timeout_ns: 10_000 * MS, ..workload(30, 1) }, &[]).await;
+    assert_eq!(outcomes(&rows), [Outcome::Completed; 30]);
+    assert!(rows.iter().all(|row| copies(row) == Some(1)), "{rows:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_ended_between_two_polls_is_opened_anew() {
+    let rows = rows(seldom(3, POLL), &[&[Fate::After(0), Fate::Breaks]]).await;
+    assert_eq!(outcomes(&rows), [Outcome::Completed; 3]);
+    assert!(delays(&rows).iter().all(|delay_ms| *delay_ms <= 1_010), "{:?}", delays(&rows));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscriber_that_never_reaches_its_server_delays_no_other() {
+    let (rows, ready_ns) = heard(seldom(2, check_in(1)), &[], Arc::new(AtomicBool::new(true))).await;
+    assert_eq!(outcomes(&rows), [Outcome::Failed; 2]);
+    assert_eq!(rows[0].error.as_deref(), Some("subscribing: refused"));
+    assert!(ready_ns.is_some_and(|ready_ns| ready_ns < 21_000 * MS), "{ready_ns:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -13,7 +13,7 @@ pub struct ExchangeId(pub(super) u64);
 pub struct Request {
     /// Method.
     pub method: Method,
-    /// Path, with a slash before each segment.
+    /// Path, with a slash before each segment, and the query behind a question mark.
     pub path: String,
     /// Content-Format of the body.
     pub content_format: Option<u16>,
