@@ -1,4 +1,6 @@
-"""A rough estimate of a run's duration: its trials, and the time before and after them."""
+"""A rough estimate of a run's duration: its trials, and the time before and after them. Under the virtual clock, of the
+trials' own time, of this machine's, and of the disk.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,30 @@ def run_ns(plan: Plan, jobs: int, *, probes: bool = True) -> int:
     from wirelab.plan import expected_ns
     from wirelab.runner.probes import campaign_probes_ns
 
-    exchanges = sum(scenario.workload.rows for scenario in plan.scenarios) * len(plan.blocks)
-    analysis = ANALYSIS_NS + ANALYSIS_SCENARIO_NS * len(plan.scenarios) + ANALYSIS_EXCHANGE_NS * exchanges
     probing = campaign_probes_ns(plan) if probes else 0
-    return START_NS + probing + expected_ns(plan, jobs) + analysis
+    return START_NS + probing + expected_ns(plan, jobs) + _analysis_ns(plan)
+
+
+def virtual_run_ns(plan: Plan, jobs: int) -> int:
+    """About how long `wirelab run --clock virtual` takes of this machine's time, with so many guests at a time."""
+    from wirelab.experiment.duration.guest import guests_wall_ns
+
+    return START_NS + guests_wall_ns(plan, jobs) + _analysis_ns(plan)
+
+
+def virtual_words(plan: Plan, jobs: int) -> str:
+    """The time of all trials by their own clocks, and what they take here: `virtual time 60 d, about 7 min of yours on
+    2 CPUs, 0.3 GB`.
+    """
+    from wirelab.experiment.duration.guest import records_bytes
+    from wirelab.plan import expected_ns
+    from wirelab.units import format_duration, format_size
+
+    took, cpus = format_duration(virtual_run_ns(plan, jobs)), f"{jobs} CPU{'s' * (jobs != 1)}"
+    size = format_size(records_bytes(plan))
+    return f"virtual time {format_duration(expected_ns(plan, 1))}, about {took} of yours on {cpus}, {size}"
+
+
+def _analysis_ns(plan: Plan) -> int:
+    exchanges = sum(scenario.workload.rows for scenario in plan.scenarios) * len(plan.blocks)
+    return ANALYSIS_NS + ANALYSIS_SCENARIO_NS * len(plan.scenarios) + ANALYSIS_EXCHANGE_NS * exchanges
