@@ -200,13 +200,13 @@ def _too_early(plan: Plan) -> Iterator[str]:
 
 def _hours(plan: Plan, jobs: int) -> Iterator[str]:
     """A line for real time that the virtual clock would not take."""
-    from wirelab.runner.minutes import run_ns, virtual_run_ns
+    from wirelab.runner.minutes import in_days, run_ns, virtual_run_ns
     from wirelab.runner.start import virtual_jobs
     from wirelab.schema import Clock
 
     if plan.clock is Clock.LIVE and any(_sends_for_ns(each.workload) > HOUR_NS for each in plan.scenarios):
-        took = format_duration(virtual_run_ns(plan, virtual_jobs(plan).number))
-        yield f"this takes {format_duration(run_ns(plan, jobs))} of real time; --clock virtual takes about {took}"
+        took = in_days(virtual_run_ns(plan, virtual_jobs(plan).number))
+        yield f"this takes {in_days(run_ns(plan, jobs))} of real time; --clock virtual takes about {took}"
 
 
 def _sends_for_ns(workload: WorkloadSpec) -> float:

@@ -17,6 +17,8 @@ ANALYSIS_SCENARIO_NS = 2 * 10**8
 ANALYSIS_EXCHANGE_NS = 150_000
 """Resampling; CPU time of two processors of a virtual machine, as the others."""
 
+DAY_NS = 24 * 3600 * 10**9
+
 
 def run_ns(plan: Plan, jobs: int, *, probes: bool = True) -> int:
     """About how long `wirelab run` takes for a plan with so many parallel trials, up to the plan's maximum."""
@@ -40,11 +42,19 @@ def virtual_words(plan: Plan, jobs: int) -> str:
     """
     from wirelab.experiment.duration.guest import records_bytes
     from wirelab.plan import expected_ns
-    from wirelab.units import format_duration, format_size
+    from wirelab.units import format_size
 
-    took, cpus = format_duration(virtual_run_ns(plan, jobs)), f"{jobs} CPU{'s' * (jobs != 1)}"
+    took, cpus = in_days(virtual_run_ns(plan, jobs)), f"{jobs} CPU{'s' * (jobs != 1)}"
     size = format_size(records_bytes(plan))
-    return f"virtual time {format_duration(expected_ns(plan, 1))}, about {took} of yours on {cpus}, {size}"
+    return f"virtual time {in_days(expected_ns(plan, 1))}, about {took} of yours on {cpus}, {size}"
+
+
+def in_days(time_ns: int) -> str:
+    """A duration, of two days or more in days."""
+    from wirelab.units import format_duration
+
+    days = time_ns / DAY_NS
+    return format_duration(time_ns) if days < 2 else f"{days:.3g} d" if days < 100 else f"{days:,.0f} d"
 
 
 def _analysis_ns(plan: Plan) -> int:
