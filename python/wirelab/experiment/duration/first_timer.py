@@ -13,6 +13,8 @@ from wirelab.schema.link_facts import DirectionFacts
 from wirelab.schema.plan import Plan, Scenario
 from wirelab.schema.timers import length_ns
 
+LEAST_EXCESS = 1.02
+"""An answer that takes no more of the time-out than this is not called late: what it takes is known about so well."""
 MARGIN = 2
 """A time-out that is proposed is so often what an answer takes."""
 
@@ -73,7 +75,7 @@ def _short_timer(scenario: Scenario, protocol: ProtocolDescription, facts: LinkF
     )
     gap_ns = 0 if isinstance(workload.arrival, Closed) else round(workload.arrival.gap_ns)
     answer_ns = trip_ns + met.waking_ns(gap_ns, trip_ns, 1, 0.0)
-    if not timer_ns or answer_ns <= timer_ns:
+    if not timer_ns or answer_ns <= LEAST_EXCESS * timer_ns:
         return None
     wakes = answer_ns > trip_ns
     return ShortTimer(protocol.name, scenario.link_name, name, is_setting, timer_ns, answer_ns, wakes)
