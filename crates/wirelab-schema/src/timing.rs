@@ -34,6 +34,28 @@ pub struct Timing {
     /// What its ends do of their own accord when nothing is sent for long.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timers: Vec<Timer>,
+    /// IP bytes, up and down, that a new connection takes before its first request: with the certificate and the settings that an endpoint has by default, over IPv4, without losses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening_bytes: Option<[u32; 2]>,
+    /// After how long without progress its client gives up opening a connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening_limit: Option<Length>,
+    /// After how long without an answer the first packet of a new connection is sent again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening_timer: Option<Length>,
+    /// The smallest UDP payload that a path has to carry, without which no connection opens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_datagram_bytes: Option<u32>,
+}
+
+/// A length of time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Length {
+    /// The setting that has it, in the setting's unit; or what has it, in words, if it is fixed.
+    pub name: String,
+    /// It, if no setting has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_ns: Option<u64>,
 }
 
 /// A silence after which an end does something of its own accord.

@@ -1,10 +1,12 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.cli.test_main import run
 from tests.described import BASE
+from wirelab.schema import Clock
 from wirelab.schema.plan import Plan
 
 
@@ -23,6 +25,20 @@ def test_a_plan_shows_scenarios_trials_and_time(tmp_path: Path) -> None:
         "http1     wire         30                 41 ms",
         "h2        wire         30                 61 ms",
     ]
+
+
+def test_virtual_and_wall_time_and_the_disk_are_printed_without_a_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "empty"))
+    sets = ("protocol=coap", "link=clean", "workload.interval=1h", "workload.exchanges=720", "stop.replicates=2")
+    words = ("quickstart", *(word for each in sets for word in ("--set", each)), "--clock", "virtual", "--jobs", "2")
+    code, out, err = run("plan", *words)
+    assert (code, err) == (0, "")
+    assert re.search(r"^virtual time 60 d, about [0-9.]+ s of yours on 2 CPUs, [0-9.]+ MB$", out, re.MULTILINE), out
+    assert "one at a time" not in out
+    assert run("check", *words[:-2])[0] == 0
+    assert Plan.model_validate_json(run("plan", *words, "--json")[1]).clock is Clock.VIRTUAL
 
 
 def test_json_is_the_plan_file() -> None:

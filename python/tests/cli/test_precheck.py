@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from math import ceil
 from pathlib import Path
 
@@ -72,6 +73,94 @@ def test_what_an_idle_start_does_not_cover_is_named(verb: str) -> None:
     ]
     sets[-2] = "workload.connection=new"
     assert "idle start" not in run(verb, "quickstart", *(word for each in sets for word in ("--set", each)))[2]
+
+
+def _sets(*words: str) -> list[str]:
+    return [each for word in words for each in ("--set", word)]
+
+
+@VERBS
+def test_a_closed_loop_over_a_link_that_sleeps_and_forgets_is_reported(verb: str) -> None:
+    line = (
+        "exchanges follow each other: after the first, no radio falls asleep (nb-iot: after 10 s) and no NAT forgets a "
+        "client (nb-iot: after 2 min, UDP). For messages minutes apart: --set workload.interval=10min --clock virtual"
+    )
+    words = ("quickstart", "--link", "nb-iot", "--set", "protocol=coap")
+    assert line in run(verb, *words)[2].splitlines()
+    assert "follow each other" not in run(verb, *words, *_sets("workload.interval=10min"), "--clock", "virtual")[2]
+    assert "follow each other" not in run(verb, "quickstart")[2]
+
+
+@VERBS
+def test_a_first_retransmission_before_the_answer_is_reported_with_its_setting(verb: str) -> None:
+    words = ("quickstart", "--link", "nb-iot-psm", "--set", "protocol=coap,http1", "--clock", "virtual")
+    err = run(verb, *words, "--set", "workload.interval=10min")[2]
+    assert err.splitlines() == [
+        "coap on nb-iot-psm: ack-timeout (2 s) is shorter than waking and a round trip (4.95 s): messages may be sent "
+        "twice. --set protocols.coap.ack-timeout=10s",
+        "http1 on nb-iot-psm: TCP's SYN is sent again after 1 s, sooner than waking and a round trip (4.95 s); no setting "
+        "changes that",
+    ]
+    longer = _sets("workload.interval=10min", "protocol=coap", "protocols.coap.ack-timeout=10s")
+    assert "ack-timeout" not in run(verb, *words, *longer)[2]
+
+
+@VERBS
+def test_hours_of_real_time_are_reported_with_those_of_the_virtual_clock(verb: str) -> None:
+    words = ("quickstart", "--link", "clean", *_sets("protocol=coap", "workload.interval=1h"))
+    [line] = run(verb, *words)[2].splitlines()
+    assert re.fullmatch(r"this takes 20 h of real time; --clock virtual takes about [0-9.]+ s", line), line
+    assert run(verb, *words, "--clock", "virtual")[2] == ""
+    assert "real time" not in run(verb, *words, "--set", "workload.arrival=idle-start")[2]
+    assert "real time" not in run(verb, *words, "--set", "workload.interval=2min")[2]
+
+
+@VERBS
+def test_a_protocol_that_a_link_cannot_carry_is_unsupported_with_the_reason(verb: str) -> None:
+    words = ("--set", "protocol=coap,https1", "--link", "lorawan-eu868-dr0", "--set", "workload.timeout=12h")
+    code, out, err = run(verb, "quickstart", *words)
+    assert code == 0
+    assert (
+        "1 of 2 scenarios would be unsupported (https1): lorawan-eu868-dr0 carries 2.5 bit/s: opening https1 (590 B "
+        "up, 860 B down) takes 45.9 min at least, and TCP gives up after 15.4 min"
+    ) in err.splitlines()
+    assert "1 scenario" in out
+
+
+NOT_RIGHT = (
+    "follow each other",
+    "not covered",
+    "of real time",
+    "may time out",
+    "may lose",
+    "unsupported",
+    "would fail",
+)
+
+
+def _examples() -> list[str]:
+    """Commands of the root's help, of each verb's, and of the README."""
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    texts = [run("--help")[1].replace("\\\n", " "), *(run(verb, "--help")[1] for verb in VERBS_OF_HELP)]
+    found = [line for text in texts for line in re.findall(r"wirelab (?:run|plan|check) [a-z][^\n]*", text)]
+    found += re.findall(r"\./wirelab ((?:run|plan|check) [a-z][^`\n]*)", readme)
+    return sorted({" ".join(each.removeprefix("wirelab ").split()) for each in found})
+
+
+VERBS_OF_HELP = ("run", "plan", "check")
+
+
+def test_every_example_in_help_and_readme_is_right_for_its_link() -> None:
+    examples = _examples()
+    assert any("nb-iot" in each for each in examples)
+    for example in examples:
+        _, *words = shlex.split(example)
+        if words[0].endswith(".toml"):
+            continue
+        out = [word for index, word in enumerate(words) if "--out" not in {word, words[index - 1]}]
+        code, _, err = run("plan", *out)
+        assert code == 0, (example, err)
+        assert not [line for line in err.splitlines() if any(each in line for each in NOT_RIGHT)], example
 
 
 @VERBS

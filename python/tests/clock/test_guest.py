@@ -73,6 +73,12 @@ def test_a_file_system_that_executes_nothing_is_unfit(tmp_path: Path, monkeypatc
 def test_a_time_out_is_a_number_of_seconds(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TIMEOUT_VARIABLE, text)
     with pytest.raises(WirelabError, match=f"{TIMEOUT_VARIABLE} is '{text}', not a number of seconds"):
-        guest._timeout_s()
+        guest._timeout_s(0.0)
     monkeypatch.setenv(TIMEOUT_VARIABLE, "3600")
-    assert guest._timeout_s() == 3600
+    assert guest._timeout_s(10_000.0) == 3600
+
+
+def test_a_long_trial_has_a_time_out_of_several_times_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TIMEOUT_VARIABLE, raising=False)
+    assert guest._timeout_s(0.0) == guest._timeout_s(30.0) == guest.TIMEOUT_S
+    assert guest._timeout_s(1000.2) >= 3 * 1000.2

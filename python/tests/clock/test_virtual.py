@@ -263,3 +263,21 @@ def test_a_path_that_ends_like_the_campaigns_is_another(played: Played) -> None:
     path = str(played.campaign)
     assert played.host._seen(f"/var{path}/bin") == f"/var{path}/bin"
     assert played.host._seen(f"--out={path}/bin") == "--out=/run/wirelab/campaign/bin"
+
+
+def test_a_trial_has_the_time_out_of_what_it_is_expected_to_take(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    real = Hypervisor.start
+
+    def start(self: Hypervisor, *words: Any, expected_s: float = 0.0, **more: Any) -> Any:
+        asked.append(expected_s)
+        return real(self, *words, expected_s=expected_s, **more)
+
+    monkeypatch.setattr(Hypervisor, "start", start)
+    played.host._expected_s = {"t": 900.0}.__getitem__
+    played.host.open(OpenLanes(lanes=1, clock=Clock.VIRTUAL))
+    played.host.start(request())
+    played.over()
+    assert asked == [0.0, 900.0]

@@ -565,6 +565,19 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
     assert "Not encrypted: http1." in said
 
 
+def test_limits_say_what_a_closed_loop_does_not_meet(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert "follow each other" not in str(limits.section(load(folder, folder)))
+    plan_ = read(folder, "plan.json")
+    sleeps = [{"after_ns": 10**10, "wake_ns": 10**9}]
+    for each in plan_["scenarios"]:
+        each["link"]["radio"] = {"buffer_bytes": 1000, "sleeps": sleeps}
+    store(folder, "plan.json", plan_)
+    said = str(limits.section(load(folder, folder)))
+    assert "xchanges follow each other: after the first, no radio falls asleep (" in said
+    assert "For messages minutes apart: --set workload.interval=10min --clock virtual." in said
+
+
 def test_limits_name_the_connections_that_loss_limits_and_the_expected_rate(tmp_path: Path) -> None:
     folder = write(tmp_path)
     said = str(limits.section(load(folder, folder)))

@@ -1,9 +1,11 @@
 import pytest
 
+from tests.asked import ask
 from tests.runner.fakes import make_plan
-from wirelab.runner.barriers import NAMED, forecast, program_barrier
+from wirelab.runner.barriers import NAMED, Barrier, forecast, link_barrier, program_barrier
 from wirelab.runner.implementations import load
-from wirelab.schema import Fixed, Persistent, PubSub, RequestResponse
+from wirelab.schema import DropTail, DutyCycle, Fixed, LinkSpec, Persistent, PubSub, RequestResponse, link_key
+from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.plan import Plan
 from wirelab.schema.workload import Poll
 
@@ -60,3 +62,26 @@ def test_a_program_says_how_subscribers_may_wait() -> None:
     polls = scenario.model_copy(update={"workload": work})
     words = forecast(plan.model_copy(update={"scenarios": (polls,)}), load(None)).words
     assert [line.partition(": ")[2] for line in words] == ["curl does not do wait = 'poll'"]
+
+
+def test_tls_over_lorawan_is_refused_with_both_reasons() -> None:
+    plan = make_plan(2)
+    first, second = plan.scenarios
+    assert isinstance(first.workload, RequestResponse)
+    slow = LinkSpec(
+        uplink=(DutyCycle(rate_bps=250, share=0.01, queue=DropTail(bytes=4000)),), downlink=first.link.downlink
+    )
+    patient = first.workload.model_copy(update={"timeout_ns": 3600 * 10**9})
+    tls = {"link": slow, "link_name": "lora", "protocol": "https1", "settings": {}}
+    scenarios = (
+        first.model_copy(update={**tls, "workload": patient}),
+        second.model_copy(update={**tls, "workload": first.workload}),
+    )
+    plan = plan.model_copy(update={"scenarios": scenarios, "link_facts": {link_key(slow): ask(slow)}})
+    why = "lora carries 2.5 bit/s: opening https1 (590 B up, 860 B down) takes 31.5 min at least, and"
+    assert [link_barrier(each, plan) for each in plan.scenarios] == [
+        Barrier(EntryStatus.UNSUPPORTED, f"{why} TCP gives up after 15.4 min"),
+        Barrier(EntryStatus.UNSUPPORTED, f"{why} workload.timeout is 1 s"),
+    ]
+    assert forecast(plan, {}).unsupported == {each.key for each in plan.scenarios}
+    assert link_barrier(make_plan(1).scenarios[0], make_plan(1)) is None

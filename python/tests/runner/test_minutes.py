@@ -5,8 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.described import BASE, load
+from wirelab.experiment.duration.guest import guests_wall_ns
 from wirelab.plan import expected_ns, make_plan
-from wirelab.runner.minutes import ANALYSIS_EXCHANGE_NS, ANALYSIS_NS, ANALYSIS_SCENARIO_NS, START_NS, run_ns
+from wirelab.runner.minutes import (
+    ANALYSIS_EXCHANGE_NS,
+    ANALYSIS_NS,
+    ANALYSIS_SCENARIO_NS,
+    START_NS,
+    in_days,
+    run_ns,
+    virtual_run_ns,
+    virtual_words,
+)
 from wirelab.runner.probes import campaign_probes_ns
 
 
@@ -18,3 +28,16 @@ def test_the_estimated_time_of_a_run_includes_start_probes_trials_and_analysis(t
     assert run_ns(plan, 2, probes=False) == without
     assert run_ns(plan, 2) == without + campaign_probes_ns(plan)
     assert campaign_probes_ns(plan) > 10**9
+
+
+def test_two_days_and_more_are_said_in_days() -> None:
+    hour = 3600 * 10**9
+    assert [in_days(each * hour) for each in (1, 47, 48, 720, 100_000)] == ["1 h", "47 h", "2 d", "30 d", "4,167 d"]
+
+
+def test_under_the_virtual_clock_guests_take_the_place_of_trials(tmp_path: Path) -> None:
+    plan = make_plan(load(tmp_path, BASE))
+    exchanges = 2 * 3 * 10
+    analysis = ANALYSIS_NS + 2 * ANALYSIS_SCENARIO_NS + exchanges * ANALYSIS_EXCHANGE_NS
+    assert virtual_run_ns(plan, 2) == START_NS + guests_wall_ns(plan, 2) + analysis
+    assert virtual_words(plan, 1).endswith(" on 1 CPU, 277 kB")

@@ -72,7 +72,7 @@ GROUPS = {
         "check": Verb("wirelab.cli.check:command", "Check an experiment file; start nothing.", "mine.toml"),
         "plan": Verb(
             "wirelab.cli.plan:command", "Print what an experiment would run and how long it takes; start nothing.",
-            "quickstart --link nb-iot",
+            "quickstart --link nb-iot --set workload.interval=10min --clock virtual",
         ),
         "doctor": Verb(
             "wirelab.cli.doctor:command", "Check what this computer allows, and say how to fix what it does not.", "",

@@ -10,16 +10,19 @@ import click
 
 from wirelab.cli.arguments import (
     budget_option,
+    clock_option,
     experiment_argument,
     link_option,
     load,
     set_option,
     site_option,
+    with_clock,
     with_page,
 )
-from wirelab.cli.precheck import precheck, within_budget
+from wirelab.cli.precheck import budget_jobs, precheck, within_budget
 from wirelab.cli.text import columns
-from wirelab.runner.minutes import run_ns
+from wirelab.runner.minutes import run_ns, virtual_words
+from wirelab.schema import Clock
 from wirelab.units import format_duration, format_size
 
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ MOST_PAGES = 6
     metavar="N",
     help="Trials at a time.  [chosen for this machine]",
 )
+@clock_option
 @click.option("--json", "as_json", is_flag=True, help="Print plan.json.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     experiment: str,
@@ -50,24 +54,26 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     link: str | None,
     budget: int | None,
     jobs: int | None,
+    clock: str | None,
     *,
     as_json: bool,
 ) -> None:
     """Print what an experiment would run and how long it takes; start nothing.
 
-    FILE is a path, or the name of a shipped experiment. Times are rough estimates. Exits with 2 if a scenario cannot
+    FILE is a path, or the name of a shipped experiment. Times are rough estimates, and so is the room on the disk under
+    the virtual clock, whose kernel need not be there. Exits with 2 if a scenario cannot
     run on this machine.
     """
     from wirelab.plan import make_plan
     from wirelab.runner.jobs import Jobs
     from wirelab.runner.start import planned_jobs
 
-    loaded = load(experiment, with_page(sets, site, link))
+    loaded = load(experiment, (*with_page(sets, site, link), *with_clock(clock)))
     plan = make_plan(loaded)
     chosen = planned_jobs(plan) if jobs is None else Jobs(jobs, "as asked")
     if budget is not None:
-        plan = within_budget(plan, loaded, budget, chosen.number)
-    left, fails = precheck(plan, loaded)
+        plan = within_budget(plan, loaded, budget, budget_jobs(plan, chosen.number))
+    left, fails = precheck(plan, loaded, chosen.number)
     click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(left, chosen))
     if fails:
         click.get_current_context().exit(2)
@@ -88,6 +94,12 @@ def _pages(plan: Plan) -> list[str]:
     return [*list(pages.values())[:MOST_PAGES], *([f"and {count(more, 'more page')}"] * (more > 0))]
 
 
+def _time(plan: Plan, jobs: int) -> str:
+    if plan.clock is Clock.VIRTUAL:
+        return virtual_words(plan, jobs)
+    return f"about {format_duration(run_ns(plan, jobs))}"
+
+
 def _words(plan: Plan, jobs: Jobs) -> str:
     from wirelab.experiment.duration.trial import runs_alone
     from wirelab.runner.progress import jobs_words
@@ -102,10 +114,10 @@ def _words(plan: Plan, jobs: Jobs) -> str:
         f"{record.name}: {record.title}",
         f"{count(len(plan.scenarios), 'scenario')} x {replicates} replicates: "
         f"{up_to}{count(plan.trials, 'trial')}, {count(exchanges, 'exchange')}",
-        f"about {format_duration(run_ns(plan, jobs.number))}",
+        _time(plan, jobs.number),
         f"{jobs_words(jobs.number)}: {jobs.why}",
     ]
-    if alone := sum(map(runs_alone, plan.scenarios)):
+    if plan.clock is Clock.LIVE and (alone := sum(map(runs_alone, plan.scenarios))):
         lines.append(f"{alone} of the scenarios run one at a time: their exchanges are short or fill a CPU")
     if (preview := record.preview) is not None:
         lines.append(

@@ -11,11 +11,14 @@ from wirelab.errors import WirelabError
 from wirelab.units import format_duration
 
 if TYPE_CHECKING:
+    from wirelab.experiment.duration.first_timer import ShortTimer
     from wirelab.experiment.experiment import Experiment
+    from wirelab.schema import WorkloadSpec
     from wirelab.schema.plan import Plan
 
 NAMED = 3
 """Scenarios named in one line."""
+HOUR_NS = 3600 * 10**9
 
 
 class Beforehand(NamedTuple):
@@ -25,10 +28,11 @@ class Beforehand(NamedTuple):
     fails: bool
 
 
-def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
+def precheck(plan: Plan, experiment: Experiment, jobs: int) -> Beforehand:
     """Say on stderr what was dropped or chosen without being asked, what keeps scenarios from being run here, what
-    pages leave out, which exchanges would time out, which clients a NAT would forget for good, and what an idle start
-    leaves out.
+    pages leave out, which exchanges would time out, which clients a NAT would forget for good, what an idle start and a
+    closed loop leave out, which first retransmissions come too early, and that a run with so many trials at a time
+    takes hours.
 
     Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything.
     """
@@ -36,6 +40,7 @@ def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
     from wirelab.schema.connections import loss_lines
 
     forecast = forecast_failures(plan, experiment.source.folder)
+    left = plan.without(forecast.unsupported)
     for words in (
         *experiment.source.notes,
         *forecast.words,
@@ -43,14 +48,23 @@ def precheck(plan: Plan, experiment: Experiment) -> Beforehand:
         *_too_late(experiment),
         *_forgotten(experiment),
         *_not_covered(experiment),
+        *_back_to_back(left),
+        *_too_early(left),
+        *_hours(left, jobs),
         *_too_few_values(plan),
         *loss_lines((each.protocol, each.link_name, each.connections) for each in plan.scenarios),
     ):
         click.echo(words, err=True)
-    left = plan.without(forecast.unsupported)
     if plan.scenarios and not left.scenarios:
         raise WirelabError("nothing to run: every scenario is unsupported", hint="choose other programs, or none")
     return Beforehand(left, not forecast.failing.isdisjoint(scenario.key for scenario in left.scenarios))
+
+
+def budget_jobs(plan: Plan, jobs: int) -> int:
+    """How many trials share a budget. The virtual clock counts what each takes of it, however many run at a time."""
+    from wirelab.schema import Clock
+
+    return 1 if plan.clock is Clock.VIRTUAL else jobs
 
 
 def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, jobs: int) -> Plan:
@@ -149,7 +163,64 @@ def _not_covered(experiment: Experiment) -> Iterator[str]:
         )
 
 
-def _named(scenarios: Iterable[str]) -> str:
+def _back_to_back(plan: Plan) -> Iterator[str]:
+    """A line for what a closed loop does not meet."""
+    from wirelab.schema.back_to_back import back_to_back
+
+    if (missed := back_to_back(plan)) is not None:
+        yield f"{missed.what}. For messages minutes apart: {missed.hint}"
+
+
+def _too_early(plan: Plan) -> Iterator[str]:
+    """A line for each first retransmission time-out that is shorter than an answer takes."""
+    from wirelab.experiment.duration.first_timer import short_timers
+
+    by_timer: dict[tuple[str, int], list[ShortTimer]] = {}
+    for each in short_timers(plan):
+        by_timer.setdefault((each.name, each.timer_ns), []).append(each)
+    for (name, timer_ns), found in by_timer.items():
+        longest = max(found, key=lambda each: each.answer_ns)
+        protocols = _named(dict.fromkeys(each.protocol for each in found), ", ")
+        links = _named(dict.fromkeys(each.link for each in found), ", ")
+        up_to = "up to " * (len(found) > 1)
+        takes = f"{'waking and ' * longest.wakes}a round trip ({up_to}{format_duration(longest.answer_ns)})"
+        if longest.is_setting:
+            sets = " ".join(
+                f"--set protocols.{protocol}.{name}={longest.enough_s}s"
+                for protocol in dict.fromkeys(each.protocol for each in found)
+            )
+            rest = f"messages may be sent twice. {sets}"
+            yield f"{protocols} on {links}: {name} ({format_duration(timer_ns)}) is shorter than {takes}: {rest}"
+        else:
+            yield (
+                f"{protocols} on {links}: {name} is sent again after {format_duration(timer_ns)}, sooner than {takes}; "
+                "no setting changes that"
+            )
+
+
+def _hours(plan: Plan, jobs: int) -> Iterator[str]:
+    """A line for real time that the virtual clock would not take."""
+    from wirelab.runner.minutes import in_days, run_ns, virtual_run_ns
+    from wirelab.runner.start import virtual_jobs
+    from wirelab.schema import Clock
+
+    if plan.clock is Clock.LIVE and any(_sends_for_ns(each.workload) > HOUR_NS for each in plan.scenarios):
+        took = in_days(virtual_run_ns(plan, virtual_jobs(plan).number))
+        yield f"this takes {in_days(run_ns(plan, jobs))} of real time; --clock virtual takes about {took}"
+
+
+def _sends_for_ns(workload: WorkloadSpec) -> float:
+    """From the first message of a trial to the end of the last one's gap; 0 in a closed loop and of idle starts."""
+    from wirelab.schema import IdleStart, PubSub, RequestWorkload, Stream
+
+    if isinstance(workload, PubSub | Stream):
+        return workload.published.span_ns(workload.messages)
+    if not isinstance(workload, RequestWorkload) or workload.gap_ns is None or isinstance(workload.arrival, IdleStart):
+        return 0.0
+    return workload.gap_ns * workload.exchanges
+
+
+def _named(names: Iterable[str], between: str = "; ") -> str:
     """The first of them."""
-    names = list(scenarios)
-    return "; ".join(names[:NAMED]) + "; …" * (len(names) > NAMED)
+    names = list(names)
+    return between.join(names[:NAMED]) + f"{between}…" * (len(names) > NAMED)

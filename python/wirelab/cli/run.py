@@ -24,7 +24,7 @@ from wirelab.cli.arguments import (
     with_statistic,
 )
 from wirelab.cli.campaigns import RESULTS, not_an_option
-from wirelab.cli.precheck import precheck, within_budget
+from wirelab.cli.precheck import budget_jobs, precheck, within_budget
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,13 +105,14 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = not_an_option(out) if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
     require_makeable(folder)
-    left = precheck(plan, loaded).plan
+    at_a_time = planned_jobs(plan).number if jobs is None else jobs
+    left = precheck(plan, loaded, at_a_time).plan
     options = Options(
         jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes,
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),
         own={} if loaded.energy is None else loaded.energy.files(loaded.source.folder),
     )  # fmt: skip
-    _announce(left, planned_jobs(plan).number if jobs is None else jobs, console, probes=not no_probes)
+    _announce(left, at_a_time, console, probes=not no_probes)
     summary = _run(plan, folder, options, console)
     _derive(folder, console)
     campaign = load_campaign(folder, folder)
@@ -147,7 +148,6 @@ def _plan(
 
     from wirelab.plan import make_plan
     from wirelab.runner.start import planned_jobs, require_clock
-    from wirelab.schema import Clock
 
     loaded = load(experiment, sets)
     require_clock(loaded.clock)
@@ -155,26 +155,24 @@ def _plan(
         loaded = replace(loaded, seed=seed)
     plan = make_plan(loaded)
     if budget is not None:
-        # The virtual clock counts what each trial takes of it, however many run at a time.
-        at_once = 1 if plan.clock is Clock.VIRTUAL else jobs or planned_jobs(plan).number
-        plan = within_budget(plan, loaded, budget, at_once)
+        plan = within_budget(plan, loaded, budget, budget_jobs(plan, jobs or planned_jobs(plan).number))
     return loaded, plan
 
 
 def _announce(plan: Plan, jobs: int, console: Console, *, probes: bool) -> None:
     """Print the size and duration of the run; unsupported scenarios are left out."""
-    from wirelab.runner.minutes import run_ns
+    from wirelab.runner.minutes import run_ns, virtual_words
     from wirelab.runner.progress import jobs_words
     from wirelab.schema import Clock
     from wirelab.site import count
     from wirelab.units import format_duration
 
     least, most = plan.experiment.stop.replicates
-    took, virtual = run_ns(plan, jobs, probes=probes), plan.clock is Clock.VIRTUAL
-    time = f"{format_duration(took)}{' of virtual time' * virtual}"
+    live = plan.clock is Clock.LIVE
+    time = f"about {format_duration(run_ns(plan, jobs, probes=probes))}" if live else virtual_words(plan, jobs)
     console.print(
         f"{count(len(plan.scenarios), 'scenario')}, {'up to ' * (least != most)}{count(plan.trials, 'trial')}, "
-        f"about {time} with {jobs_words(jobs)}{'; unprivileged' * (os.geteuid() != 0)}"
+        f"{time} with {jobs_words(jobs)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
 
 
@@ -224,6 +222,7 @@ def _tell(campaign: Campaign, folder: Path) -> None:
     from wirelab.cli import summary
     from wirelab.cli.energy_summary import energy_lines
     from wirelab.report.answer import answer
+    from wirelab.schema.back_to_back import back_to_back
 
     click.echo(summary.link_line(campaign))
     for table in summary.tables(campaign):
@@ -231,6 +230,8 @@ def _tell(campaign: Campaign, folder: Path) -> None:
     click.echo("")
     for line in (*summary.recovery_lines(campaign), *energy_lines(campaign)):
         click.echo(line)
+    if (missed := back_to_back(campaign.plan)) is not None:
+        click.echo(f"{missed.what}. For messages minutes apart: {missed.hint}")
     if campaign.unfinished:
         click.echo(campaign.unfinished)
     for statement in answer(campaign):

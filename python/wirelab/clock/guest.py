@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from math import ceil
 from pathlib import Path
 
 from wirelab.clock.kernel import Kernel
@@ -39,6 +40,8 @@ ENVIRONMENT = {
 }
 TIMEOUT_S = 600
 """Of this machine's time, by default."""
+TIMEOUT_FACTOR = 4
+"""What is expected is a processor's time, and others use it too."""
 TIMEOUT_VARIABLE = "WIRELAB_GUEST_TIMEOUT"
 _CLOSE_TIMEOUT_S = 10.0
 MEMORY_VARIABLE = "WIRELAB_GUEST_MEMORY"
@@ -87,18 +90,20 @@ class Hypervisor:
         seed: int,
         *,
         cpu: int | None = None,
-        timeout_s: int | None = None,
+        expected_s: float = 0.0,
     ) -> Guest:
         """Start a guest whose own folder this is, and which ends with this process.
 
-        `writable` has the folders in which it may write, each with the path that it has in the guest.
+        It is ended after a multiple of what it is expected to take of this machine's time, or after the default if that
+        is longer; the user's variable comes first. `writable` has the folders in which it may write, each with the path
+        that it has in the guest.
         """
         script = {
             "folders": [{"folder": str(path), "at": str(seen)} for path, seen in writable.items()],
             "commands": [each.as_json() for each in commands],
         }
         (folder / "script.json").write_text(json.dumps(script), encoding="utf-8")
-        timeout_s = _timeout_s() if timeout_s is None else timeout_s
+        timeout_s = _timeout_s(expected_s)
         pinned = [] if cpu is None else [f"--cpu={cpu}"]
         process = subprocess.Popen(
             [
@@ -145,9 +150,9 @@ class Guest:
             self.process.wait()
 
 
-def _timeout_s() -> int:
+def _timeout_s(expected_s: float) -> int:
     """The seconds after which a guest is ended. Raises `WirelabError` if they were set to no number."""
-    text = os.environ.get(TIMEOUT_VARIABLE, str(TIMEOUT_S))
+    text = os.environ.get(TIMEOUT_VARIABLE, str(max(TIMEOUT_S, ceil(TIMEOUT_FACTOR * expected_s))))
     if not text.isdecimal() or int(text) == 0:
         raise WirelabError(f"{TIMEOUT_VARIABLE} is '{text}', not a number of seconds", hint="such as 3600")
     return int(text)

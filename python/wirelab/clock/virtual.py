@@ -8,7 +8,7 @@ import queue
 import re
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wirelab.clock.guest import START_NS, Command, Guest, GuestError, Hypervisor
@@ -41,10 +41,19 @@ _LAST_LINES = 3
 class VirtualHost:
     """Runs each trial in a guest: its script opens one lane and runs the trial."""
 
-    def __init__(self, hypervisor: Hypervisor, folder: Path, cpus: tuple[int, ...], log: Path) -> None:
+    def __init__(
+        self,
+        hypervisor: Hypervisor,
+        folder: Path,
+        cpus: tuple[int, ...],
+        log: Path,
+        expected_s: Callable[[str], float] = lambda _: 0.0,
+    ) -> None:
         """Guests write in this folder, and have folders of their own in its `guests`, which are gone afterwards. What
-        their agents print for people is added to `log`, with the trial's name.
+        their agents print for people is added to `log`, with the trial's name. `expected_s` is how long a trial is
+        expected to take of this machine's time.
         """
+        self._expected_s = expected_s
         self._hypervisor, self._folder, self._cpus, self._log = hypervisor, folder, cpus, log
         self._guests = folder / "guests"
         # Not of a folder whose path merely begins or ends like it.
@@ -112,7 +121,8 @@ class VirtualHost:
             if path.is_file() and self._own.search(content := path.read_bytes()):
                 path.write_bytes(self._own.sub(bytes(CAMPAIGN), content))
             os.utime(path, ns=(START_NS, START_NS))
-        guest = self._start(request.trial, [request], seed=request.link_seed)
+        expected_s = self._expected_s(request.trial)
+        guest = self._start(request.trial, [request], seed=request.link_seed, expected_s=expected_s)
         watcher = threading.Thread(target=self._watch, args=(request.trial, guest), name="guest", daemon=True)
         self._running[request.trial] = guest, watcher
         watcher.start()
@@ -135,7 +145,7 @@ class VirtualHost:
         self.replace()
         shutil.rmtree(self._guests, ignore_errors=True)
 
-    def _start(self, name: str, trials: list[TrialRequest], *, seed: int) -> Guest:
+    def _start(self, name: str, trials: list[TrialRequest], *, seed: int, expected_s: float = 0.0) -> Guest:
         assert self._lanes is not None
         folder = self._guests / name
         folder.mkdir(parents=True)
@@ -149,7 +159,7 @@ class VirtualHost:
         # Pinned, a guest hands over to its processes without waking another CPU: it takes half as long.
         cpu = min(self._cpus, key=list(self._pinned.values()).count)
         self._pinned[folder] = cpu
-        return self._hypervisor.start(folder, [host], {self._folder: CAMPAIGN}, seed, cpu=cpu)
+        return self._hypervisor.start(folder, [host], {self._folder: CAMPAIGN}, seed, cpu=cpu, expected_s=expected_s)
 
     def _seen(self, text: str) -> str:
         """The same with the campaign's folder as a guest has it."""

@@ -1,4 +1,4 @@
-"""Reasons why programs cannot run scenarios, known before anything is started."""
+"""Reasons why programs or links cannot run scenarios, known before anything is started."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from wirelab.experiment.duration.opening import cannot_open
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.programs.implementations import Implementation
 from wirelab.runner.implementations import missing
-from wirelab.schema import Description, Role
+from wirelab.schema import Description, Role, link_key
 from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Plan, Scenario
@@ -54,6 +55,14 @@ def program_barrier(
     return None
 
 
+def link_barrier(scenario: Scenario, plan: Plan) -> Barrier | None:
+    """What the client's link cannot carry of the protocol is unsupported."""
+    protocol, facts = plan.known.protocol(scenario.protocol), plan.link_facts.get(link_key(scenario.link))
+    if protocol is None or facts is None or (why := cannot_open(scenario, protocol, facts)) is None:
+        return None
+    return Barrier(EntryStatus.UNSUPPORTED, why)
+
+
 class Forecast(NamedTuple):
     """What is known of a plan on this machine: a line for each reason for which scenarios would not run, with their
     names, and the keys of those that would be unsupported, and of those that would fail.
@@ -68,7 +77,8 @@ def forecast(plan: Plan, implementations: Mapping[str, Implementation]) -> Forec
     """Every scenario's barrier."""
     found: dict[Barrier, list[Scenario]] = {}
     for scenario in plan.scenarios:
-        if (barrier := program_barrier(scenario, implementations, plan.known)) is not None:
+        barrier = link_barrier(scenario, plan) or program_barrier(scenario, implementations, plan.known)
+        if barrier is not None:
             found.setdefault(barrier, []).append(scenario)
     words = [_line(why, [each.name for each in barred], len(plan.scenarios)) for why, barred in found.items()]
     keys = {why: frozenset(each.key for each in barred) for why, barred in found.items()}

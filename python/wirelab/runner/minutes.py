@@ -1,4 +1,6 @@
-"""A rough estimate of a run's duration: its trials, and the time before and after them."""
+"""A rough estimate of a run's duration: its trials, and the time before and after them. Under the virtual clock, of the
+trials' own time, of this machine's, and of the disk.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,46 @@ ANALYSIS_SCENARIO_NS = 2 * 10**8
 ANALYSIS_EXCHANGE_NS = 150_000
 """Resampling; CPU time of two processors of a virtual machine, as the others."""
 
+DAY_NS = 24 * 3600 * 10**9
+
 
 def run_ns(plan: Plan, jobs: int, *, probes: bool = True) -> int:
     """About how long `wirelab run` takes for a plan with so many parallel trials, up to the plan's maximum."""
     from wirelab.plan import expected_ns
     from wirelab.runner.probes import campaign_probes_ns
 
-    exchanges = sum(scenario.workload.rows for scenario in plan.scenarios) * len(plan.blocks)
-    analysis = ANALYSIS_NS + ANALYSIS_SCENARIO_NS * len(plan.scenarios) + ANALYSIS_EXCHANGE_NS * exchanges
     probing = campaign_probes_ns(plan) if probes else 0
-    return START_NS + probing + expected_ns(plan, jobs) + analysis
+    return START_NS + probing + expected_ns(plan, jobs) + _analysis_ns(plan)
+
+
+def virtual_run_ns(plan: Plan, jobs: int) -> int:
+    """About how long `wirelab run --clock virtual` takes of this machine's time, with so many guests at a time."""
+    from wirelab.experiment.duration.guest import guests_wall_ns
+
+    return START_NS + guests_wall_ns(plan, jobs) + _analysis_ns(plan)
+
+
+def virtual_words(plan: Plan, jobs: int) -> str:
+    """The time of all trials by their own clocks, and what they take here: `virtual time 60 d, about 7 min of yours on
+    2 CPUs, 0.3 GB`.
+    """
+    from wirelab.experiment.duration.guest import records_bytes
+    from wirelab.plan import expected_ns
+    from wirelab.units import format_size
+
+    took, cpus = in_days(virtual_run_ns(plan, jobs)), f"{jobs} CPU{'s' * (jobs != 1)}"
+    size = format_size(records_bytes(plan))
+    return f"virtual time {in_days(expected_ns(plan, 1))}, about {took} of yours on {cpus}, {size}"
+
+
+def in_days(time_ns: int) -> str:
+    """A duration, of two days or more in days."""
+    from wirelab.units import format_duration
+
+    days = time_ns / DAY_NS
+    return format_duration(time_ns) if days < 2 else f"{days:.3g} d" if days < 100 else f"{days:,.0f} d"
+
+
+def _analysis_ns(plan: Plan) -> int:
+    exchanges = sum(scenario.workload.rows for scenario in plan.scenarios) * len(plan.blocks)
+    return ANALYSIS_NS + ANALYSIS_SCENARIO_NS * len(plan.scenarios) + ANALYSIS_EXCHANGE_NS * exchanges

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from wirelab.clock.host import Host, RefusedError
 from wirelab.errors import RunError
+from wirelab.runner.barriers import link_barrier
 from wirelab.runner.campaign import Campaign, remove_any
 from wirelab.runner.disk import faults_as_errors, require_space
 from wirelab.runner.endpoints import Endpoints
@@ -67,7 +68,10 @@ class Runner:
         self._running: dict[str, _Running] = {}
         self._attempts: Counter[str] = Counter()
         self._unready = Unready(endpoints.implementations)
-        self._barriers = {key: endpoints.barrier(scenario) for key, scenario in self._scenarios.items()}
+        self._barriers = {
+            key: link_barrier(scenario, campaign.plan) or endpoints.barrier(scenario)
+            for key, scenario in self._scenarios.items()
+        }
         earlier = campaign.finished()
         self.finished = frozenset(earlier)
         """Trials that an earlier run finished."""

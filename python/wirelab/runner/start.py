@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from wirelab import agent as agents
@@ -13,6 +14,7 @@ from wirelab.clock.host import AgentHost, Host
 from wirelab.clock.kernel import Kernel, require_kernel
 from wirelab.clock.virtual import VirtualHost
 from wirelab.errors import RunError, WirelabError
+from wirelab.experiment.duration.guest import guest_wall_ns
 from wirelab.experiment.duration.trial import runs_alone
 from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import Campaign, open_campaign
@@ -92,7 +94,8 @@ def run_plan(
             kernel, host = None, AgentHost(agent, folder / HOST_LOG)
         else:
             kernel, memory = guests
-            host = VirtualHost(Hypervisor(agent, kernel, memory), folder, cpus.mine(), folder / HOST_LOG)
+            hypervisor, log = Hypervisor(agent, kernel, memory), folder / HOST_LOG
+            host = VirtualHost(hypervisor, folder, cpus.mine(), log, partial(_guest_s, plan))
         try:
             certificates = make_certificates(folder, kinds, host, plan.seed)
             netem = any(is_netem(link) for scenario in plan.scenarios for link in scenario.links)
@@ -184,8 +187,19 @@ def require_clock(clock: Clock) -> None:
 def planned_jobs(plan: Plan) -> Jobs:
     """How many parallel trials for this plan on this machine."""
     if plan.clock is Clock.VIRTUAL:
-        return Jobs(min(cpus.count(), max(plan.trials, 1)), "each trial's guest keeps to one CPU")
+        return virtual_jobs(plan)
     return default_jobs(plan.scenarios, plan.trials, cpus.count(), real_time=cpus.real_time())
+
+
+def _guest_s(plan: Plan, trial: str) -> float:
+    """How long a trial is expected to take of this machine's time."""
+    scenario = plan.scenario_of(trial)
+    return 0.0 if scenario is None else guest_wall_ns(scenario, plan.known) / 1e9
+
+
+def virtual_jobs(plan: Plan) -> Jobs:
+    """How many guests at a time."""
+    return Jobs(min(cpus.count(), max(plan.trials, 1)), "each trial's guest keeps to one CPU")
 
 
 def _keep_claims(folder: Path, claims: Path | None) -> str | None:

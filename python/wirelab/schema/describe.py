@@ -120,6 +120,14 @@ class Timer(Received):
     kind: TimerKind
 
 
+class Length(Received):
+    """A length of time."""
+
+    name: str
+    """The setting that has it, or what has it, in words, if it is fixed."""
+    fixed_ns: int | None = None
+
+
 class Timing(Received):
     """The properties that determine the time of an exchange, other than its link and its workload."""
 
@@ -137,6 +145,14 @@ class Timing(Received):
     congestion: CongestionControl | None = None
     """Of its transport; none if it has none, or if it is not known."""
     timers: tuple[Timer, ...] = ()
+    opening_bytes: tuple[int, int] | None = None
+    """IP bytes, up and down, that a new connection takes before its first request; none if it is not known."""
+    opening_limit: Length | None = None
+    """After how long without progress its client gives up opening a connection."""
+    opening_timer: Length | None = None
+    """After how long without an answer the first packet of a new connection is sent again."""
+    least_datagram_bytes: int | None = None
+    """The smallest UDP payload that a path has to carry."""
 
     @classmethod
     def usual(cls, transport: str, *, secure: bool) -> Timing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from wirelab.schema.describe import IntegerValues, ProtocolDescription, Timer, TimerKind
+from wirelab.schema.describe import IntegerValues, Length, ProtocolDescription, Timer, TimerKind
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.workload import IdleStart, NewConnection, Persistent, Resumed, WorkloadSpec
 
@@ -26,9 +26,9 @@ def silences(protocol: ProtocolDescription, settings: Mapping[str, SettingValue]
     for timer in protocol.timing.timers:
         is_off = timer.unless is not None and _is_on(timer.unless, protocol, settings)
         is_needed = timer.only_with is None or _is_on(timer.only_with, protocol, settings)
-        length_ns = timer.fixed_ns or _length_ns(timer, protocol, settings)
-        if length_ns and is_needed and not is_off:
-            yield Silence(timer.name, length_ns // timer.times, timer.kind)
+        whole_ns = length_ns(timer, protocol, settings)
+        if whole_ns and is_needed and not is_off:
+            yield Silence(timer.name, whole_ns // timer.times, timer.kind)
 
 
 def shorter_than(
@@ -61,14 +61,17 @@ def not_covered(
     return shorter_than(arrival.interval_ns, protocol, settings, workload) if isinstance(arrival, IdleStart) else []
 
 
+def length_ns(length: Length | Timer, protocol: ProtocolDescription, settings: Mapping[str, SettingValue]) -> int:
+    """A fixed length, or what its setting has; 0 if it is off."""
+    if length.fixed_ns is not None:
+        return length.fixed_ns
+    setting = protocol.setting(length.name)
+    if setting is None or not isinstance(setting.values, IntegerValues):
+        return 0
+    value = settings.get(length.name, setting.default)
+    return value * _UNIT_NS[setting.values.unit] if isinstance(value, int) else 0
+
+
 def _is_on(name: str, protocol: ProtocolDescription, settings: Mapping[str, SettingValue]) -> bool:
     setting = protocol.setting(name)
     return setting is not None and settings.get(name, setting.default) is True
-
-
-def _length_ns(timer: Timer, protocol: ProtocolDescription, settings: Mapping[str, SettingValue]) -> int:
-    setting = protocol.setting(timer.name)
-    if setting is None or not isinstance(setting.values, IntegerValues):
-        return 0
-    value = settings.get(timer.name, setting.default)
-    return value * _UNIT_NS[setting.values.unit] if isinstance(value, int) else 0

@@ -19,6 +19,12 @@ const BLOCK_SIZES: [&str; 7] = ["1024", "512", "256", "128", "64", "32", "16"];
 /// The longest body of a message of 1152 bytes, which leaves before the server's CSM is here (RFC 8323, section 5.3.1).
 const UNANNOUNCED_BYTES: u64 = 1024;
 
+/// IP bytes of DTLS's handshake with a pre-shared key, up and down; counted as TLS's are.
+const DTLS_OPENING: [u32; 2] = [445, 319];
+/// The library's: of a whole handshake, and until the first flight is sent again (RFC 6347, section 4.2.4.1).
+const DTLS_LIMIT_NS: u64 = 40_000_000_000;
+const DTLS_TIMER_NS: u64 = 1_000_000_000;
+
 /// DTLS 1.2 takes two round trips (RFC 6347, section 4.2), its cookie a third.
 pub fn timing(stream: bool, secure: bool) -> Timing {
     if stream {
@@ -37,6 +43,9 @@ pub fn timing(stream: bool, secure: bool) -> Timing {
         timer_setting: Some("ack-timeout".to_owned()),
         // Over datagrams its answer is waited for as long as any other: messages are timed out before.
         timers: vec![description::timer(PING, TimerKind::Probes)],
+        opening_bytes: secure.then_some(DTLS_OPENING),
+        opening_limit: secure.then(|| description::fixed("DTLS", DTLS_LIMIT_NS)),
+        opening_timer: secure.then(|| description::fixed("DTLS's first flight", DTLS_TIMER_NS)),
         ..plain
     }
 }

@@ -51,12 +51,14 @@ pub struct Mqtt {
 }
 
 impl Mqtt {
-    /// CONNECT takes a round trip; QoS 2 takes two, and nothing answers QoS 0.
+    /// CONNECT takes a round trip, and over TLS it waits behind session tickets; QoS 2 takes two, and nothing answers QoS 0.
     fn timing(&self) -> Timing {
-        let mut found = match self.over {
-            Over::Quic => description::over_quic(),
-            Over::Tcp | Over::Tls => description::over_tcp(self.over == Over::Tls),
+        let (below, session) = match self.over {
+            Over::Quic => (description::over_quic(), [92, 61]),
+            Over::Tcp => (description::over_tcp(false), [139, 108]),
+            Over::Tls => (description::over_tcp(true), [160, 565]),
         };
+        let mut found = description::with_session(below, session);
         found.round_trips = RoundTrips { session: 1, ..found.round_trips };
         found.changes.extend(
             [(0, 0), (2, 2)].map(|(qos, trips)| description::change("qos", json!(qos), RoundTripPart::Request, trips)),

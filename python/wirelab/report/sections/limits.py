@@ -9,6 +9,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.model import level_words
 from wirelab.report.protocols import by_proxy, is_secure
 from wirelab.schema import Clock, LinkSpec, link_key
+from wirelab.schema.back_to_back import back_to_back
 from wirelab.schema.connections import loss_lines
 
 
@@ -30,6 +31,8 @@ def _limits(campaign: Campaign) -> Iterator[str]:
     if proxied := [f"{s.label} ({by_proxy(s.origin)})" for s in campaign.series if s.origin is not None]:
         yield f"A difference to another protocol may come from the proxy and its protocol: {', '.join(proxied)}."
     yield from _clock(campaign)
+    if (missed := back_to_back(campaign.plan)) is not None:
+        yield f"{missed.what[:1].upper()}{missed.what[1:]}. For messages minutes apart: {missed.hint}."
     yield (
         f"The link is emulated between processes on one machine: {_radios(campaign)}, {_air(campaign)}, no constrained "
         "device. Client and server share its processors."

@@ -1,0 +1,59 @@
+"""What trials under the virtual clock take of this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.asked import load_experiment
+from wirelab.experiment.duration import guest
+from wirelab.plan import make_plan
+from wirelab.schema.plan import Plan
+
+TEXT = """
+title = "month"
+clock = "virtual"
+[factors]
+protocol = ["mqtts"]
+[link]
+rtt = "10 ms"
+[workload]
+kind = "telemetry"
+message = "64 B"
+interval = "1 h"
+exchanges = 720
+connection = "persistent"
+[stop]
+replicates = 2
+"""
+
+
+def plan(folder: Path, *sets: str) -> Plan:
+    file = folder / "month.toml"
+    file.write_text(TEXT)
+    return make_plan(load_experiment(str(file), sets))
+
+
+def wall_ns(made: Plan) -> int:
+    [scenario] = made.scenarios
+    return guest.guest_wall_ns(scenario, made.known)
+
+
+def test_keep_alives_take_more_than_the_messages(tmp_path: Path) -> None:
+    pinged, silent = plan(tmp_path), plan(tmp_path, "protocols.mqtts.keep-alive=0s")
+    assert wall_ns(pinged) - wall_ns(silent) == 720 * 60 * guest.PROBE_NS
+    assert guest.records_bytes(pinged) - guest.records_bytes(silent) == 2 * 720 * 60 * guest.PROBE_BYTES
+
+
+def test_a_new_connection_for_each_message_costs_its_handshake(tmp_path: Path) -> None:
+    new, lasting = plan(tmp_path, "workload.connection=new"), plan(tmp_path, "protocols.mqtts.keep-alive=0s")
+    assert wall_ns(new) - wall_ns(lasting) == pytest.approx(719 * guest.SECURED_NS)
+    plain = plan(tmp_path, "workload.connection=new", "protocol=http1")
+    assert wall_ns(new) - wall_ns(plain) == pytest.approx(720 * (guest.SECURED_NS - guest.OPENED_NS))
+
+
+def test_guests_share_the_processors(tmp_path: Path) -> None:
+    made = plan(tmp_path)
+    assert guest.guests_wall_ns(made, 1) == 2 * wall_ns(made)
+    assert guest.guests_wall_ns(made, 2) == guest.guests_wall_ns(made, 16) == wall_ns(made)
