@@ -85,7 +85,7 @@ def partition(
     ordered, scales = _in_order(packets), _Scales.of(radio)
     tracks = _tracks(radio, ordered, start_ns, end_ns)
     edges = [start_ns, *cuts]
-    parts_of = {id(track): list(_parts(track, edges)) for track in tracks.values()}
+    parts_of = {each: list(_parts(track, edges)) for each, track in {id(t): t for t in tracks.values()}.items()}
     ends = [*cuts, max(start_ns, end_ns, ordered[-1].time_ns if ordered else start_ns)]
     parts, first = [], 0
     for place, window in enumerate(zip(edges, ends, strict=True)):
@@ -151,9 +151,10 @@ def _parts(track: Track, edges: Sequence[int]) -> Iterator[Track]:
         spans = []
         while place < len(whole) and whole[place].start_ns < end_ns:
             span = whole[place]
-            inside = Span(span.state, max(span.start_ns, start_ns), min(span.end_ns, end_ns))
-            if inside.start_ns < inside.end_ns:
-                spans.append(inside)
+            if start_ns <= span.start_ns and span.end_ns <= end_ns:
+                spans.append(span)
+            elif start_ns < end_ns and span.end_ns > start_ns:
+                spans.append(Span(span.state, max(span.start_ns, start_ns), min(span.end_ns, end_ns)))
             if span.end_ns > end_ns:
                 break
             place += 1
@@ -179,9 +180,10 @@ class _Scales:
 
     def weigh(self, packets: tuple[Packet, ...], tracks: Mapping[str, Track], window: tuple[int, int]) -> RadioEnergy:
         """Power times time over the states of these tracks, one for each bound."""
-        joules = {bound: _joules(self.states[bound], _seconds(tracks[bound])) for bound in BOUNDS}
+        seconds_of = {each: _seconds(track) for each, track in {id(t): t for t in tracks.values()}.items()}
+        joules = {bound: _joules(self.states[bound], seconds_of[id(tracks[bound])]) for bound in BOUNDS}
         typical, track = self.states["typical"], tracks["typical"]
-        seconds = _seconds(track)
+        seconds = seconds_of[id(track)]
         shares = {
             name: StateShare(seconds.get(name, 0.0), _range({bound: joules[bound].get(name, 0.0) for bound in BOUNDS}))
             for name in typical

@@ -9,6 +9,7 @@ from wirelab.units import duration_ns, rate_bps, size_bytes
 from wirelab_energy import Radio, load_radio, radio_names
 from wirelab_energy.machine.base import number
 from wirelab_energy.machine.lorawan import FRAME_BYTES
+from wirelab_energy.machine.wifi import BEACON_S
 
 CELLULAR = [radio for radio in map(load_radio, radio_names()) if radio.machine.name == "cellular"]
 OTHERS = [radio for radio in map(load_radio, radio_names()) if radio.link and radio.machine.name != "cellular"]
@@ -62,6 +63,15 @@ def test_an_nb_iot_modem_sends_at_its_links_rates(radio: Radio) -> None:
     link = link_of(radio)
     assert of(radio, "rate.uplink") == rate_bps(link["uplink"]["rate"])
     assert of(radio, "rate.downlink") == rate_bps(link["downlink"]["rate"])
+
+
+def test_a_wifi_client_sleeps_when_its_link_does_and_wakes_for_each_beacon() -> None:
+    radio, link = load_radio("esp32-wifi-ps"), profiles()["wifi-n-ps"].link
+    [doze] = link["radio"]["sleeps"]
+    assert seconds(doze["after"]) == of(radio, "inputs.inactivity")
+    assert seconds(doze["cycle"]) == pytest.approx(of(radio, "inputs.dtim") * BEACON_S)
+    assert seconds(doze["wake"]) == 0
+    assert link["medium"] == profiles()["wifi-n"].link["medium"]
 
 
 @pytest.mark.parametrize("radio", OTHERS, ids=lambda radio: radio.name)

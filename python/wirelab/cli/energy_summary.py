@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wirelab.schema.bounds import Bounds
     from wirelab.schema.estimates import EnergyOfScenario
 
-MOST_ROWS = 24
+MOST_ROWS = 48
 
 
 def energy_lines(campaign: Campaign) -> Iterator[str]:
@@ -29,9 +29,10 @@ def energy_lines(campaign: Campaign) -> Iterator[str]:
 
 
 def energy_table(campaign: Campaign) -> Iterator[str]:
-    """A row for each scenario whose messages have a time between them, the least energy first."""
+    """A row for each scenario whose messages have a time between them: link by link, the least energy first."""
+    links = list(dict.fromkeys(scenario.plan.link_name for scenario in campaign.scenarios))
     known = [
-        (scenario.name, energy)
+        (links.index(scenario.plan.link_name), scenario.name, energy)
         for scenario in campaign.scenarios
         if scenario.estimates is not None
         and (energy := scenario.estimates.get("energy")) is not None
@@ -39,9 +40,9 @@ def energy_table(campaign: Campaign) -> Iterator[str]:
     ]
     if not known:
         return
-    known.sort(key=lambda each: each[1]["interval_j"]["typical"] if each[1]["interval_j"] else 0.0)
+    known.sort(key=lambda each: (each[0], each[2]["interval_j"]["typical"] if each[2]["interval_j"] else 0.0))
     head = ("energy [range]", "a message with its interval", "a day", "battery")
-    yield columns([head, *(_row(name, energy) for name, energy in known[:MOST_ROWS])], right=(1, 2, 3))
+    yield columns([head, *(_row(name, energy) for _, name, energy in known[:MOST_ROWS])], right=(1, 2, 3))
     if (more := len(known) - MOST_ROWS) > 0:
         yield f"{more} more scenario{'s are' if more > 1 else ' is'} in the report."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from wirelab.report.battery import battery_lives
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import Reason, grouped
 from wirelab.report.model import Scenario, level_words
@@ -33,6 +34,7 @@ def answer(campaign: Campaign) -> list[Statement]:
         *_overloads(campaign),
         *_counts(campaign),
         *_verdicts(campaign),
+        *battery_lives(campaign),
         *smallest_medians(campaign),
         *_proxies(campaign),
         *programs(campaign),
@@ -174,7 +176,9 @@ def _nat(campaign: Campaign) -> Iterator[Statement]:
             lost = f" {nat['not_completed']:,} of {scenario.exchanges:,} exchanges did not complete after that."
             yield Statement(forgot + lost * bool(nat["not_completed"]), href="#nat")
     if kept := [scenario.name for scenario, nat in behind if not nat["forgotten"]]:
-        yield Statement(f"No packet came after its mapping had ended: {'; '.join(kept)}.", href="#nat")
+        many = f"in {len(kept)} of {len(behind)} scenarios"
+        names = f": {'; '.join(kept)}" if len(kept) <= MOST_CONDITIONS else f" {many}"
+        yield Statement(f"No packet came after its mapping had ended{names}.", href="#nat")
 
 
 def _grades(campaign: Campaign) -> Iterator[Statement]:

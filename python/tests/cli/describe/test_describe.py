@@ -165,6 +165,7 @@ def test_a_name_that_is_part_of_links_is_described_with_them() -> None:
         "wifi-g",
         "wifi-good",
         "wifi-n",
+        "wifi-n-ps",
         "wifi-poor",
     ]
 
