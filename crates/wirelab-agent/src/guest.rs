@@ -6,6 +6,7 @@ pub mod init;
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
@@ -22,7 +23,7 @@ use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
-use wirelab_net::{process, scheduling};
+use wirelab_net::{memory, process, scheduling};
 
 use init::{SCRIPT, Script};
 
@@ -85,31 +86,55 @@ fn guest(arguments: &Arguments) -> anyhow::Result<()> {
     // Processes that its kernel leaves behind are ours.
     prctl::set_child_subreaper(true).context("becoming the parent of what the guest leaves behind")?;
     let memory = Memory::new(&arguments.memory)?;
+    let (folder, descriptor) = (memory.path(), memory.descriptor());
     // Of a thread of its own, so that this one can remove the folder; its end would be the guest's.
     let confined = || {
-        confine(&script, &unit, &memory.folder)?;
+        confine(&script, &unit, &folder)?;
         if let Some(cpu) = arguments.cpu {
             ensure!(scheduling::keep_to([cpu]), "CPU {cpu} is not this process's to use");
         }
-        let kernel = boot(arguments, &memory.folder, &unit, console)?;
+        let kernel = boot(arguments, &folder, descriptor, &unit, console)?;
         wait(kernel, Duration::from_secs(arguments.timeout_s), &unit)
     };
     thread::scope(|scope| scope.spawn(confined).join()).expect("it does not panic")
 }
 
 /// A folder for the guest's memory, which is a file without a name in it; removed with this.
-struct Memory {
-    folder: PathBuf,
+enum Memory {
+    Folder(PathBuf),
+    /// The root of a file system that is mounted nowhere.
+    HugePages(OwnedFd),
 }
 
 impl Memory {
     const NAME: &str = "wirelab-guest-";
 
+    /// In memory it has huge pages, where the machine lets this user have them: else a third of a guest's start is page faults.
     fn new(within: &Path) -> anyhow::Result<Self> {
         Self::remove_left(within);
+        if memory::is_memory(within)
+            && let Ok(root) = memory::huge_pages()
+        {
+            return Ok(Self::HugePages(root));
+        }
         let folder = within.join(format!("{}{}", Self::NAME, std::process::id()));
         DirBuilder::new().mode(0o700).create(&folder).with_context(|| folder.display().to_string())?;
-        Ok(Self { folder })
+        Ok(Self::Folder(folder))
+    }
+
+    /// As this process sees it, and the kernel that inherits the descriptor.
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::Folder(folder) => folder.clone(),
+            Self::HugePages(root) => format!("/proc/self/fd/{}", root.as_raw_fd()).into(),
+        }
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Folder(_) => None,
+            Self::HugePages(root) => Some(root.as_fd()),
+        }
     }
 
     /// Those of processes that were killed. They are empty.
@@ -126,7 +151,9 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.folder);
+        if let Self::Folder(folder) = self {
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
 
@@ -148,7 +175,13 @@ fn confine(script: &Script, unit: &Path, memory: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn boot(arguments: &Arguments, memory: &Path, unit: &Path, console: File) -> anyhow::Result<Child> {
+fn boot(
+    arguments: &Arguments,
+    memory: &Path,
+    inherited: Option<BorrowedFd<'_>>,
+    unit: &Path,
+    console: File,
+) -> anyhow::Result<Child> {
     let mut command = Command::new(&arguments.kernel);
     // The kernel seeds its generator from these words: no path of a campaign is among them.
     command.args([
@@ -177,7 +210,8 @@ fn boot(arguments: &Arguments, memory: &Path, unit: &Path, console: File) -> any
     command.env_clear().env("TMPDIR", memory).env("HOME", unit).env("PATH", "/usr/bin:/bin");
     command.current_dir(unit).process_group(0);
     command.stdin(Stdio::null()).stderr(console.try_clone()?).stdout(console);
-    process::spawn(&mut command, &process::Confinement::default())
+    let inherited = inherited.into_iter().collect();
+    process::spawn(&mut command, &process::Confinement { inherited, ..process::Confinement::default() })
         .with_context(|| format!("starting {}", arguments.kernel.display()))
 }
 

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use wirelab_net::{namespace, process};
-use wirelab_schema::{HostOp, HostReply, HostRequest, HostResult, OpenSlots, TrialRequest};
+use wirelab_schema::{HostFacts, HostOp, HostReply, HostRequest, HostResult, OpenSlots, TrialRequest};
 
 use run_trial::rehearse;
 use scratch::Scratch;
@@ -108,7 +108,7 @@ impl Host {
             hint: Some("`wirelab doctor` tries each step and names the fix".into()),
         })?;
         let slots = Arc::new(Slots::open(open, &self.running)?);
-        let facts = facts::collect(*rootless, &slots);
+        let facts = if open.facts_known { HostFacts::default() } else { facts::collect(*rootless, &slots)? };
         self.slots = Some(slots);
         Ok(HostResult::Opened(facts))
     }

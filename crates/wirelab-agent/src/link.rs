@@ -39,7 +39,7 @@ pub struct Arguments {
     /// Frames may be as long as segmentation offload makes them.
     #[arg(long)]
     pub offloads: bool,
-    /// Sleep until each deadline, for spinning takes none of a virtual clock's time.
+    /// Sleep until each deadline, for spinning takes none of a virtual clock's time. Nor does it wait for memory, which stays unlocked.
     #[arg(long)]
     pub never_spin: bool,
 }
@@ -118,7 +118,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let link_loop = LinkLoop::start(at.map(ports).collect::<Result<_, _>>()?, waits)?;
     let cpu = link_loop.cpu().filter(|cpu| scheduling::leave(*cpu));
     let logs = LogThread::start()?;
-    let memory_locked = scheduling::lock_memory();
+    let memory_locked = !arguments.never_spin && scheduling::lock_memory();
     let scheduling = link_loop.scheduling().to_string();
     tell(&LinkEvent::Started { scheduling, cpu, memory_locked, cpus_awake: link_loop.keeps_cpus_awake() });
     let offloads = arguments.offloads;

@@ -96,7 +96,10 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
             Ok(topology) => {
                 keep(Check::passed("veth", "made two veths with addresses, neighbours and routes"));
                 keep(Check::of("af-packet", stamp(&topology, IPV4), &cure));
-                keep(settings_check(topology.settings(), &cure));
+                match topology.settings() {
+                    Ok(settings) => keep(settings_check(&settings, &cure)),
+                    Err(error) => keep(Check::failed("settings", error.to_string(), &cure)),
+                };
                 let pinned = topology.slots()[0].set_addresses(0, topology::ipv4, Some("cubic"));
                 let modprobe = "`sudo modprobe tcp_cubic`, or name another congestion control in the experiment";
                 keep(Check::of("congestion-control", text(pinned.map(|()| "cubic can be pinned by route")), modprobe));

@@ -12,6 +12,7 @@ mod error;
 pub mod icmp;
 pub mod link_loop;
 mod log_sink;
+pub mod memory;
 pub mod namespace;
 pub mod pid_namespace;
 pub mod process;

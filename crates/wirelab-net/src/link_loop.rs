@@ -153,9 +153,12 @@ impl Thread {
     /// Wait until something is due, has arrived or was ordered.
     fn wait(&mut self) {
         let due = self.deadlines.iter().flatten().min().copied();
+        let mut looked = false;
         loop {
             let now = clock::now();
             let found = match due.map(|due| due.saturating_since(now)) {
+                // A wait for this instant has just found nothing.
+                Some(Duration::ZERO) if looked => return,
                 Some(Duration::ZERO) => {
                     self.poller.look();
                     return;
@@ -167,6 +170,7 @@ impl Thread {
             if found {
                 return;
             }
+            looked = true;
         }
     }
 

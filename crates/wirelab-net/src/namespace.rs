@@ -4,7 +4,7 @@
 
 use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::thread;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::{getegid, geteuid};
@@ -20,7 +20,7 @@ pub struct NetNamespace {
 impl NetNamespace {
     /// Make an empty one. The calling thread stays where it is.
     pub fn create() -> Result<Self, Error> {
-        on_a_thread(|| {
+        and_back(|| {
             unshare(CloneFlags::CLONE_NEWNET).context("making a network namespace")?;
             Self::current()
         })
@@ -32,12 +32,16 @@ impl NetNamespace {
         Ok(Self { descriptor: file.into() })
     }
 
-    /// Run `work` inside, on a thread of its own.
-    pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-        on_a_thread(|| {
-            setns(&self.descriptor, CloneFlags::CLONE_NEWNET).context("entering a network namespace")?;
+    /// Run `work` inside. The calling thread comes back from there.
+    pub fn run<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        and_back(|| {
+            self.enter()?;
             work()
         })
+    }
+
+    fn enter(&self) -> Result<(), Error> {
+        setns(&self.descriptor, CloneFlags::CLONE_NEWNET).context("entering a network namespace")
     }
 }
 
@@ -73,9 +77,10 @@ fn gain(inside: impl Fn(u32) -> u32) -> Result<bool, Error> {
     Ok(true)
 }
 
-fn on_a_thread<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    thread::scope(|scope| {
-        let thread = thread::Builder::new().spawn_scoped(scope, work).context("starting a thread")?;
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+/// Do `work`, which changes the calling thread's network namespace. A thread for it would cost as many system calls as the work itself.
+fn and_back<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let own = NetNamespace::current()?;
+    let result = catch_unwind(AssertUnwindSafe(work));
+    own.enter()?;
+    result.unwrap_or_else(|panic| resume_unwind(panic))
 }

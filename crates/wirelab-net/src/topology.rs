@@ -71,7 +71,7 @@ pub struct Topology {
     link: NetNamespace,
     slots: Vec<SlotNamespaces>,
     shape: Arc<Shape>,
-    settings: BTreeMap<String, String>,
+    mtu: u32,
     ipv6: Result<(), Error>,
 }
 
@@ -110,13 +110,12 @@ impl Topology {
             Ok(())
         })?;
         let shape = Arc::new(shape);
-        let mut settings = BTreeMap::new();
         let mut ipv6 = Ok(());
         let slots = (0..slots).map(|index| {
             let slot = SlotNamespaces::create(index, shape.clone())?;
             for number in 0..shape.links().len() {
                 for (_, side) in slot.sides(number) {
-                    settings.extend(side.create(&link, mtu, offloads)?);
+                    side.create(&link, mtu, offloads)?;
                 }
                 slot.set_addresses(number, shape::ipv4, None)?;
                 // A slot without IPv6 is still usable.
@@ -127,10 +126,7 @@ impl Topology {
             Ok(slot)
         });
         let slots = slots.collect::<Result<_, Error>>()?;
-        settings.insert("interface.mtu".into(), mtu.to_string());
-        settings.insert("route.initcwnd".into(), "kernel default (10 segments)".into());
-        settings.insert("ipv6".into(), ipv6.as_ref().map_or_else(|error| format!("none: {error}"), |()| "on".into()));
-        Ok(Self { link, slots, shape, settings, ipv6 })
+        Ok(Self { link, slots, shape, mtu, ipv6 })
     }
 
     /// Where the link process runs.
@@ -154,8 +150,19 @@ impl Topology {
     }
 
     /// Kernel settings of the slots, read back.
-    pub fn settings(&self) -> &BTreeMap<String, String> {
-        &self.settings
+    pub fn settings(&self) -> Result<BTreeMap<String, String>, Error> {
+        let ipv6 = self.ipv6.as_ref().map_or_else(|error| format!("none: {error}"), |()| "on".into());
+        let mut settings = BTreeMap::from([
+            ("interface.mtu".into(), self.mtu.to_string()),
+            ("route.initcwnd".into(), "kernel default (10 segments)".into()),
+            ("ipv6".into(), ipv6),
+        ]);
+        for slot in &self.slots {
+            for (_, side) in (0..self.shape.links().len()).flat_map(|number| slot.sides(number)) {
+                settings.extend(side.settings()?);
+            }
+        }
+        Ok(settings)
     }
 }
 
@@ -230,8 +237,8 @@ fn outer(slot: usize, link: usize, port: PortId) -> String {
 }
 
 impl Side<'_> {
-    /// Make the veth, both ends, and everything the endpoint's end needs but addresses. Returns settings read back.
-    fn create(&self, link: &NetNamespace, mtu: u32, offloads: bool) -> Result<BTreeMap<String, String>, Error> {
+    /// Make the veth, both ends, and everything the endpoint's end needs but addresses.
+    fn create(&self, link: &NetNamespace, mtu: u32, offloads: bool) -> Result<(), Error> {
         self.namespace.run(|| {
             sysctl::quiet_ipv6();
             Ok(())
@@ -244,14 +251,20 @@ impl Side<'_> {
         self.bring_up(offloads)
     }
 
-    /// Everything that an interface of an endpoint needs but addresses. Returns settings read back.
-    fn bring_up(&self, offloads: bool) -> Result<BTreeMap<String, String>, Error> {
+    /// Everything that an interface of an endpoint needs but addresses.
+    fn bring_up(&self, offloads: bool) -> Result<(), Error> {
         self.namespace.run(|| {
             netlink::up("lo")?;
-            let mut settings = sysctl::set_and_read(&self.interface);
+            sysctl::set();
             offload::set(&self.interface, offloads)?;
+            netlink::up(&self.interface)
+        })
+    }
+
+    fn settings(&self) -> Result<BTreeMap<String, String>, Error> {
+        self.namespace.run(|| {
+            let mut settings = sysctl::settings(&self.interface);
             settings.extend(offload::read(&self.interface)?);
-            netlink::up(&self.interface)?;
             Ok(settings)
         })
     }

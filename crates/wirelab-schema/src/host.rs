@@ -67,6 +67,9 @@ pub struct OpenSlots {
     /// The clock under which the trials run.
     #[serde(default)]
     pub clock: Clock,
+    /// Another host has given the facts of the same slots: nothing is tried or read for them again, and the reply has none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub facts_known: bool,
     /// The links of each slot, and with them its hosts. An empty list means one link, `main`, between the hosts `client` and `server`.
     #[serde(default)]
     pub links: Vec<SlotLink>,

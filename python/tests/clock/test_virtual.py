@@ -29,8 +29,10 @@ from pathlib import Path
 given = dict(word[2:].split("=", 1) for word in sys.argv[2:])
 unit = Path(given["unit"])
 script = json.loads((unit / "script.json").read_text())
+asked = unit / "requests"
+requests = [json.loads(line) for line in asked.read_text().splitlines()] if asked.exists() else []
 with open({calls!r}, "a") as calls:
-    calls.write(json.dumps({{"given": given, "script": script}}) + "\\n")
+    calls.write(json.dumps({{"given": given, "script": script, "requests": requests}}) + "\\n")
 behaviour = json.loads(Path({behaviour!r}).read_text())
 if "sleep" in behaviour:
     sys.stdin.read()
@@ -41,7 +43,6 @@ if "dies" in behaviour:
     sys.exit(behaviour["dies"])
 [step] = script["commands"]
 if step["stdin"] is not None:
-    requests = [json.loads(line) for line in (unit / "requests").read_text().splitlines()]
     replies = [behaviour["replies"][request["op"]] | {{"id": request["id"]}} for request in requests]
     (unit / "replies").write_text("".join(json.dumps(reply) + "\\n" for reply in replies))
 (unit / "result.json").write_text(json.dumps(
@@ -106,6 +107,13 @@ def test_each_trial_has_a_guest_whose_script_opens_one_lane_and_runs_it(played: 
     assert ran["script"]["folders"] == [{"folder": str(played.campaign), "at": "/run/wirelab/campaign"}]
     assert ran["script"]["commands"][0]["command"] == [str(played.agent), "host", "--one-at-a-time"]
     assert not list((played.campaign / "guests").iterdir()), "a guest's folder goes with it"
+
+
+def test_only_the_first_guest_collects_facts(played: Played) -> None:
+    played.host.open(OpenLanes(lanes=4))
+    played.host.start(request())
+    assert isinstance(played.over(), TrialResult)
+    assert [call["requests"][0].get("facts_known", False) for call in played.calls()] == [False, True]
 
 
 def test_a_guest_and_its_records_name_the_campaign_by_one_path_in_every_folder(played: Played) -> None:

@@ -149,7 +149,9 @@ class VirtualHost:
         assert self._lanes is not None
         folder = self._guests / name
         folder.mkdir(parents=True)
-        requests = [OpenRequest(id=_OPEN, **self._lanes.model_dump())]
+        # What a first guest said of the lanes costs each other one a twentieth of its start.
+        lanes = self._lanes.model_copy(update={"facts_known": bool(trials)})
+        requests = [OpenRequest(id=_OPEN, **lanes.model_dump())]
         lines = [each.model_dump_json(exclude_none=True) for each in requests]
         lines += [RunTrial(id=_RUN, **each.model_dump()).model_dump_json(exclude_none=True) for each in trials]
         (folder / "requests").write_text("".join(f"{self._seen(line)}\n" for line in lines), encoding="utf-8")

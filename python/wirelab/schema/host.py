@@ -42,6 +42,7 @@ class OpenLanes(Border):
     netem: bool = False
     cpu_quota: bool = False
     clock: Clock = Clock.LIVE
+    facts_known: bool = Field(default=False, exclude_if=is_default)
     links: tuple[LaneLink, ...] = ()
 
 

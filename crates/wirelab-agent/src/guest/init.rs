@@ -153,7 +153,17 @@ fn share(Shared { folder, at }: &Shared) -> anyhow::Result<()> {
     fs::create_dir_all(at).with_context(|| at.display().to_string())?;
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(Some("none"), at, Some("hostfs"), flags, Some(folder))
-        .with_context(|| format!("mounting {} on {}", folder.display(), at.display()))
+        .with_context(|| format!("mounting {} on {}", folder.display(), at.display()))?;
+    share_program(folder, at)
+}
+
+/// If this program lies in the folder, let it be the same file there: else its pages are read twice.
+fn share_program(folder: &Path, at: &Path) -> anyhow::Result<()> {
+    let program = std::env::current_exe().context("looking for this program")?;
+    let Ok(within) = program.strip_prefix(folder) else { return Ok(()) };
+    let there = at.join(within);
+    mount(Some(&program), &there, None::<&str>, MsFlags::MS_BIND, None::<&str>)
+        .with_context(|| format!("mounting {} on {}", program.display(), there.display()))
 }
 
 fn perform(step: &Step) -> anyhow::Result<ExitStatus> {

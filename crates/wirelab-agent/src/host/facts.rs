@@ -11,13 +11,15 @@ use super::slots::Slots;
 use crate::slot_shape;
 
 /// The machine as the campaign finds it.
-pub fn collect(rootless: bool, slots: &Slots) -> HostFacts {
+pub fn collect(rootless: bool, slots: &Slots) -> Result<HostFacts, wirelab_net::Error> {
     let link_cpu = slots.link().cpu().map(|cpu| cpu as u32);
-    let mut settings = slots.topology().settings().clone();
+    let mut settings = slots.topology().settings()?;
     let mut add = |key: &str, value: String| settings.insert(key.into(), value);
     add("link.memory_locked", slots.link().memory_locked().to_string());
     add("link.cpus_awake", slots.link().cpus_awake().to_string());
-    add("trial.own_proc", slots.own_proc().to_string());
+    if let Some(own_proc) = slots.own_proc() {
+        add("trial.own_proc", own_proc.to_string());
+    }
     add("clocksource", clock_source());
     let counted = Counter::of(Event::Instructions, std::process::id());
     add("trial.instructions", counted.map_or_else(|error| format!("none: {error}"), |_| "counted".into()));
@@ -31,7 +33,7 @@ pub fn collect(rootless: bool, slots: &Slots) -> HostFacts {
     let [(_, namespace), ..] = slots.slot(0).hosts().collect::<Vec<_>>()[..] else { unreachable!("a slot has hosts") };
     let destroyed = namespace.run(destroy_sockets);
     add("trial.leftover_sockets", destroyed.map_or_else(|error| format!("kept: {error}"), |_| "destroyed".into()));
-    HostFacts {
+    Ok(HostFacts {
         kernel: uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default(),
         cpu: cpu(),
         cpus: slots.link().cpus(),
@@ -41,7 +43,7 @@ pub fn collect(rootless: bool, slots: &Slots) -> HostFacts {
         link_cpu,
         settings,
         links: slot_shape::addresses(slots.topology().shape(), ipv6),
-    }
+    })
 }
 
 /// How many CPUs this thread may use.

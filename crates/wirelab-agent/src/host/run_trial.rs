@@ -17,7 +17,7 @@ use wirelab_net::namespace::NetNamespace;
 use wirelab_net::process::{Confinement, FirstProcess};
 use wirelab_net::topology::{Shape, SlotNamespaces};
 use wirelab_net::{clock, destroy_sockets};
-use wirelab_schema::{CaptureFiles, CpuLimit, LinkTrial, RestartPlan, TrialRequest, TrialResult, TrialStatus};
+use wirelab_schema::{CaptureFiles, Clock, CpuLimit, LinkTrial, RestartPlan, TrialRequest, TrialResult, TrialStatus};
 
 use super::slots::{self, Slots};
 use super::{Refusal, Running, lock};
@@ -47,7 +47,10 @@ pub fn run(slots: &Slots, request: &TrialRequest, running: &Running) -> Result<T
     let outcome = start_and_wait(&places, request, running, slots.sampling_share());
     // The links first: what sockets still say when they are destroyed belongs to no trial.
     let finished: Vec<_> = links.iter().map(|link| slots.link().finish(link.at)).collect();
-    destroy_leftovers(slot);
+    // A guest of the virtual clock ends with its only trial.
+    if slots.clock() == Clock::Live {
+        destroy_leftovers(slot);
+    }
     let (mut reports, mut log_error) = (Vec::new(), None);
     for ((finished, link), dropped) in finished.into_iter().zip(&links).zip(dropped) {
         let (mut report, error) = finished?;

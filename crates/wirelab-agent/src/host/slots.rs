@@ -19,7 +19,7 @@ use crate::{own_program, slot_shape};
 pub struct Slots {
     topology: Topology,
     link: LinkClient,
-    own_proc: bool,
+    own_proc: Option<bool>,
     clock: Clock,
     /// Whether CPU time can be limited; `None` if it was not requested.
     cpu_quotas: Option<Result<CpuQuotas, wirelab_net::Error>>,
@@ -72,7 +72,7 @@ impl Slots {
         let links = shape.links().len();
         let topology = Topology::create(shape, open.slots as usize, open.mtu, open.offloads)?;
         let link = LinkClient::start(&topology, open, running)?;
-        let own_proc = rehearse()?;
+        let own_proc = (!open.facts_known).then(rehearse).transpose()?;
         let cpu_quotas = open.cpu_quota.then(cpu_quotas);
         let setup = Setup { mtu: open.mtu, family: AddressFamily::default(), congestion_control: String::new() };
         let setups = Mutex::new(vec![setup; open.slots as usize * links]);
@@ -88,9 +88,14 @@ impl Slots {
         &self.link
     }
 
-    /// True if trials get a `/proc` of their own.
-    pub fn own_proc(&self) -> bool {
+    /// Whether trials get a `/proc` of their own; `None` if nobody asked.
+    pub fn own_proc(&self) -> Option<bool> {
         self.own_proc
+    }
+
+    /// The clock under which the trials run.
+    pub fn clock(&self) -> Clock {
+        self.clock
     }
 
     /// Share of a CPU that a trial's samples of memory may use; none where computing takes no time.

@@ -16,6 +16,7 @@ use netlink_packet_route::route::{RouteAttribute, RouteMessage, RouteMetric, Rou
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2};
 use rtnetlink::packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
 use rtnetlink::{Handle, LinkMessageBuilder, LinkUnspec, LinkVeth, RouteMessageBuilder};
+use tokio::runtime::{Builder, Runtime};
 
 use super::qdisc::{self, Qdisc, QdiscCounts};
 use crate::{Context, Error};
@@ -252,9 +253,23 @@ fn route_message(index: u32, own: IpAddr, peer: IpAddr) -> RouteMessage {
     }
 }
 
+thread_local! {
+    /// To make one takes more system calls than to use it.
+    static RUNTIME: io::Result<Runtime> = Builder::new_current_thread().enable_io().build();
+}
+
 /// Talk to the kernel about the current thread's network namespace.
 fn run<T, F: Future<Output = Result<T, rtnetlink::Error>>>(work: impl FnOnce(Handle) -> F) -> io::Result<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    RUNTIME.with(|runtime| match runtime {
+        Ok(runtime) => talk(runtime, work),
+        Err(error) => Err(error.kind().into()),
+    })
+}
+
+fn talk<T, F: Future<Output = Result<T, rtnetlink::Error>>>(
+    runtime: &Runtime,
+    work: impl FnOnce(Handle) -> F,
+) -> io::Result<T> {
     runtime.block_on(async {
         let (connection, handle, _) = rtnetlink::new_connection()?;
         let connection = tokio::spawn(connection);

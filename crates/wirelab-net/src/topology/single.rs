@@ -114,10 +114,7 @@ impl SingleLink {
     }
 
     /// Run `work` in the namespace of the link's interfaces. It gets those through which the link sends: uplink, downlink.
-    pub fn in_the_middle<T: Send>(
-        &self,
-        work: impl FnOnce([String; 2]) -> Result<T, Error> + Send,
-    ) -> Result<T, Error> {
+    pub fn in_the_middle<T>(&self, work: impl FnOnce([String; 2]) -> Result<T, Error>) -> Result<T, Error> {
         let outgoing = [self.far_side().outer, self.near_side().outer];
         self.link.run(|| work(outgoing))
     }

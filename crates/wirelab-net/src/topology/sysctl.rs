@@ -59,11 +59,15 @@ pub(super) fn forward() -> Result<(), Error> {
     fs::write(path(key), "1").context(format!("setting {key}, without which links cannot be nested"))
 }
 
-/// Set the kernel settings of a slot; returns these and other relevant ones as read back.
-pub(super) fn set_and_read(interface: &str) -> BTreeMap<String, String> {
+/// Set the kernel settings of a slot.
+pub(super) fn set() {
     for (key, value) in SET {
         write(key, value);
     }
+}
+
+/// The kernel settings of a slot, and other relevant ones.
+pub(super) fn settings(interface: &str) -> BTreeMap<String, String> {
     let keys = SET.iter().map(|(key, _)| *key).chain(READ);
     let mut settings: BTreeMap<_, _> = keys.filter_map(|key| Some((key.to_owned(), read(key)?))).collect();
     let quiet = QUIET_IPV6.iter().filter_map(|(key, _)| {
