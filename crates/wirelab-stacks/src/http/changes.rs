@@ -65,7 +65,10 @@ impl Question {
     /// The answer, when there is one.
     pub async fn answer(self, publication: &Arc<Publication>) -> Response<Body> {
         match self {
-            Question::State => nothing(),
+            Question::State => {
+                publication.visit();
+                nothing()
+            }
             Question::Poll(first) => poll(publication.wait(first), publication.messages().length()).await,
             Question::Fetch(first) => match publication.poll(first) {
                 body if body.is_empty() => nothing(),

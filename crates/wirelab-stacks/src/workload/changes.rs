@@ -117,6 +117,8 @@ pub struct Publication {
     messages: Messages,
     subscribers: u32,
     waiting: AtomicU32,
+    /// Subscribers come at intervals, and wait in between as well.
+    at_intervals: bool,
     /// Instants of publication; the position is the index.
     published: watch::Sender<Vec<u64>>,
     audience: watch::Sender<Audience>,
@@ -133,10 +135,12 @@ enum Audience {
 impl Publication {
     /// Of the workload that the parameters describe, which has changes. Needs the runtime, on which it publishes.
     pub fn new(parameters: &EndpointParameters, clock: Arc<dyn Clock>) -> Arc<Self> {
+        let PubSub { subscribers, wait, .. } = Work::changes(&parameters.workload);
         let publication = Arc::new(Publication {
             messages: Messages::new(parameters),
-            subscribers: Work::changes(&parameters.workload).subscribers,
+            subscribers,
             waiting: AtomicU32::new(0),
+            at_intervals: !wait.is_connected(),
             published: watch::Sender::default(),
             audience: watch::Sender::new(Audience::Nobody),
         });
@@ -151,11 +155,16 @@ impl Publication {
         Waiting { publication: self.clone(), published: self.published.subscribe(), next: first }
     }
 
-    /// The messages from `first` on that are there, one after the other, for one that comes again later and so waits as well.
-    pub fn poll(&self, first: u32) -> Bytes {
-        if self.published.borrow().is_empty() {
+    /// One that asks for no message has come. If it comes at intervals, it waits for the next one.
+    pub fn visit(&self) {
+        if self.at_intervals && self.published.borrow().is_empty() {
             self.has_come();
         }
+    }
+
+    /// The messages from `first` on that are there, one after the other.
+    pub fn poll(&self, first: u32) -> Bytes {
+        self.visit();
         let mut body = BytesMut::new();
         for (index, published_ns) in (first..).zip(self.published.borrow().iter().skip(first as usize)) {
             if !body.is_empty() && body.len() + self.messages.length() > POLL_BYTES {
@@ -208,7 +217,9 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.publication.waiting.fetch_sub(1, Ordering::Relaxed);
+        if !self.publication.at_intervals {
+            self.publication.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
