@@ -40,7 +40,7 @@ pub struct Timing {
     /// After how long without progress its client gives up opening a connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opening_limit: Option<Length>,
-    /// After how long without an answer the first packet of a new connection is sent again.
+    /// After how long without an answer the first packet of a new connection is retransmitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opening_timer: Option<Length>,
     /// The smallest UDP payload that a path has to carry, without which no connection opens.

@@ -193,8 +193,8 @@ def _too_early(plan: Plan) -> Iterator[str]:
             yield f"{protocols} on {links}: {name} ({format_duration(timer_ns)}) is shorter than {takes}: {rest}"
         else:
             yield (
-                f"{protocols} on {links}: {name} is sent again after {format_duration(timer_ns)}, sooner than {takes}; "
-                "no setting changes that"
+                f"{protocols} on {links}: {name} is retransmitted after {format_duration(timer_ns)}, sooner than "
+                f"{takes}; no setting changes that"
             )
 
 

@@ -172,7 +172,7 @@ def _announce(plan: Plan, jobs: int, console: Console, *, probes: bool) -> None:
     time = f"about {format_duration(run_ns(plan, jobs, probes=probes))}" if live else virtual_words(plan, jobs)
     console.print(
         f"{count(len(plan.scenarios), 'scenario')}, {'up to ' * (least != most)}{count(plan.trials, 'trial')}, "
-        f"{time} with {jobs_words(jobs)}{'; unprivileged' * (os.geteuid() != 0)}"
+        f"{time}{' with' if live else ','} {jobs_words(jobs)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
 
 

@@ -150,7 +150,7 @@ class Timing(Received):
     opening_limit: Length | None = None
     """After how long without progress its client gives up opening a connection."""
     opening_timer: Length | None = None
-    """After how long without an answer the first packet of a new connection is sent again."""
+    """After how long without an answer the first packet of a new connection is retransmitted."""
     least_datagram_bytes: int | None = None
     """The smallest UDP payload that a path has to carry."""
 

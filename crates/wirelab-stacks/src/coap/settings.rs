@@ -21,7 +21,7 @@ const UNANNOUNCED_BYTES: u64 = 1024;
 
 /// IP bytes of DTLS's handshake with a pre-shared key, up and down; counted as TLS's are.
 const DTLS_OPENING: [u32; 2] = [445, 319];
-/// The library's: of a whole handshake, and until the first flight is sent again (RFC 6347, section 4.2.4.1).
+/// The library's: of a whole handshake, and until the first flight is retransmitted (RFC 6347, section 4.2.4.1).
 const DTLS_LIMIT_NS: u64 = 40_000_000_000;
 const DTLS_TIMER_NS: u64 = 1_000_000_000;
 
