@@ -118,4 +118,4 @@ def test_the_example_commands_of_help_can_be_planned() -> None:
         assert run("plan", *command)[0] == 0
     assert "nb-iot" in run("plan", *commands[1])[1]
     described = run("describe", "experiment", commands[1][0])[1]
-    assert "idle" in described, "back to back, only the first message would wake the radio"
+    assert "idle starts" in described, "back to back, only the first message would wake the radio"
