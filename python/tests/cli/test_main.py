@@ -113,8 +113,9 @@ def test_a_closed_pipe_prints_no_traceback() -> None:
 def test_the_example_commands_of_help_can_be_planned() -> None:
     text = run("--help")[1].replace("\\\n", "")
     commands = [line.partition("wirelab run ")[2].split() for line in text.splitlines() if "wirelab run " in line]
-    assert [command[0] for command in commands] == ["quickstart", "quickstart"]
+    assert [command[0] for command in commands] == ["quickstart", "sensor"]
     for command in commands:
         assert run("plan", *command)[0] == 0
     assert "nb-iot" in run("plan", *commands[1])[1]
-    assert "workload.arrival=idle-start" in commands[1], "back to back, only the first message would wake the radio"
+    described = run("describe", "experiment", commands[1][0])[1]
+    assert "idle starts" in described, "back to back, only the first message would wake the radio"

@@ -8,7 +8,15 @@ from tests.report.campaigns import read, store, write
 from wirelab.report.battery import battery_lives
 from wirelab.report.campaign import load
 
-KNOWN = {"exchanges": 4, "trials": 1, "radio_j": None, "message_j": None, "states": {}, "day_j": None, "day_states": None}
+KNOWN = {
+    "exchanges": 4,
+    "trials": 1,
+    "radio_j": None,
+    "message_j": None,
+    "states": {},
+    "day_j": None,
+    "day_states": None,
+}
 
 
 def sentences(folder: Path, lives: dict[str, float | None], protocols: tuple[str, ...]) -> list[str]:
@@ -23,25 +31,25 @@ def sentences(folder: Path, lives: dict[str, float | None], protocols: tuple[str
 
 
 def test_the_longest_and_the_shortest_life_are_named_and_so_is_the_longest_with_encryption(tmp_path: Path) -> None:
-    lives: dict[str, float | None] = {"coap": 600.0, "coaps": 500.0, "https1": 400.0}
-    assert sentences(tmp_path, lives, ("https1", "coap", "coaps")) == [
-        "clean: the battery lasts longest with coap 30 B 20 ms: 600 [300, 1,200] days.",
-        "  With encrypted protocols: coaps 30 B 20 ms: 500 [250, 1,000] days.",
+    lives: dict[str, float | None] = {"http1": 600.0, "h2": 500.0, "https1": 400.0}
+    assert sentences(tmp_path, lives, ("https1", "http1", "h2")) == [
+        "clean: the battery lasts longest with http1 30 B 20 ms: 600 [300, 1,200] days.",
+        "  With encrypted protocols: h2 30 B 20 ms: 500 [250, 1,000] days.",
         "  The shortest life is 400 [200, 800] days, with https1 30 B 20 ms.",
     ]
 
 
 def test_lives_within_1_percent_are_alike(tmp_path: Path) -> None:
-    lives: dict[str, float | None] = {"coap": 600.0, "coaps": 595.0, "https1": 400.0}
-    first, *_ = sentences(tmp_path, lives, ("https1", "coap", "coaps"))
-    assert first == "clean: the battery lasts longest with coap 30 B 20 ms and coaps 30 B 20 ms: 600 [300, 1,200] days."
+    lives: dict[str, float | None] = {"http1": 600.0, "h2": 595.0, "https1": 400.0}
+    first, *_ = sentences(tmp_path, lives, ("https1", "http1", "h2"))
+    assert first == "clean: the battery lasts longest with http1 30 B 20 ms and h2 30 B 20 ms: 600 [300, 1,200] days."
 
 
 def test_where_sleep_takes_nearly_all_no_protocol_is_named(tmp_path: Path) -> None:
-    lives: dict[str, float | None] = {"coap": 600.0, "coaps": 595.0, "https1": 599.0}
+    lives: dict[str, float | None] = {"http1": 600.0, "h2": 595.0, "https1": 599.0}
     said = ["clean: the battery lasts 600 [300, 1,200] days with each of 3 scenarios, within 1 %."]
-    assert sentences(tmp_path, lives, ("https1", "coap", "coaps")) == said
+    assert sentences(tmp_path, lives, ("https1", "http1", "h2")) == said
 
 
 def test_nothing_is_said_of_one_life(tmp_path: Path) -> None:
-    assert sentences(tmp_path, {"coap": 600.0, "coaps": None}, ("coap", "coaps")) == []
+    assert sentences(tmp_path, {"http1": 600.0, "h2": None}, ("http1", "h2")) == []

@@ -197,8 +197,7 @@ def _of_the_system(error: OSError) -> str:
 _START = f"""\b
 Start with: {launched("run quickstart")}
 Which protocol over NB-IoT, with a message every 10 minutes?
-  {launched("run quickstart --set link=nb-iot --set protocol=coap,http1,h3")} \\
-    --set workload.interval=10min --set workload.arrival=idle-start"""
+  {launched("run sensor --link nb-iot-psm")}"""
 
 
 @click.group(

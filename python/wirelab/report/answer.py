@@ -38,6 +38,7 @@ def answer(campaign: Campaign) -> list[Statement]:
         *smallest_medians(campaign),
         *_proxies(campaign),
         *programs(campaign),
+        *_unsupported(campaign),
         *_messages(campaign),
         *_nat(campaign),
         *_grades(campaign),
@@ -52,6 +53,10 @@ def _failures(campaign: Campaign) -> Iterator[Statement]:
         first = first.rstrip(".")
         reason = Statement(f"{first[:1].upper()}{first[1:]}.", [Statement(line.strip()) for line in more])
         yield Statement(f"No trial of {series.label} succeeded, so it has no results.", [reason], href="#outcomes")
+
+
+def _unsupported(campaign: Campaign) -> Iterator[Statement]:
+    """Protocols that cannot do what some scenarios ask for."""
     for series in campaign.series:
         mine = [scenario.key for scenario in campaign.scenarios if scenario.series == series]
         lacking = [key for key in mine if key in campaign.unsupported]
