@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from wirelab_energy.machine.base import Machine, Phase, Step, Values
 from wirelab_energy.packet import Packet
@@ -57,11 +58,17 @@ class _Follower:
         # A packet for the client has been received by its time; one of the client's is handed over at its time.
         begin_ns = packet.time_ns if packet.up else packet.time_ns - _ns(transfer)
         gap_s = max(0, begin_ns - self.quiet_ns) / NS
-        wake = self.machine.wake(self.values, self._state_after(gap_s), packet)
+        # A month has many packets, so the phases up to this one are asked for once.
+        passed, phases = [], self._phases(gap_s)
+        for phase in phases:
+            passed.append(phase)
+            if gap_s < phase.until_s:
+                break
+        wake = self.machine.wake(self.values, passed[-1].state, packet)
         if not packet.up:
             begin_ns -= _ns(wake)
         self.late_ns = 0 if self.last_up is None else max(0, self.now_ns - begin_ns)
-        self._rest_until(begin_ns, gap_s)
+        self._rest_until(begin_ns, chain(passed, phases))
         for step in (*wake, *transfer):
             self._until(step.state, self.now_ns + round(step.seconds * NS))
         self.quiet_ns, self.last_up = self.now_ns, packet.up
@@ -78,7 +85,7 @@ class _Follower:
             if phase.rests:
                 break
             self.settled_ns = self.quiet_ns + round(phase.until_s * NS)
-        self._rest_until(max(end_ns, self.settled_ns), math.inf)
+        self._rest_until(max(end_ns, self.settled_ns), self._phases(math.inf))
 
     def _phases(self, gap_s: float) -> Iterator[Phase]:
         if self.last_up is not None:
@@ -86,11 +93,8 @@ class _Follower:
         at_rest = next(phase for phase in self.machine.rest(self.values, up=True, gap_s=math.inf) if phase.rests)
         return iter((Phase(at_rest.state, math.inf, rests=True),))
 
-    def _state_after(self, gap_s: float) -> str:
-        return next(phase.state for phase in self._phases(gap_s) if gap_s < phase.until_s)
-
-    def _rest_until(self, end_ns: int, gap_s: float) -> None:
-        for phase in self._phases(gap_s):
+    def _rest_until(self, end_ns: int, phases: Iterable[Phase]) -> None:
+        for phase in phases:
             if self.now_ns >= end_ns:
                 return
             over_ns = end_ns if math.isinf(phase.until_s) else self.quiet_ns + round(phase.until_s * NS)
