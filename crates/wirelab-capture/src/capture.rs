@@ -63,7 +63,8 @@ pub fn read_sent(input: impl Read + Send, port: PortId) -> Result<Vec<(Record, V
 }
 
 fn read_with(input: impl Read + Send, mut capture: Capture) -> Result<Captured, CaptureError> {
-    let mut reader = create_reader(BUFFER_BYTES, input).map_err(|_| CaptureError::NotACapture)?;
+    let mut room = BUFFER_BYTES;
+    let mut reader = create_reader(room, input).map_err(|_| CaptureError::NotACapture)?;
     loop {
         match reader.next() {
             Ok((length, block)) => {
@@ -74,6 +75,10 @@ fn read_with(input: impl Read + Send, mut capture: Capture) -> Result<Captured, 
             Err(PcapError::UnexpectedEof) => return Ok(Captured { torn: true, ..capture.captured }),
             Err(PcapError::Incomplete(_)) => {
                 reader.refill().map_err(|_| CaptureError::Broken(capture.captured.packets.len()))?;
+            }
+            Err(PcapError::BufferTooSmall) if room < LARGEST_BLOCK => {
+                room *= 2;
+                reader.grow(room);
             }
             Err(_) => return Err(CaptureError::Broken(capture.captured.packets.len())),
         }
@@ -88,8 +93,10 @@ fn is_sent(packet: &EnhancedPacketBlock<'_>) -> bool {
     flags.and_then(|option| option.value.first()).is_some_and(|flags| flags & 3 == 2)
 }
 
-/// Room for the largest block.
+/// Room for the largest packet.
 const BUFFER_BYTES: usize = 1 << 19;
+/// Secrets of thousands of connections are one block. Wireshark reads none that is larger.
+const LARGEST_BLOCK: usize = 1 << 24;
 /// More than any header.
 const HEADERS_BYTES: usize = 255;
 

@@ -115,6 +115,15 @@ fn a_complete_capture_has_its_secrets_before_its_packets_and_these_in_order() {
 }
 
 #[test]
+fn the_secrets_of_thousands_of_connections_do_not_keep_a_capture_from_being_read() {
+    let folder = Folder::new("many-secrets");
+    let path = folder.capture(&[packet(1, &[0; 60])]);
+    complete(&path, &b"CLIENT_RANDOM 00 11\n".repeat(100_000)).unwrap();
+    let found = crate::capture::read(fs::File::open(&path).unwrap()).unwrap();
+    assert!(!found.torn);
+}
+
+#[test]
 fn without_secrets_there_is_not_a_secrets_block() {
     let folder = Folder::new("no-secrets");
     let path = folder.capture(&[packet(1, b"a")]);
