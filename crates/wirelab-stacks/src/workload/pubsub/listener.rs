@@ -18,6 +18,8 @@ struct Arrival {
     published_ns: u64,
     came_ns: u64,
     copies: u32,
+    /// Of the connection on which it came first.
+    local_port: Option<u16>,
 }
 
 /// One subscriber's part.
@@ -215,6 +217,7 @@ impl<'a, S: Subscriber> Listener<'a, S> {
                 let arrival = &mut self.arrivals[index as usize];
                 if arrival.copies == 0 {
                     (arrival.published_ns, arrival.came_ns) = (published_ns, came_ns);
+                    arrival.local_port = self.local_port;
                     self.missing -= 1;
                 }
                 arrival.copies += 1;
@@ -248,7 +251,7 @@ impl<'a, S: Subscriber> Listener<'a, S> {
             start_ns: if came { arrival.published_ns } else { intended_start_ns },
             end_ns: if came { arrival.came_ns.min(up_ns) } else { up_ns },
             body_received_bytes: if came { self.audience.messages.length() as u64 } else { 0 },
-            local_port: self.local_port,
+            local_port: if came { arrival.local_port } else { self.local_port },
             connection_reused: true,
             extension: Extension::Message(MessageExtension { copies: Some(arrival.copies) }),
             ..attempt.exchange
