@@ -9,7 +9,7 @@ from wirelab.report.model import Scenario
 from wirelab.report.numbers import plain
 from wirelab.report.protocols import is_secure
 from wirelab.report.statement import Statement, listed
-from wirelab.schema.estimates import Bounds
+from wirelab.schema.bounds import Bounds
 from wirelab.units import with_bounds
 
 ALIKE = 0.99
