@@ -163,11 +163,11 @@ def test_generated_code_is_not_counted_and_its_readers_are() -> None:
     assert "python/wirelab/schema/generated.py" not in generated
 
 
-def test_the_limits_of_nightly_are_105_minutes_together() -> None:
+def test_the_limits_of_nightly_are_90_minutes_together() -> None:
     text = (ROOT / "scripts" / "nightly").read_text()
     parts = " ".join(re.findall(r'^parts="(.*)"$', text, re.MULTILINE))
     limits = {name: int(minutes) for name, minutes in re.findall(r"\b([a-z]+):(\d+)\b", parts)}
-    assert sum(limits.values()) <= 105
+    assert sum(limits.values()) <= 90
     assert set(limits) == set(re.findall(r"^([a-z]+)\(\) \{", text, re.MULTILINE)) - {"tests"}
 
 
