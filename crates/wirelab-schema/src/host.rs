@@ -419,7 +419,7 @@ pub struct EndpointResult {
     /// why).
     #[serde(default)]
     pub instructions: Option<u64>,
-    /// Its restarts. `run_delay_ns` and `instructions` are null with any: each process has a count of its own.
+    /// Its restarts. `run_delay_ns`, `instructions` and `cpu_ready_ns` are null with any: each process has a count of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub restarts: Vec<Restarted>,
     /// Last lines of its stderr (at most 2000 characters).

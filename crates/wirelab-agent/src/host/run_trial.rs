@@ -94,6 +94,9 @@ fn check_restarts(request: &TrialRequest) -> Result<(), Refusal> {
         if endpoint.ends_trial {
             return Err(Refusal::new(format!("restart: `{}` ends the trial", endpoint.name)));
         }
+        if down_ns == 0 {
+            return Err(Refusal::new(format!("restart: `{}` is down for 0 ns", endpoint.name)));
+        }
         if let Some(every_ns) = every_ns.filter(|every_ns| *every_ns <= down_ns) {
             let what = format!("restart: `{}` is down for {down_ns} ns every {every_ns} ns", endpoint.name);
             return Err(Refusal::new(what));

@@ -25,6 +25,7 @@ pub struct Usage {
     proportional_memory_bytes: Option<u64>,
     memory_samples: u32,
     instructions: Option<Counter>,
+    is_restarted: bool,
 }
 
 impl Usage {
@@ -33,9 +34,11 @@ impl Usage {
         Self { instructions: Counter::of(Event::Instructions, pid).ok(), ..Self::default() }
     }
 
-    /// It was started again. A counter of instructions is of its first process alone, and no longer says what all of them used.
+    /// It is one of several processes, one after the other. A counter of instructions is of the first alone, and so is what was used until it was
+    /// ready: both no longer say what all of them used.
     pub fn restarted(&mut self) {
         self.instructions = None;
+        self.is_restarted = true;
     }
 
     /// One of its processes has ended; with it are the children that it collected.
@@ -58,7 +61,7 @@ impl Usage {
         result.cpu_user_ns = Some(nanoseconds(self.cpu_user));
         result.cpu_system_ns = Some(nanoseconds(self.cpu_system));
         result.peak_memory_bytes = Some(self.peak_memory_bytes);
-        result.cpu_ready_ns = stated.or(self.ready).map(nanoseconds);
+        result.cpu_ready_ns = stated.or(self.ready).filter(|_| !self.is_restarted).map(nanoseconds);
         result.voluntary_switches = Some(self.voluntary_switches);
         result.involuntary_switches = Some(self.involuntary_switches);
         result.proportional_memory_bytes = self.proportional_memory_bytes;

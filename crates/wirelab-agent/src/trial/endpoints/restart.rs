@@ -53,7 +53,9 @@ impl Restarts {
     /// When there is something to do next.
     fn due(&self, now: Instant) -> Option<Instant> {
         match self.state {
-            State::Up { until } | State::Down { until, .. } => Some(until),
+            State::Up { until } => Some(until),
+            // Its port is free when it is collected.
+            State::Down { until, .. } => Some(if until > now { until } else { now + PROBE_EVERY }),
             State::Starting { .. } => Some(now + PROBE_EVERY),
             State::Over => None,
         }
@@ -62,7 +64,7 @@ impl Restarts {
     /// It was stopped at `now`, which was due at `due`: how late one is does not move the next.
     fn stopped(&mut self, due: Instant, now: Instant) {
         self.past.push(Restarted { stopped_ns: now.as_nanos(), ready_ns: None });
-        self.state = State::Down { until: due + self.down, again: self.every.map(|every| due + every) };
+        self.state = State::Down { until: now + self.down, again: self.every.map(|every| due + every) };
     }
 
     /// It is ready at `now`.
@@ -70,7 +72,15 @@ impl Restarts {
         if let Some(last) = self.past.last_mut() {
             last.ready_ns = Some(now.as_nanos());
         }
-        self.state = again.map_or(State::Over, |until| State::Up { until });
+        let Some((mut until, every)) = again.zip(self.every) else {
+            self.state = State::Over;
+            return;
+        };
+        // One that took longer to be ready than it had misses a turn.
+        while until <= now {
+            until = until + every;
+        }
+        self.state = State::Up { until };
     }
 }
 
@@ -107,18 +117,18 @@ impl Endpoints<'_> {
                 self.running[place].down = true;
                 // An endpoint leads a session, and so a process group, of its own.
                 let _ = killpg(Pid::from_raw(self.running[place].pid as i32), Signal::SIGKILL);
+                self.usages[place].restarted();
+                // The kernel's count is of each process.
+                self.running[place].waited_before_ns = None;
                 self.change(place, |restarts| restarts.stopped(until, now));
                 None
             }
-            State::Down { until, again } if until <= now => {
+            State::Down { until, again } if until <= now && self.running[place].ended.is_some() => {
                 let skipped = fs::metadata(&endpoint.stdout).map_or(0, |data| data.len());
                 let pid = self.start(endpoint)?;
                 self.tree.plant(pid, place);
-                self.usages[place].restarted();
                 let running = &mut self.running[place];
                 (running.pid, running.ended, running.down) = (pid, None, false);
-                // The kernel's count is of each process.
-                running.waited_before_ns = None;
                 let limit = endpoint.ready.as_ref().map_or(Duration::ZERO, readiness::timeout);
                 Some(State::Starting { skipped, give_up: now + limit, again })
             }
