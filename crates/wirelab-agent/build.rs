@@ -3,5 +3,10 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-link-arg-bins=-no-pie");
+    // A static program is linked for fixed addresses, or not, by its target's own options.
+    let features = std::env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
+    let is_static = features.split(',').any(|feature| feature == "crt-static");
+    if !is_static && std::env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|libc| libc == "gnu") {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
 }

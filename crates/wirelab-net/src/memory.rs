@@ -64,7 +64,8 @@ unsafe fn owned(result: libc::c_long) -> io::Result<OwnedFd> {
 
 /// A child makes it, for this process must stay where it is: in a user namespace, files of others are nobody's.
 fn mount_in_a_user_namespace() -> io::Result<OwnedFd> {
-    let (ours, its) = socketpair(AddressFamily::Unix, SockType::Datagram, None, SockFlag::SOCK_CLOEXEC)?;
+    // Of a kind whose reader learns that the child has ended without a word.
+    let (ours, its) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
     // SAFETY: this process has one thread, so that the child may do what it could.
     match unsafe { fork() }? {
         ForkResult::Child => {

@@ -275,6 +275,8 @@ fn talk<T, F: Future<Output = Result<T, rtnetlink::Error>>>(
         let connection = tokio::spawn(connection);
         let result = work(handle).await;
         connection.abort();
+        // Its socket would keep the namespace for as long as this thread has nothing else to say.
+        let _ = connection.await;
         result.map_err(|error| match error {
             rtnetlink::Error::NetlinkError(message) => message.to_io(),
             other => io::Error::other(other),
