@@ -82,14 +82,14 @@ pub enum WaitKind {
     Poll,
 }
 
-/// A setting that must have a value.
+/// A setting that must have one of some values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NeededSetting {
     /// Its name.
     pub setting: String,
-    /// The value.
-    pub value: Value,
-    /// What it gives, in words.
+    /// The values, the one to propose first.
+    pub values: Vec<Value>,
+    /// What they give, in words.
     pub what: String,
 }
 

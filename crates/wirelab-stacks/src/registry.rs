@@ -85,9 +85,10 @@ fn check_wait(descriptor: &Descriptor, parameters: &EndpointParameters) -> Resul
         let default =
             || descriptor.settings.iter().find(|setting| setting.name == need.setting).map(|each| &each.default);
         let value = parameters.settings.get(&need.setting).or_else(default);
-        if value != Some(&need.value) {
+        if !value.is_some_and(|value| need.values.contains(value)) {
             let (setting, what) = (&need.setting, &need.what);
-            return Err(StackError::Usage(format!("`wait`: it needs {what} (`{setting}` is not {})", need.value)));
+            let values = need.values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
+            return Err(StackError::Usage(format!("`wait`: it needs {what} (`{setting}` is not {values})")));
         }
     }
     Ok(())

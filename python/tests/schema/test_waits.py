@@ -8,9 +8,12 @@ from wirelab.schema.waits import lacks_setting, lacks_wait
 from wirelab.schema.workload import CheckIn, Connected, Poll, Wait
 
 CHECK_IN, POLL = CheckIn(every_ns=2, stay_ns=1), Poll(every_ns=2)
-KEPT = NeededSetting(setting="clean-start", value=False, what="a session that is kept")
+KEPT = (
+    NeededSetting(setting="clean-start", values=(False,), what="a session that is kept"),
+    NeededSetting(setting="qos", values=(1, 2), what="messages that are kept"),
+)
 WAITS = {
-    "mqtt": (WaitDescription(by="check-in", needs=(KEPT,)),),
+    "mqtt": (WaitDescription(by="check-in", needs=KEPT),),
     "coap": (WaitDescription(by="poll"),),
     "http1": (WaitDescription(by="check-in"), WaitDescription(by="poll")),
     "amqp": (),
@@ -47,6 +50,9 @@ def test_a_check_in_needs_a_session_that_is_kept() -> None:
     refusal = ("a check-in needs a session that is kept (clean-start = true)", "[protocols.mqtt] clean-start = false")
     assert lacks_setting(mqtt, workload(CHECK_IN), {"clean-start": True}) == refusal
     assert lacks_setting(mqtt, workload(CHECK_IN), {"clean-start": False}) is None
+    refusal = ("a check-in needs messages that are kept (qos = 0)", "[protocols.mqtt] qos = 1")
+    assert lacks_setting(mqtt, workload(CHECK_IN), {"clean-start": False, "qos": 0}) == refusal
+    assert lacks_setting(mqtt, workload(CHECK_IN), {"clean-start": False, "qos": 2}) is None
     assert lacks_setting(mqtt, workload(Connected()), {"clean-start": True}) is None
 
 

@@ -162,12 +162,13 @@ class Timing(Received):
 
 
 class NeededSetting(Received):
-    """A setting that must have a value."""
+    """A setting that must have one of some values."""
 
     setting: str
-    value: SettingValue
+    values: tuple[SettingValue, ...]
+    """The one to propose first."""
     what: str
-    """What it gives, in words."""
+    """What they give, in words."""
 
 
 class WaitDescription(Received):

@@ -39,9 +39,9 @@ def lacks_setting(
     for need in () if known is None else known.needs:
         setting = protocol.setting(need.setting)
         value = settings.get(need.setting, None if setting is None else setting.default)
-        if value != need.value:
+        if value not in need.values:
             what = f"a {by} needs {need.what} ({need.setting} = {json.dumps(value)})"
-            return Refusal(what, f"[protocols.{protocol.name}] {need.setting} = {json.dumps(need.value)}")
+            return Refusal(what, f"[protocols.{protocol.name}] {need.setting} = {json.dumps(need.values[0])}")
     return None
 
 

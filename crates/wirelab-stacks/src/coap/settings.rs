@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, TimerKind, Timing};
+use wirelab_schema::{Length, RoundTripPart, RoundTrips, SettingDescription, TimerKind, Timing};
 
 use crate::base::description;
 use crate::base::settings::{LONGEST_MS, Settings, boolean, choice, integer};
@@ -21,9 +21,6 @@ const UNANNOUNCED_BYTES: u64 = 1024;
 
 /// IP bytes of DTLS's handshake with a pre-shared key, up and down; counted as TLS's are.
 const DTLS_OPENING: [u32; 2] = [445, 319];
-/// The library's: of a whole handshake, and until the first flight is retransmitted (RFC 6347, section 4.2.4.1).
-const DTLS_LIMIT_NS: u64 = 40_000_000_000;
-const DTLS_TIMER_NS: u64 = 1_000_000_000;
 
 /// DTLS 1.2 takes two round trips (RFC 6347, section 4.2), its cookie a third.
 pub fn timing(stream: bool, secure: bool) -> Timing {
@@ -44,8 +41,8 @@ pub fn timing(stream: bool, secure: bool) -> Timing {
         // Over datagrams its answer is waited for as long as any other: messages are timed out before.
         timers: vec![description::timer(PING, TimerKind::Probes)],
         opening_bytes: secure.then_some(DTLS_OPENING),
-        opening_limit: secure.then(|| description::fixed("DTLS", DTLS_LIMIT_NS)),
-        opening_timer: secure.then(|| description::fixed("DTLS's first flight", DTLS_TIMER_NS)),
+        // A handshake is given up by flight, after retransmissions whose number is a setting: no time of the whole is known.
+        opening_timer: secure.then(|| Length { name: "dtls-retransmit-timeout".to_owned(), fixed_ns: None }),
         ..plain
     }
 }

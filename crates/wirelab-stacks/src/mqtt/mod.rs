@@ -10,7 +10,7 @@ mod transport;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use serde_json::json;
+use serde_json::{Value, json};
 use wirelab_schema::{
     NeededSetting, Role, RoundTripPart, RoundTrips, SettingDescription, Timer, TimerKind, Timing, WaitDescription,
     WaitKind,
@@ -212,8 +212,15 @@ fn own_settings() -> Vec<SettingDescription> {
 
 /// The broker keeps messages of QoS 1 and 2 for a session, and loses it with the connection if that began it anew (section 4.1).
 fn check_in() -> WaitDescription {
-    let (setting, what) = ("clean-start".to_owned(), "a session that is kept".to_owned());
-    let needs = vec![NeededSetting { setting, value: json!(false), what }];
+    let need = |setting: &str, values: Vec<Value>, what: &str| NeededSetting {
+        setting: setting.to_owned(),
+        values,
+        what: what.to_owned(),
+    };
+    let needs = vec![
+        need("clean-start", vec![json!(false)], "a session that is kept"),
+        need("qos", vec![json!(1), json!(2)], "messages that are kept"),
+    ];
     WaitDescription { needs, ..description::wait(WaitKind::CheckIn) }
 }
 

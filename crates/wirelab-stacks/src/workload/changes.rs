@@ -166,7 +166,7 @@ impl Publication {
     pub fn poll(&self, first: u32) -> Bytes {
         self.visit();
         let mut body = BytesMut::new();
-        for (index, published_ns) in (first..).zip(self.published.borrow().iter().skip(first as usize)) {
+        for (published_ns, index) in self.published.borrow().iter().skip(first as usize).zip(first..) {
             if !body.is_empty() && body.len() + self.messages.length() > POLL_BYTES {
                 break;
             }

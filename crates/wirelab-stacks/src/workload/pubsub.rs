@@ -139,6 +139,19 @@ impl Audience {
         }
     }
 
+    /// Completes when all wait.
+    async fn all_wait(&self) {
+        loop {
+            // Before the look at what is known, as in `end`.
+            let mut learned = pin!(self.learned.notified());
+            learned.as_mut().enable();
+            if self.ready.lock().expect("no holder panics").1.is_some() {
+                return;
+            }
+            learned.await;
+        }
+    }
+
     /// Learns from a message that was published when publishing began.
     fn published(&self, index: u32, published_ns: u64) {
         let origin_ns = published_ns.saturating_sub(self.due_ns[index as usize]);

@@ -66,7 +66,7 @@ async fn every_message_reaches_subscribers_that_come_at_intervals() {
         let cases = stack.waits.iter().flat_map(|way| ways(&stack).into_iter().map(move |settings| (way, settings)));
         join_all(cases.map(|(way, mut settings)| {
             let name = &stack.name;
-            settings.extend(way.needs.iter().map(|need| (&*need.setting.clone().leak(), need.value.clone())));
+            settings.extend(way.needs.iter().map(|need| (&*need.setting.clone().leak(), need.values[0].clone())));
             let arrival = ArrivalSpec::Fixed { rate_hz: 20.0 };
             let work = PubSub { arrival, wait: come(way.by), ..notify(612, 10, 2) };
             async move {
@@ -95,7 +95,13 @@ async fn a_way_of_waiting_that_a_protocol_does_not_have_is_refused() {
                 }
                 Some(way) => {
                     for need in &way.needs {
-                        let error = refused(&[(need.setting.as_str(), json!(need.value == json!(false)))]);
+                        let wrong =
+                            if need.values[0].is_boolean() { json!(need.values[0] == json!(false)) } else { json!(0) };
+                        let mut settings: Vec<_> =
+                            way.needs.iter().map(|other| (other.setting.as_str(), other.values[0].clone())).collect();
+                        settings.retain(|(name, _)| *name != need.setting);
+                        settings.push((need.setting.as_str(), wrong));
+                        let error = refused(&settings);
                         assert!(matches!(error, Some(StackError::Usage(_))), "{} {by:?}: {error:?}", stack.name);
                     }
                 }

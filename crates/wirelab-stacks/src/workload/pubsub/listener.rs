@@ -7,7 +7,7 @@ use wirelab_schema::{Exchange, Extension, MessageExtension, Wait};
 
 use super::{Audience, PATIENCE, Subscriber};
 use crate::workload::waiting::Contacts;
-use crate::workload::{Attempt, ExchangeError};
+use crate::workload::{Attempt, ExchangeError, POLL_BYTES};
 
 /// Between a subscription that fails and the next.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -91,6 +91,8 @@ impl<'a, S: Subscriber> Listener<'a, S> {
             tokio::time::sleep(PAUSE).await;
         }
         self.settle();
+        // The other side counts first contacts, not who made them.
+        audience.all_wait().await;
         let contacts = Contacts::new(every_ns, audience.seed, self.number, clock.now_ns());
         loop {
             let is_missing = self.missing > 0;
@@ -140,7 +142,7 @@ impl<'a, S: Subscriber> Listener<'a, S> {
         self.leave().await;
     }
 
-    /// Asks for what is new. A connection that has ended is opened anew, once. Whether there was an answer.
+    /// Asks for what is new, until no more is there. A connection that has ended is opened anew, once. Whether there was an answer.
     async fn poll(&mut self) -> bool {
         loop {
             let is_new = self.subscription.is_none();
@@ -155,8 +157,13 @@ impl<'a, S: Subscriber> Listener<'a, S> {
             {
                 Ok(messages) => {
                     self.error = None;
+                    let (held, next) =
+                        (messages.iter().map(Bytes::len).sum::<usize>(), messages.last().map_or(0, Bytes::len));
                     messages.into_iter().for_each(|message| self.take(Ok(message)));
-                    return true;
+                    // An answer holds so much, and there may be more.
+                    if held + next <= POLL_BYTES || self.missing == 0 {
+                        return true;
+                    }
                 }
                 Err(error) => {
                     self.error = Some(format!("fetching: {error}"));
