@@ -8,7 +8,6 @@ import pytest
 
 from tests.asked import load_experiment
 from wirelab.errors import WirelabError
-from wirelab.experiment.grid.outages import sends_for_ns
 from wirelab.schema import RestartPlan
 
 HOUR = 3600 * 10**9
@@ -84,9 +83,3 @@ def test_a_restart_is_part_of_what_a_scenario_is(tmp_path: Path) -> None:
     assert (without.restart, restarted.restart) == (None, RestartPlan(after_ns=2 * HOUR, down_ns=30 * 10**9))
     assert "restart" not in without.identity()
     assert without.digest() != restarted.digest()
-
-
-def test_where_messages_follow_one_another_nothing_says_how_long_it_sends(tmp_path: Path) -> None:
-    outage = 'outage = { start = "1 h", duration = "48 h" }'
-    assert sends_for_ns(load(tmp_path, arrival="", link=outage)) is None
-    assert sends_for_ns(load(tmp_path)) == 24 * HOUR

@@ -8,14 +8,14 @@ from wirelab.errors import WirelabError
 from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.grid.scenario import Scenario
-from wirelab.schema import IdleStart, Outage, PubSubWorkload, RequestWorkload
-from wirelab.schema.workload import OpenLoop
+from wirelab.schema import IdleStart, Outage
+from wirelab.schema.sends_for import sends_for_ns
 from wirelab.units import format_duration
 
 
 def check_outages(source: Source, scenario: Scenario, origin: Callable[[str, Path], Path]) -> None:
     """Raise `WirelabError` for an outage that is longer than the experiment, or begins after it."""
-    sends_ns = sends_for_ns(scenario)
+    sends_ns = sends_for_ns(scenario.workload)
     if sends_ns is not None:
         for name, outage in _outages(scenario):
             _check_outage(source, name, outage, sends_ns, origin)
@@ -35,19 +35,6 @@ def check_outages(source: Source, scenario: Scenario, origin: Callable[[str, Pat
     if restart.down_ns >= sends_ns:
         what = f"lasts {format_duration(restart.down_ns)}, and {_sends(sends_ns)}"
         raise WirelabError(what, source.where(("endpoints", "server", "restart", "down")))
-
-
-def sends_for_ns(scenario: Scenario) -> int | None:
-    """From the first message to the end of the last one's gap; None where messages follow one another."""
-    workload = scenario.workload
-    if workload.gap_ns is None:
-        return None
-    if isinstance(workload, PubSubWorkload):
-        return round(workload.published.span_ns(workload.messages))
-    assert isinstance(workload, RequestWorkload), "the messages of no other workload have a gap"
-    if isinstance(workload.arrival, OpenLoop):
-        return round(workload.arrival.span_ns(workload.exchanges))
-    return round(workload.gap_ns * workload.exchanges)
 
 
 def _outages(scenario: Scenario) -> list[tuple[str, Outage]]:
