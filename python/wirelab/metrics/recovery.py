@@ -29,8 +29,8 @@ METRICS = (
         "recovery-time",
         "ns",
         "From the end of an outage of a link, or from when a restarted server was ready, to the end of the first "
-        "exchange that completed after it: the mean over the outages and clients of a trial. Null if none completed "
-        "after an outage. Without a message that waits, it includes the time until the next message is due. Outages "
+        "exchange that completed after it: the mean over the outages and clients of a trial. Null after an outage "
+        "without recovery. Without a message that waits, it includes the time until the next message is due. Outages "
         "that no message met are not in it.",
         pl.col(RECOVERY),
         of="trial",
@@ -39,7 +39,7 @@ METRICS = (
         "messages-lost-in-outages",
         "",
         "Messages of a trial that were not completed, and were due during an outage or before the recovery from it, or "
-        "under way when it began.",
+        "under way when it began. Each counts once.",
         pl.col(LOST),
         of="trial",
     ),
