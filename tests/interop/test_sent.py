@@ -23,7 +23,7 @@ protocol = {protocols}
 link = ["clean", "cut"]
 [links]
 clean = {{ rtt = "10 ms" }}
-cut = {{ rtt = "10 ms", outage = {{ start = "150 ms", duration = "60 s" }} }}
+cut.schedule.points = [{{ at = "0 s", delay = "5 ms" }}, {{ at = "150 ms", delay = "5 ms", loss = "100 %" }}]
 [workload]
 kind = "telemetry"
 message = "400 B"

@@ -10,7 +10,7 @@ import pytest
 
 from tests.metrics.records import MS, START, Records, exchange
 from wirelab.metrics.dataset import measure
-from wirelab.metrics.outages import OUTAGES
+from wirelab.metrics.outages import OUTAGES, by_trial
 from wirelab.metrics.packets import MAGIC
 
 OUTAGE = {"kind": "outage", "start_ns": 150 * MS, "duration_ns": 100 * MS}
@@ -70,3 +70,25 @@ def test_a_campaign_without_an_outage_has_no_table(tmp_path: Path, monkeypatch: 
     [whole] = pl.read_parquet(tmp_path / "trials.parquet").to_dicts()
     assert whole["recovery_time_ns"] is None
     assert whole["messages_lost_in_outages"] is None
+
+
+def test_an_outage_between_two_messages_is_not_met(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = Records(tmp_path, {"s": {"restart": RESTART}})
+    trial = records.trial("s", [exchange(0), exchange(1), exchange(2)])
+    records.restarted(trial, (70, 90))
+    [row] = measured(records, monkeypatch)
+    assert (row["met"], row["recovery_ns"], row["affected"]) == (False, None, 0)
+    [whole] = pl.read_parquet(tmp_path / "trials.parquet").to_dicts()
+    assert (whole["recovery_time_ns"], whole["messages_lost_in_outages"]) == (None, 0)
+
+
+def test_a_trial_has_a_recovery_time_only_if_it_recovered_from_each_outage() -> None:
+    rows = [
+        ("a", True, 10), ("a", True, 20), ("a", False, None),
+        ("b", True, 10), ("b", True, None),
+        ("c", False, None),
+    ]  # fmt: skip
+    table = pl.DataFrame(rows, schema=["trial", "met", "recovery_ns"], orient="row")
+    found = by_trial(table.with_columns(lost=1, late=0)).sort("trial")
+    assert found["recovery_time_ns"].to_list() == [15, None, None]
+    assert found["messages_lost_in_outages"].to_list() == [3, 2, 1]

@@ -204,20 +204,17 @@ def _hours(plan: Plan, jobs: int) -> Iterator[str]:
     from wirelab.runner.start import virtual_jobs
     from wirelab.schema import Clock
 
-    if plan.clock is Clock.LIVE and any(_sends_for_ns(each.workload) > HOUR_NS for each in plan.scenarios):
+    if plan.clock is Clock.LIVE and any(_real_ns(each.workload) > HOUR_NS for each in plan.scenarios):
         took = in_days(virtual_run_ns(plan, virtual_jobs(plan).number))
         yield f"this takes {in_days(run_ns(plan, jobs))} of real time; --clock virtual takes about {took}"
 
 
-def _sends_for_ns(workload: WorkloadSpec) -> float:
-    """From the first message of a trial to the end of the last one's gap; 0 in a closed loop and of idle starts."""
-    from wirelab.schema import IdleStart, PubSub, RequestWorkload, Stream
+def _real_ns(workload: WorkloadSpec) -> int:
+    """For how long the endpoints send in real time; 0 in a closed loop, and of idle starts, whose gaps take none."""
+    from wirelab.schema import IdleStart
+    from wirelab.schema.sends_for import sends_for_ns
 
-    if isinstance(workload, PubSub | Stream):
-        return workload.published.span_ns(workload.messages)
-    if not isinstance(workload, RequestWorkload) or workload.gap_ns is None or isinstance(workload.arrival, IdleStart):
-        return 0.0
-    return workload.gap_ns * workload.exchanges
+    return 0 if isinstance(getattr(workload, "arrival", None), IdleStart) else sends_for_ns(workload) or 0
 
 
 def _named(names: Iterable[str], between: str = "; ") -> str:

@@ -20,11 +20,16 @@ from wirelab.schema.plan import Plan, Scenario
 OUTAGES = "outages.parquet"
 COLUMNS: Types = {
     "trial": pl.String, "scenario": pl.String, "client": pl.Int64, "what": pl.String,
-    "outage_start_ns": pl.Int64, "outage_end_ns": pl.Int64, "recovery_ns": pl.Int64,
+    "outage_start_ns": pl.Int64, "outage_end_ns": pl.Int64, "met": pl.Boolean, "recovery_ns": pl.Int64,
     "affected": pl.Int64, "lost": pl.Int64, "late": pl.Int64, "attempts": pl.Int64,
     **dict.fromkeys((column(PART, bound) for bound in BOUNDS), pl.Float64),
 }  # fmt: skip
 TRIAL_COLUMNS = (RECOVERY, LOST, LATE)
+_READ = (
+    "client", "start_ns", "intended_start_ns", "end_ns", "outcome", "copies", "attempts",
+    *(column(PART, bound) for bound in BOUNDS),
+)  # fmt: skip
+"""Columns of exchanges, of which some may be absent."""
 
 
 def has_outages(scenario: Scenario) -> bool:
@@ -40,10 +45,13 @@ def outages(campaign: Path, plan: Plan, trials: pl.DataFrame, exchanges: pl.Data
     scenarios = {each.key: each for each in plan.scenarios if has_outages(each)}
     done = trials.filter((pl.col("status") == "done") & ~pl.col("excluded") & pl.col("scenario").is_in(list(scenarios)))
     rows: list[dict[str, Any]] = []
+    read = exchanges.select("trial", *(name for name in _READ if name in exchanges.columns))
+    mine = read.filter(pl.col("trial").is_in(done["trial"].to_list())).partition_by("trial", as_dict=True)
     for trial, key in done.select("trial", "scenario").iter_rows():
-        scenario, mine = scenarios[key], exchanges.filter(pl.col("trial") == trial).to_dicts()
-        events = _events(campaign / TRIALS / trial, scenario)
-        found = recoveries(mine, events, scenario.workload.timeout_ns)
+        if (messages := mine.get((trial,))) is None:
+            continue
+        scenario, events = scenarios[key], _events(campaign / TRIALS / trial, scenarios[key])
+        found = recoveries(messages.to_dicts(), events, scenario.workload.timeout_ns)
         rows += [{"trial": trial, "scenario": key, **_row(each)} for each in found]
     return pl.DataFrame(rows, schema=COLUMNS)
 
@@ -57,9 +65,10 @@ def write_outages(campaign: Path, table: pl.DataFrame) -> None:
 
 
 def by_trial(table: pl.DataFrame) -> pl.DataFrame:
-    """The columns of `trials.parquet`."""
+    """The columns of `trials.parquet`. A mean over some of the recoveries would be the shorter, the fewer there are."""
+    all_recovered = pl.col("recovery_ns").count() == pl.col("met").sum()
     return table.group_by("trial").agg(
-        pl.col("recovery_ns").mean().round().cast(pl.Int64).alias(RECOVERY),
+        pl.when(all_recovered).then(pl.col("recovery_ns").mean().round().cast(pl.Int64)).alias(RECOVERY),
         pl.col("lost").sum().alias(LOST),
         pl.col("late").sum().alias(LATE),
     )
@@ -75,7 +84,7 @@ def _row(found: Recovery) -> dict[str, Any]:
     return {
         "client": found.client, "what": found.event.kind,
         "outage_start_ns": found.event.start_ns, "outage_end_ns": found.event.end_ns,
-        "recovery_ns": found.recovery_ns,
+        "met": found.met, "recovery_ns": found.recovery_ns,
         "affected": len(found.affected), "lost": found.lost, "late": found.late,
         "attempts": None if not attempts or None in attempts else sum(attempts),
         **energies,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from wirelab import agent
 from wirelab.errors import WirelabError
@@ -54,9 +54,7 @@ def link_of(log: Path) -> LinkSpec:
     Raises `WirelabError` with the key if the header has another link than this version writes.
     """
     with log.open("rb") as file:
-        file.seek(len(MAGIC))
-        size = int.from_bytes(file.read(4), "little")
-        header = file.read(size)
+        header = _read_header(file)
     return parse_document(header, log, _Header, None, "log the packets again").link
 
 
@@ -64,21 +62,31 @@ def records_of(log: Path) -> tuple[bytes, list[bytes]]:
     """The header of a log that the agent could read, and the records of its packets as bytes, in the order in which
     they are dissected (`docs/reference/files.md`). A torn last one is left out.
     """
-    found = []
     with log.open("rb") as file:
-        file.seek(len(MAGIC))
-        header = file.read(int.from_bytes(file.read(4), "little"))
-        while len(fixed := file.read(_FIXED_BYTES)) == _FIXED_BYTES:
-            size = fixed[_LENGTH_AT] + (_END_BYTES if fixed[_OUTCOME_AT] & _TRANSLATED else 0)
-            if len(rest := file.read(size)) == size and fixed[_OUTCOME_AT] & _OUTCOME != _REST:
-                found.append(fixed + rest)
-    return header, sorted(found, key=_arrival)
+        header = _read_header(file)
+        return header, sorted(_records(file), key=_arrival)
 
 
 def first_arrival_ns(log: Path) -> int | None:
     """When the first packet reached the link; None if no log or no packet is there."""
-    records = records_of(log)[1] if log.exists() else []
-    return _arrival(records[0])[0] if records else None
+    if not log.exists():
+        return None
+    with log.open("rb") as file:
+        _read_header(file)
+        return min((_arrival(record)[0] for record in _records(file)), default=None)
+
+
+def _read_header(file: BinaryIO) -> bytes:
+    file.seek(len(MAGIC))
+    return file.read(int.from_bytes(file.read(4), "little"))
+
+
+def _records(file: BinaryIO) -> Iterator[bytes]:
+    """Those of packets behind the header, in their order in the file."""
+    while len(fixed := file.read(_FIXED_BYTES)) == _FIXED_BYTES:
+        size = fixed[_LENGTH_AT] + (_END_BYTES if fixed[_OUTCOME_AT] & _TRANSLATED else 0)
+        if len(rest := file.read(size)) == size and fixed[_OUTCOME_AT] & _OUTCOME != _REST:
+            yield fixed + rest
 
 
 def _arrival(record: bytes) -> tuple[int, int, int]:

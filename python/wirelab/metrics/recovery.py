@@ -5,9 +5,11 @@ Instants are of the clock of the rows.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, Literal
 
 import polars as pl
@@ -27,8 +29,9 @@ METRICS = (
         "recovery-time",
         "ns",
         "From the end of an outage of a link, or from when a restarted server was ready, to the end of the first "
-        "exchange that completed after it: the mean over the outages and clients of a trial. An outage after which "
-        "none completed is not in it.",
+        "exchange that completed after it: the mean over the outages and clients of a trial. Null after an outage "
+        "without recovery. Without a message that waits, it includes the time until the next message is due. Outages "
+        "that no message met are not in it.",
         pl.col(RECOVERY),
         of="trial",
     ),
@@ -36,7 +39,7 @@ METRICS = (
         "messages-lost-in-outages",
         "",
         "Messages of a trial that were not completed, and were due during an outage or before the recovery from it, or "
-        "under way when it began.",
+        "under way when it began. Each counts once.",
         pl.col(LOST),
         of="trial",
     ),
@@ -63,16 +66,20 @@ class Event:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What an event did to one client."""
+    """What an event did to one client. Each message is of one event: the first that it met."""
 
     client: int
     event: Event
-    recovered_ns: int | None
-    """The end of the first exchange that completed after it; None if there was none before the next event."""
-    affected: tuple[Row, ...]
-    """Messages under way when it began, or due until the recovery."""
-    lost: int
-    late: int
+    recovered_ns: int | None = None
+    """The end of the first exchange that completed after it; None if there was none before the next event that a
+    message met, and if no message met this one.
+    """
+    met: bool = False
+    """Whether a message was under way or due in it, or was lost between its end and the recovery."""
+    affected: tuple[Row, ...] = ()
+    """Messages under way when it began, or due until the recovery; none if no message met it."""
+    lost: int = 0
+    late: int = 0
 
     @property
     def recovery_ns(self) -> int | None:
@@ -97,32 +104,84 @@ def merged(events: Iterable[Event]) -> list[Event]:
 
 
 def recoveries(rows: Iterable[Row], events: Iterable[Event], timeout_ns: int) -> Iterator[Recovery]:
-    """For each client and each event that began before the client's last message ended, in order. An event has what
-    came until the next began.
-    """
+    """For each client and each event that began before the client's last message ended, in order."""
     clients: defaultdict[int, list[Row]] = defaultdict(list)
     for row in rows:
         clients[row["client"]].append(row)
     ordered = merged(events)
     for client, mine in sorted(clients.items()):
-        last_ns = max(row["end_ns"] for row in mine)
-        for place, event in enumerate(ordered):
-            if event.start_ns < last_ns:
-                until_ns = ordered[place + 1].start_ns if place + 1 < len(ordered) else _FOREVER
-                yield _recovery(client, mine, event, until_ns, timeout_ns)
+        yield from _of_client(client, sorted(mine, key=_due_ns), ordered, timeout_ns)
 
 
-def _recovery(client: int, rows: Sequence[Row], event: Event, until_ns: int, timeout_ns: int) -> Recovery:
-    recovered_ns = None
-    if event.end_ns is not None:
-        ends = (row["end_ns"] for row in rows if row["outcome"] == "completed")
-        recovered_ns = min((end for end in ends if event.end_ns <= end < until_ns), default=None)
-    met = [row for row in rows if row["end_ns"] >= event.start_ns and _due_ns(row) < until_ns]
-    affected = tuple(row for row in met if recovered_ns is None or _due_ns(row) < recovered_ns)
-    # What nothing answers may have arrived.
-    lost = sum(row["outcome"] not in {"completed", _UNANSWERED} for row in affected)
-    late = sum(row["outcome"] == "completed" and row["end_ns"] - _due_ns(row) > timeout_ns for row in met)
-    return Recovery(client, event, recovered_ns, affected, lost, late)
+def _of_client(client: int, rows: Sequence[Row], events: Sequence[Event], timeout_ns: int) -> list[Recovery]:
+    """`rows` by when they were due. An event has what came until the next one that a message met."""
+    dues = [_due_ns(row) for row in rows]
+    latest = list(accumulate((row["end_ns"] for row in rows), max))
+    ends = sorted(row["end_ns"] for row in rows if row["outcome"] == "completed")
+    events = events[: bisect_left([event.start_ns for event in events], latest[-1])]
+    inside = [_has_messages(event, dues, latest) for event in events]
+    starts = [event.start_ns for event, has in zip(events, inside, strict=True) if has]
+    found: list[Recovery] = []
+    given = 0
+    for event, has in zip(events, inside, strict=True):
+        after = bisect_right(starts, event.start_ns)
+        until_ns = starts[after] if after < len(starts) else _FOREVER
+        recovered_ns = _first_end_ns(event, ends, until_ns)
+        # Of those before `given`, each has an event or ended before this one began.
+        while given < len(rows) and rows[given]["end_ns"] < event.start_ns:
+            given += 1
+        place = max(given, bisect_left(dues, until_ns if recovered_ns is None else recovered_ns))
+        affected = tuple(row for row in rows[given:place] if row["end_ns"] >= event.start_ns)
+        lost = sum(map(_is_lost, affected))
+        if has or lost:
+            late = sum(_is_late(row, timeout_ns) for row in affected)
+            found.append(Recovery(client, event, recovered_ns, True, affected, lost, late))
+            given = place
+        else:
+            found.append(Recovery(client, event))
+    return _with_later(found, rows, timeout_ns)
+
+
+def _with_later(found: Sequence[Recovery], rows: Iterable[Row], timeout_ns: int) -> list[Recovery]:
+    """With the late messages that no event affected, which were due after a recovery: each is of the last event that a
+    message met.
+    """
+    counted = {id(row) for each in found for row in each.affected}
+    places = [place for place, each in enumerate(found) if each.met]
+    starts = [found[place].event.start_ns for place in places]
+    more = [0] * len(found)
+    for row in rows:
+        if id(row) not in counted and _is_late(row, timeout_ns) and (after := bisect_right(starts, _due_ns(row))):
+            more[places[after - 1]] += 1
+    return [replace(each, late=each.late + later) for each, later in zip(found, more, strict=True)]
+
+
+def _has_messages(event: Event, dues: Sequence[int], latest: Sequence[int]) -> bool:
+    """Whether a message was under way or due in it. `latest` is the running maximum of ends."""
+    before = len(dues) if event.end_ns is None else bisect_left(dues, event.end_ns)
+    return before > 0 and latest[before - 1] >= event.start_ns
+
+
+def _first_end_ns(event: Event, ends: Sequence[int], until_ns: int) -> int | None:
+    """Of the completed exchanges, after the event."""
+    if event.end_ns is None:
+        return None
+    place = bisect_left(ends, event.end_ns)
+    return ends[place] if place < len(ends) and ends[place] < until_ns else None
+
+
+def _is_lost(row: Row) -> bool:
+    """What nothing answers may have arrived, and a subscriber says what did."""
+    copies = row.get("copies")
+    if copies is not None:
+        return bool(copies == 0)
+    return row["outcome"] not in {"completed", _UNANSWERED}
+
+
+def _is_late(row: Row, timeout_ns: int) -> bool:
+    if row["outcome"] == "completed":
+        return bool(row["end_ns"] - _due_ns(row) > timeout_ns)
+    return row["outcome"] == "timed-out" and bool(row.get("copies"))
 
 
 def _due_ns(row: Row) -> int:

@@ -125,11 +125,14 @@ COLUMNS = {
     "what": "What was away: `link` or `server`. Outages that overlap are one.",
     "outage_start_ns": "When the outage began.",
     "outage_end_ns": "When the outage ended, or the server was ready again. Null if the trial ended before.",
+    "met": "Whether a message was under way or due in the outage, or was lost between its end and the recovery.",
     "outages.parquet:recovery_ns": "From the end of the outage to the end of the client's first exchange that "
-    "completed after it. Null without one before the next outage.",
-    "affected": "Messages that were under way when the outage began, or due until the recovery.",
-    "lost": "Of these, messages that were not completed.",
-    "late": "Messages that completed more than the time-out after they were due, until the next outage began.",
+    "completed after it. Null without one before the next outage that a message met, and if no message met this one.",
+    "affected": "Messages that were under way when the outage began, or due until the recovery. Each is of the first "
+    "outage that it met.",
+    "lost": "Of these, messages that were not completed, or never reached the subscriber.",
+    "late": "Messages that completed, or reached the subscriber, more than the time-out after they were due, until the "
+    "next outage that a message met.",
     "outages.parquet:attempts": "How often the affected messages were tried. Null if the client does not count it.",
     "part_energy_typical": "Energy of the affected messages with the time behind them and the connections that they "
     "opened, with all constants typical. "

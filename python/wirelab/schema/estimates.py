@@ -537,7 +537,7 @@ class AnalysedScenario(TypedDict):
     offered: NotRequired[OfferedRecord]
     """Only of an open loop, with 10 messages or more in a trial."""
     recovery: NotRequired[RecoveryRecord]
-    """Only with an outage of a link or of the server."""
+    """Only with an outage of a link or of the server that a message met."""
 
 
 @document

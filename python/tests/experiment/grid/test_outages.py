@@ -1,4 +1,4 @@
-"""Outages that no message of the experiment would meet are refused."""
+"""Outages whose end no message of the experiment would see are refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from tests.asked import load_experiment
 from wirelab.errors import WirelabError
-from wirelab.experiment.grid.outages import sends_for_ns
 from wirelab.schema import RestartPlan
 
 HOUR = 3600 * 10**9
@@ -57,6 +56,16 @@ def load(folder: Path, **given: str):  # type: ignore[no-untyped-def]
             "endpoints.server.restart.down: lasts 24 h, and the experiment sends for 24 h",
         ),
         (
+            {"link": 'outage = { start = "22 h", duration = "2 h" }'},
+            "link.outage: ends after 24 h, and the experiment sends for 24 h, so no recovery is seen\n"
+            "hint: more workload.exchanges, or a shorter outage",
+        ),
+        (
+            {"server": RESTART.format("23 h", "2 h")},
+            "endpoints.server.restart.down: ends after 25 h, and the experiment sends for 24 h, so no recovery is seen"
+            "\nhint: more workload.exchanges, or a shorter outage",
+        ),
+        (
             {"server": RESTART.format("1 h", "1 min"), "arrival": ""},
             r"endpoints.server.restart: nothing says when the experiment ends \(arrival is closed\)",
         ),
@@ -71,7 +80,7 @@ def load(folder: Path, **given: str):  # type: ignore[no-untyped-def]
         ({"server": RESTART.format("1 h", "0 s")}, "endpoints.server.restart.down: must be more than 0"),
     ],
 )
-def test_an_outage_that_no_message_meets_is_refused_with_both_times(
+def test_an_outage_whose_end_is_not_seen_is_refused_with_both_times(
     given: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(WirelabError, match=message):
@@ -86,7 +95,30 @@ def test_a_restart_is_part_of_what_a_scenario_is(tmp_path: Path) -> None:
     assert without.digest() != restarted.digest()
 
 
-def test_where_messages_follow_one_another_nothing_says_how_long_it_sends(tmp_path: Path) -> None:
-    outage = 'outage = { start = "1 h", duration = "48 h" }'
-    assert sends_for_ns(load(tmp_path, arrival="", link=outage)) is None
-    assert sends_for_ns(load(tmp_path)) == 24 * HOUR
+def refused(folder: Path, protocol: str, workload: str) -> WirelabError:
+    """Of a server that restarts."""
+    text = FILE.format(**DAY | {"server": RESTART.format("1 h", "1 min")}).replace('"coap"', f'"{protocol}"')
+    path = folder / "mine.toml"
+    path.write_text(text[: text.index("[workload]")] + f"[workload]\n{workload}\n", encoding="utf-8")
+    with pytest.raises(WirelabError) as found:
+        load_experiment(str(path))
+    return found.value
+
+
+@pytest.mark.parametrize("protocol", ["mqtt", "h2"])
+@pytest.mark.parametrize("workload", ['kind = "pubsub"\ninterval = "1 h"', 'kind = "stream"\nrate = "1 /s"'])
+def test_a_server_that_publishes_does_not_restart(protocol: str, workload: str, tmp_path: Path) -> None:
+    error = refused(tmp_path, protocol, workload + "\nmessages = 9999")
+    what = 'endpoints.server.restart: a server that restarts begins publishing anew\nhint: kind = "telemetry"'
+    assert str(error).endswith(what)
+    assert error.exit_code == 2
+
+
+def test_nothing_says_when_page_loads_end(tmp_path: Path) -> None:
+    error = refused(tmp_path, "h2", 'kind = "page"\npage = "text-44kb"')
+    assert str(error).endswith('(page loads follow each other)\nhint: kind = "telemetry"')
+
+
+def test_of_outages_that_repeat_the_first_must_end_in_time(tmp_path: Path) -> None:
+    load(tmp_path, link='outage = { start = "1 h", duration = "2 h", every = "22 h" }')
+    load(tmp_path, server='restart = { after = "1 h", down = "2 h", every = "22 h" }')

@@ -13,28 +13,29 @@ from wirelab.schema.workload import ArrivalSpec
 from wirelab.units import UnitError, format_duration, share
 
 MOST_FACTOR = 1000
+_FACTORS = "such as 2 or 1.5"
 
 
 def read_factor(value: object) -> int:
     """`2` or `1.5` in percent."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UnitError("should be a number", hint="such as 2 or 1.5")
+        raise UnitError("should be a number", hint=_FACTORS)
     if value < 1:
-        raise UnitError("is less than 1")
+        raise UnitError("is less than 1", hint=_FACTORS)
     if not value <= MOST_FACTOR:
-        raise UnitError(f"is more than {MOST_FACTOR}")
-    return _whole(value * 100)
+        raise UnitError(f"is more than {MOST_FACTOR}", hint=_FACTORS)
+    return _whole(value * 100, _FACTORS)
 
 
 def read_jitter(value: object) -> int:
     """`"20 %"` in percent."""
-    return _whole(share(value) * 100)
+    return _whole(share(value) * 100, 'such as "20 %"')
 
 
-def _whole(percent: float) -> int:
+def _whole(percent: float, hint: str) -> int:
     found = round(percent)
     if abs(percent - found) > 1e-6:
-        raise UnitError("is finer than 1 %")
+        raise UnitError("is finer than 1 %", hint=hint)
     return found
 
 
@@ -92,7 +93,7 @@ class RetryTable(Table):
             raise WorkloadKeyError("retry", what, "concurrency = 1")
         if self.longest < self.first:
             what = f"{format_duration(self.longest)} is less than the first back-off of {format_duration(self.first)}"
-            raise WorkloadKeyError("retry.longest", what)
+            raise WorkloadKeyError("retry.longest", what, "a longer longest, or a shorter retry.first")
         if self.keep < timeout_ns:
             what = f"{format_duration(self.keep)} is less than the time-out of {format_duration(timeout_ns)}"
             raise WorkloadKeyError("retry.keep", what, "a longer keep, or a shorter workload.timeout")

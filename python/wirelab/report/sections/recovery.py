@@ -13,6 +13,7 @@ from wirelab.schema.recovery import RecoveryRecord
 COLUMNS = (
     Column("away", numeric=False),
     Column("outages"),
+    Column("not met"),
     Column("not recovered"),
     Column("recovery, median", "s"),
     Column("longest recovery", "s"),
@@ -29,7 +30,7 @@ FORGETS = (
 
 
 def section(campaign: Campaign) -> Section | None:
-    """A row for each scenario with an outage; None without any."""
+    """A row for each scenario with an outage that a message met; None without any."""
     found = [record for scenario in campaign.scenarios if (record := scenario.recovery) is not None]
     if not found:
         return None
@@ -47,10 +48,12 @@ def section(campaign: Campaign) -> Section | None:
 
     note = (
         "Recovery counts from the end of an outage, or from when a restarted server was ready, to the end of the first "
-        "exchange that completed after it. Affected are messages that were under way when the outage began, or due "
-        "until the recovery; lost are those of them that were not completed. Late are messages that completed more "
-        "than the time-out after they were due. The energy is that of the affected messages with the time behind them, "
-        "and of the connections that they opened."
+        "exchange that completed after it. Without a message that waits, recovery includes the time until the next "
+        "message is due. In the median, an outage without recovery is longer than every other. Affected are messages "
+        "that were under way when the outage began, or due until the recovery; lost are those of them that were not "
+        "completed. Late are messages that completed more than the time-out after they were due. Each message is of "
+        "the first outage that it met. Outages that no message met count only as not met. The energy is that of the "
+        "affected messages with the time behind them, and of the connections that they opened."
     )
     forgets = [Prose(FORGETS)] if any(record["forgets"] for record in found) else []
     return Section("recovery", "Outages and recovery", [Prose(note), *forgets, *by_choices(campaign, build)])
@@ -61,9 +64,12 @@ def recovery_line(scenario: Scenario) -> str | None:
     record = scenario.recovery
     if record is None:
         return None
-    times, lost, late = record["recovery"], record["lost"], record["late"]
-    recovered = "not recovered" if times is None else f"recovered after {plain(times['median_s'])} s"
-    return f"{recovered}, {lost} of {record['affected']} messages lost, {late} late"
+    median_s = None if record["recovery"] is None else record["recovery"]["median_s"]
+    messages = f"{record['lost']} of {record['affected']} messages lost, {record['late']} late"
+    missing, of = record["not_recovered"], f"of {record['outages']} outage{'s' * (record['outages'] != 1)}"
+    if median_s is None:
+        return f"not recovered in {missing} {of}, {messages}"
+    return f"recovered after {plain(median_s)} s, {messages}" + f", {missing} {of} without recovery" * (missing > 0)
 
 
 def _cells(record: RecoveryRecord) -> list[Cell]:
@@ -71,12 +77,17 @@ def _cells(record: RecoveryRecord) -> list[Cell]:
     return [
         Cell(" and ".join(record["what"])),
         number(record["outages"], 0),
+        number(record["not_met"], 0),
         Cell(f"{missing:,}", tone="unsure" if missing else None),
-        dash("no exchange completed after one") if times is None else Cell(plain(times["median_s"])),
-        dash("no exchange completed after one") if times is None else Cell(plain(times["most_s"])),
+        _time(times and times["median_s"], f"not recovered in {missing} of {record['outages']}"),
+        _time(times and times["most_s"], f"not recovered in {missing} of {record['outages']}"),
         number(record["affected"], 0),
         Cell(f"{record['lost']:,}", tone="unsure" if record["lost"] else None),
         number(record["late"], 0),
         dash("not counted") if record["attempts"] is None else Cell(plain(record["attempts"])),
         dash("no radio, or an interval is not known") if energy is None else Cell(plain(energy["typical"])),
     ]
+
+
+def _time(seconds: float | None, missing: str) -> Cell:
+    return dash(missing) if seconds is None else Cell(plain(seconds))

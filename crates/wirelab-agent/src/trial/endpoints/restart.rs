@@ -185,7 +185,7 @@ mod tests {
         let mut restarts = Restarts::new(&plan(None), at(100));
         assert_eq!(restarts.due(at(100)), Some(at(110)));
         restarts.stopped(at(110), at(111));
-        assert_eq!(restarts.due(at(111)), Some(at(115)));
+        assert_eq!(restarts.due(at(111)), Some(at(116)));
         assert_eq!(restarts.past(), [Restarted { stopped_ns: at(111).as_nanos(), ready_ns: None }]);
         restarts.ready(at(116), None);
         assert_eq!(restarts.due(at(116)), None);
@@ -198,9 +198,17 @@ mod tests {
         let mut restarts = Restarts::new(&plan(Some(60)), at(0));
         restarts.stopped(at(10), at(13));
         let State::Down { until, again } = restarts.state else { panic!("{:?}", restarts.state) };
-        assert_eq!((until, again), (at(15), Some(at(70))));
-        restarts.ready(at(16), again);
+        assert_eq!((until, again), (at(18), Some(at(70))));
+        restarts.ready(at(19), again);
         assert_eq!(restarts.state, State::Up { until: at(70) });
+    }
+
+    #[test]
+    fn one_that_is_ready_late_misses_a_turn() {
+        let mut restarts = Restarts::new(&plan(Some(60)), at(0));
+        restarts.stopped(at(10), at(10));
+        restarts.ready(at(75), Some(at(70)));
+        assert_eq!(restarts.state, State::Up { until: at(130) });
     }
 
     #[test]
