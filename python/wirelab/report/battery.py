@@ -35,7 +35,9 @@ def battery_lives(campaign: Campaign) -> Iterator[Statement]:
     found = [said for where, scenarios in conditions if (said := _in_condition(campaign, where, scenarios))]
     yield from found[:MOST_CONDITIONS]
     if (more := len(found) - MOST_CONDITIONS) > 0:
-        yield Statement(f"{more} more conditions have battery lives in section Energy of the client's radio.", href=_HREF)
+        yield Statement(
+            f"{more} more conditions have battery lives in section Energy of the client's radio.", href=_HREF
+        )
 
 
 def _in_condition(campaign: Campaign, where: str, scenarios: Sequence[Scenario]) -> Statement | None:
