@@ -75,7 +75,8 @@ def _too_slow(scenario: Scenario, protocol: ProtocolDescription, facts: LinkFact
 def _exceeded(limit: _Limit, opening: tuple[int, int], facts: LinkFacts) -> tuple[_Limit, float, float] | None:
     """What the slower direction takes of a limit that is too short for it, and its rate.
 
-    The largest of several flights has the mean of their bytes or more.
+    The largest of several flights has the mean of their bytes or more. At the mean rate of a duty cycle its time
+    includes the rest after it, before which the next packet does not leave.
     """
     each = zip(path(facts).ways, opening, limit.flights, strict=True)
     takes_ns, way = max(((way.sending_ns(size / flights, 1), way) for way, size, flights in each), key=_first)
