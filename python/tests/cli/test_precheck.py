@@ -96,10 +96,10 @@ def test_a_first_retransmission_before_the_answer_is_reported_with_its_setting(v
     words = ("quickstart", "--link", "nb-iot-psm", "--set", "protocol=coap,http1", "--clock", "virtual")
     err = run(verb, *words, "--set", "workload.interval=10min")[2]
     assert err.splitlines() == [
-        "coap on nb-iot-psm: ack-timeout (2 s) is shorter than waking and a round trip (4.95 s): messages may be sent "
-        "twice. --set protocols.coap.ack-timeout=10s",
-        "http1 on nb-iot-psm: TCP's SYN is retransmitted after 1 s, sooner than waking and a round trip (4.95 s); no "
-        "setting changes that",
+        "coap on nb-iot-psm: ack-timeout (2 s) is shorter than waking, a round trip and the radio's sleep before the "
+        "answer (4.95 s): messages may be sent twice. --set protocols.coap.ack-timeout=10s",
+        "http1 on nb-iot-psm: TCP's SYN is retransmitted after 1 s, sooner than waking, a round trip and the radio's "
+        "sleep before the answer (4.95 s); no setting changes that",
     ]
     longer = _sets("workload.interval=10min", "protocol=coap", "protocols.coap.ack-timeout=10s")
     assert "ack-timeout" not in run(verb, *words, *longer)[2]
