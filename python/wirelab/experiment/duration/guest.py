@@ -11,7 +11,7 @@ from wirelab.schema import Description, PageLoads, Persistent, PubSub, RequestWo
 from wirelab.schema.plan import Plan, Scenario
 from wirelab.schema.timers import silences
 
-BOOT_NS = 300_000_000
+BOOT_NS = 200_000_000
 """Boot, the networks of the trial and its end."""
 MESSAGE_NS = 700_000
 """A request and its answer on an open connection."""
