@@ -121,8 +121,8 @@ def test_a_protocol_that_a_link_cannot_carry_is_unsupported_with_the_reason(verb
     code, out, err = run(verb, "quickstart", *words)
     assert code == 0
     assert (
-        "1 of 2 scenarios would be unsupported (https1): lorawan-eu868-dr0 carries 2.5 bit/s: opening https1 (590 B "
-        "up, 860 B down) takes 45.9 min at least, and TCP gives up after 15.4 min"
+        "1 of 2 scenarios would be unsupported (https1): lorawan-eu868-dr0 carries 2.5 bit/s: a flight of opening "
+        "https1 (590 B up, 860 B down) takes 22.9 min at least, and TCP gives up after 15.4 min"
     ) in err.splitlines()
     assert "1 scenario" in out
 
