@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.report.campaigns import read, store, write
+from tests.report.campaigns import EXCHANGES, read, store, write
 from wirelab.cli.energy_summary import MOST_ROWS, energy_lines, energy_table
 from wirelab.report.campaign import Campaign, load
 
@@ -31,6 +31,7 @@ def campaign(folder: Path, *energies: dict[str, Any], **model: Any) -> Campaign:
     estimates = read(folder, "estimates.json")
     for scenario, each in zip(estimates["scenarios"], energies, strict=False):
         scenario["energy"] = each
+        scenario["denominators"] |= {"completed": EXCHANGES, "failed": 0}
     store(folder, "estimates.json", {**estimates, "energy": MODEL | model} if energies else estimates)
     return load(folder, folder)
 
@@ -46,10 +47,19 @@ def test_the_least_energy_comes_first_and_the_model_is_named(tmp_path: Path) -> 
     names = [scenario.name for scenario in found.scenarios]
     assert head.split("  ")[0] == "energy [range]"
     assert first.startswith(names[1])
-    assert first.endswith("250 mJ   36 J  806 [403, 1,612] days")
+    assert first.endswith("250 mJ   36 J  806 [403, 1,612] days                  40/40")
     assert second.startswith(names[0])
-    assert second.endswith("500 mJ   72 J    403 [202, 806] days")
+    assert second.endswith("500 mJ   72 J    403 [202, 806] days                  40/40")
     assert model == "Energy is not measured but modelled, of the packets that flowed: r (unvalidated), d."
+
+
+def test_a_scenario_that_did_not_complete_everything_comes_last_with_its_count(tmp_path: Path) -> None:
+    campaign(tmp_path, energy(0.5, 403.0), energy(0.25, 806.0))
+    estimates = read(tmp_path, "estimates.json")
+    estimates["scenarios"][1]["denominators"] |= {"completed": 1, "timed-out": EXCHANGES - 1}
+    store(tmp_path, "estimates.json", estimates)
+    [table] = energy_table(load(tmp_path, tmp_path))
+    assert [line.split()[-1] for line in table.splitlines()[1:]] == ["40/40", "1/40"]
 
 
 def test_without_a_gap_the_reason_stands_in_place_of_the_battery_life(tmp_path: Path) -> None:
@@ -62,7 +72,7 @@ def test_without_a_gap_the_reason_stands_in_place_of_the_battery_life(tmp_path: 
 def test_a_message_without_a_battery_has_a_dash_and_long_tables_are_the_reports(tmp_path: Path) -> None:
     found = campaign(tmp_path, energy(0.5))
     [table] = energy_table(found)
-    assert table.splitlines()[1].endswith("–")
+    assert table.splitlines()[1].split()[-2:] == ["–", "40/40"]
     many = replace(found, scenarios=found.scenarios[:1] * (MOST_ROWS + 2))
     table, more = energy_table(many)
     assert len(table.splitlines()) == MOST_ROWS + 1

@@ -96,10 +96,10 @@ def test_a_first_retransmission_before_the_answer_is_reported_with_its_setting(v
     words = ("quickstart", "--link", "nb-iot-psm", "--set", "protocol=coap,http1", "--clock", "virtual")
     err = run(verb, *words, "--set", "workload.interval=10min")[2]
     assert err.splitlines() == [
-        "coap on nb-iot-psm: ack-timeout (2 s) is shorter than waking and a round trip (4.95 s): messages may be sent "
-        "twice. --set protocols.coap.ack-timeout=10s",
-        "http1 on nb-iot-psm: TCP's SYN is retransmitted after 1 s, sooner than waking and a round trip (4.95 s); no "
-        "setting changes that",
+        "coap on nb-iot-psm: ack-timeout (2 s) is shorter than waking, a round trip and the radio's sleep before the "
+        "answer (4.95 s): messages may be sent twice. --set protocols.coap.ack-timeout=10s",
+        "http1 on nb-iot-psm: TCP's SYN is retransmitted after 1 s, sooner than waking, a round trip and the radio's "
+        "sleep before the answer (4.95 s); no setting changes that",
     ]
     longer = _sets("workload.interval=10min", "protocol=coap", "protocols.coap.ack-timeout=10s")
     assert "ack-timeout" not in run(verb, *words, *longer)[2]
@@ -121,8 +121,8 @@ def test_a_protocol_that_a_link_cannot_carry_is_unsupported_with_the_reason(verb
     code, out, err = run(verb, "quickstart", *words)
     assert code == 0
     assert (
-        "1 of 2 scenarios would be unsupported (https1): lorawan-eu868-dr0 carries 2.5 bit/s: opening https1 (590 B "
-        "up, 860 B down) takes 45.9 min at least, and TCP gives up after 15.4 min"
+        "1 of 2 scenarios would be unsupported (https1): lorawan-eu868-dr0 carries 2.5 bit/s: a flight of opening "
+        "https1 (590 B up, 860 B down) takes 22.9 min at least, and TCP gives up after 15.4 min"
     ) in err.splitlines()
     assert "1 scenario" in out
 

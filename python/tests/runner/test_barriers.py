@@ -68,9 +68,8 @@ def test_tls_over_lorawan_is_refused_with_both_reasons() -> None:
     plan = make_plan(2)
     first, second = plan.scenarios
     assert isinstance(first.workload, RequestResponse)
-    slow = LinkSpec(
-        uplink=(DutyCycle(rate_bps=250, share=0.01, queue=DropTail(bytes=4000)),), downlink=first.link.downlink
-    )
+    way = (DutyCycle(rate_bps=250, share=0.01, queue=DropTail(bytes=4000)),)
+    slow = LinkSpec(uplink=way, downlink=way)
     patient = first.workload.model_copy(update={"timeout_ns": 3600 * 10**9})
     tls = {"link": slow, "link_name": "lora", "protocol": "https1", "settings": {}}
     scenarios = (
@@ -78,10 +77,12 @@ def test_tls_over_lorawan_is_refused_with_both_reasons() -> None:
         second.model_copy(update={**tls, "workload": first.workload}),
     )
     plan = plan.model_copy(update={"scenarios": scenarios, "link_facts": {link_key(slow): ask(slow)}})
-    why = "lora carries 2.5 bit/s: opening https1 (590 B up, 860 B down) takes 31.5 min at least, and"
+    carries, what = "lora carries 2.5 bit/s:", "opening https1 (590 B up, 860 B down) takes"
     assert [link_barrier(each, plan) for each in plan.scenarios] == [
-        Barrier(EntryStatus.UNSUPPORTED, f"{why} TCP gives up after 15.4 min"),
-        Barrier(EntryStatus.UNSUPPORTED, f"{why} workload.timeout is 1 s"),
+        Barrier(
+            EntryStatus.UNSUPPORTED, f"{carries} a flight of {what} 22.9 min at least, and TCP gives up after 15.4 min"
+        ),
+        Barrier(EntryStatus.UNSUPPORTED, f"{carries} {what} 45.9 min at least, and workload.timeout is 1 s"),
     ]
     assert forecast(plan, {}).unsupported == {each.key for each in plan.scenarios}
     assert link_barrier(make_plan(1).scenarios[0], make_plan(1)) is None

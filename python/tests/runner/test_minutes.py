@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.described import BASE, load
-from wirelab.experiment.duration.guest import guests_wall_ns
+from wirelab.experiment.duration.guest import guests_wall_ns, records_bytes
 from wirelab.plan import expected_ns, make_plan
+from wirelab.runner import cpus
 from wirelab.runner.minutes import (
     ANALYSIS_EXCHANGE_NS,
     ANALYSIS_NS,
     ANALYSIS_SCENARIO_NS,
+    DATASET_BYTE_NS,
+    DATASET_ROW_NS,
     START_NS,
     in_days,
     run_ns,
@@ -35,9 +40,20 @@ def test_two_days_and_more_are_said_in_days() -> None:
     assert [in_days(each * hour) for each in (1, 47, 48, 720, 100_000)] == ["1 h", "47 h", "2 d", "30 d", "4,167 d"]
 
 
-def test_under_the_virtual_clock_guests_take_the_place_of_trials(tmp_path: Path) -> None:
+def test_under_the_virtual_clock_guests_take_the_place_of_trials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan = make_plan(load(tmp_path, BASE))
     exchanges = 2 * 3 * 10
     analysis = ANALYSIS_NS + 2 * ANALYSIS_SCENARIO_NS + exchanges * ANALYSIS_EXCHANGE_NS
-    assert virtual_run_ns(plan, 2) == START_NS + guests_wall_ns(plan, 2) + analysis
+    dataset = exchanges * DATASET_ROW_NS + records_bytes(plan) * DATASET_BYTE_NS
+    monkeypatch.setattr(cpus, "count", lambda: 2)
+    assert virtual_run_ns(plan, 2) == START_NS + guests_wall_ns(plan, 2) + dataset + analysis
     assert virtual_words(plan, 1).endswith(" on 1 CPU, 277 kB")
+
+
+def test_more_guests_than_cpus_take_no_less_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = make_plan(load(tmp_path, BASE))
+    monkeypatch.setattr(cpus, "count", lambda: 2)
+    assert virtual_run_ns(plan, 16) == virtual_run_ns(plan, 2) < virtual_run_ns(plan, 1)
+    assert " on 2 CPUs, " in virtual_words(plan, 16)

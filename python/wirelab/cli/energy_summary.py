@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from wirelab.cli.text import columns
-from wirelab.report.numbers import DASH, plain
+from wirelab.report.numbers import DASH, ended, plain
 from wirelab.stats.energy import modelled, without_day
 from wirelab.units import format_energy, with_bounds
 
 if TYPE_CHECKING:
     from wirelab.report.campaign import Campaign
+    from wirelab.report.model import Scenario
     from wirelab.schema.bounds import Bounds
     from wirelab.schema.estimates import EnergyOfScenario
 
@@ -29,28 +30,32 @@ def energy_lines(campaign: Campaign) -> Iterator[str]:
 
 
 def energy_table(campaign: Campaign) -> Iterator[str]:
-    """A row for each scenario whose messages have a time between them: link by link, the least energy first."""
+    """A row for each scenario whose messages have a time between them: link by link, the least energy first, and those
+    with messages that did not complete last.
+    """
     links = list(dict.fromkeys(scenario.plan.link_name for scenario in campaign.scenarios))
     known = [
-        (links.index(scenario.plan.link_name), scenario.name, energy)
+        (links.index(scenario.plan.link_name), scenario.complete, interval_j["typical"], scenario, energy)
         for scenario in campaign.scenarios
         if scenario.estimates is not None
         and (energy := scenario.estimates.get("energy")) is not None
-        and energy["interval_j"] is not None
+        and (interval_j := energy["interval_j"]) is not None
     ]
     if not known:
         return
-    known.sort(key=lambda each: (each[0], each[2]["interval_j"]["typical"] if each[2]["interval_j"] else 0.0))
-    head = ("energy [range]", "a message with its interval", "a day", "battery")
-    yield columns([head, *(_row(name, energy) for _, name, energy in known[:MOST_ROWS])], right=(1, 2, 3))
+    known.sort(key=lambda each: (each[0], not each[1], each[2]))
+    head = ("energy [range]", "a message with its interval", "a day", "battery", "completed / attempted")
+    rows = [_row(scenario, energy) for *_, scenario, energy in known[:MOST_ROWS]]
+    yield columns([head, *rows], right=(1, 2, 3, 4))
     if (more := len(known) - MOST_ROWS) > 0:
         yield f"{more} more scenario{'s are' if more > 1 else ' is'} in the report."
 
 
-def _row(name: str, energy: EnergyOfScenario) -> tuple[str, ...]:
-    life = energy["battery_days"]
+def _row(scenario: Scenario, energy: EnergyOfScenario) -> tuple[str, ...]:
+    life, ends = energy["battery_days"], scenario.outcomes
     days = DASH if life is None else f"{_bounds(life, plain)} days"
-    return name, _joules(energy["interval_j"]), _joules(energy["day_j"]), days
+    completed = DASH if ends is None else ended(ends)
+    return scenario.name, _joules(energy["interval_j"]), _joules(energy["day_j"]), days, completed
 
 
 def _joules(joules: Bounds | None) -> str:

@@ -183,7 +183,7 @@ def _too_early(plan: Plan) -> Iterator[str]:
         protocols = _named(dict.fromkeys(each.protocol for each in found), ", ")
         links = _named(dict.fromkeys(each.link for each in found), ", ")
         up_to = "up to " * (len(found) > 1)
-        takes = f"{'waking and ' * longest.wakes}a round trip ({up_to}{format_duration(longest.answer_ns)})"
+        takes = f"{longest.takes} ({up_to}{format_duration(longest.answer_ns)})"
         if longest.is_setting:
             sets = " ".join(
                 f"--set protocols.{protocol}.{name}={longest.enough_s}s"

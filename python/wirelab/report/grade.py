@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from wirelab.report.campaign import Campaign
+from wirelab.report.model import Scenario
 from wirelab.schema.estimates import ComparisonRecord, Estimates, Grade, Quality
 from wirelab.stats.compare.link_error import quality_of
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
@@ -81,24 +82,27 @@ def graded(campaign: Campaign) -> str:
 
 
 def _of_scenarios(campaign: Campaign) -> Iterator[Grade]:
-    """The quality of each scenario with results: the worst of its links, of links that all share, of its endpoints' CPU
-    waiting and of an overload. Some have none.
+    """The quality of each scenario that has one."""
+    found = (scenario_quality(campaign, scenario) for scenario in campaign.scenarios)
+    return (each for each in found if each is not None)
+
+
+def scenario_quality(campaign: Campaign, scenario: Scenario) -> Grade | None:
+    """The worst of its links, of links that all share, of its endpoints' CPU waiting and of an overload; None without
+    any, or without results.
     """
-    by_link: dict[str, list[Grade]] = {}
-    for row in campaign.links:
-        if row["flag"] != NOT_MEASURED:
-            by_link.setdefault(row["link_name"], []).append(row["flag"])
-    shared = [each.flag for each in _shared(campaign.estimates)]
-    for scenario in campaign.scenarios:
-        if scenario.estimates is None:
-            continue
-        found = [*by_link.get(scenario.plan.link_name, []), *shared]
-        if (waits := scenario.estimates["endpoints"]) is not None:
-            found.append(waits["flag"])
-        if scenario.overload is not None:
-            found.append(scenario.overload["flag"])
-        if found:
-            yield max(found, key=GRADES.index)
+    if scenario.estimates is None:
+        return None
+    name = scenario.plan.link_name
+    found: list[Grade] = [
+        row["flag"] for row in campaign.links if row["link_name"] == name and row["flag"] != NOT_MEASURED
+    ]
+    found += [each.flag for each in _shared(campaign.estimates)]
+    if (waits := scenario.estimates["endpoints"]) is not None:
+        found.append(waits["flag"])
+    if scenario.overload is not None:
+        found.append(scenario.overload["flag"])
+    return max(found, key=GRADES.index, default=None)
 
 
 def blamed(estimates: Estimates) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wirelab.report.model import Condition, Group, Levels, Scenario, level_words, makes_row
 from wirelab.schema.plan import Level, Plan
@@ -28,6 +28,7 @@ class Factors:
     varied: frozenset[str]
     choices: tuple[str, ...]
     constant: Levels
+    compared: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, plan: Plan, scenarios: Sequence[Scenario]) -> Factors:
@@ -44,6 +45,12 @@ class Factors:
             (path, str(level)) for path, level in first.items() if path not in varied and path != "protocol"
         )
         return cls(varied, chosen, constant)
+
+    def without(self, path: str) -> Factors:
+        """The same, with a factor that separates no conditions: its levels are compared like protocols."""
+        return replace(
+            self, compared=self.compared | {path}, choices=tuple(each for each in self.choices if each != path)
+        )
 
     def groups(self, scenarios: Sequence[Scenario]) -> tuple[Group, ...]:
         """The first group is the base; the others follow in the order of the choices."""
@@ -76,7 +83,8 @@ class Factors:
         return tuple((path, str(point[path])) for path in self.choices if path in point)
 
     def _row(self, point: Point) -> Levels:
-        return tuple((path, str(point[path])) for path in point if path not in self.choices and not _makes_series(path))
+        apart = {*self.choices, *self.compared}
+        return tuple((path, str(point[path])) for path in point if path not in apart and not _makes_series(path))
 
     def _named(self, levels: Levels) -> str:
         point = dict(levels)

@@ -84,6 +84,12 @@ class Scenario:
         return None if self.estimates is None else self.estimates["denominators"]
 
     @property
+    def complete(self) -> bool:
+        """Whether each exchange completed, or was sent where nothing answers, and no trial failed."""
+        ends = self.outcomes
+        return ends is not None and ends["completed"] + ends["sent"] >= ends["exchanges"] and not ends["failed_trials"]
+
+    @property
     def exchanges(self) -> int:
         """The number of its exchanges that were analysed."""
         return 0 if self.outcomes is None else self.outcomes["exchanges"]

@@ -16,6 +16,10 @@ ANALYSIS_NS = 4 * 10**9
 ANALYSIS_SCENARIO_NS = 2 * 10**8
 ANALYSIS_EXCHANGE_NS = 150_000
 """Resampling; CPU time of two processors of a virtual machine, as the others."""
+DATASET_ROW_NS = 700_000
+"""Measuring a message, with its energy; in real time the trial takes far longer."""
+DATASET_BYTE_NS = 750
+"""Measuring a byte of the records, nearly all of them packets."""
 
 DAY_NS = 24 * 3600 * 10**9
 
@@ -31,9 +35,10 @@ def run_ns(plan: Plan, jobs: int, *, probes: bool = True) -> int:
 
 def virtual_run_ns(plan: Plan, jobs: int) -> int:
     """About how long `wirelab run --clock virtual` takes of this machine's time, with so many guests at a time."""
-    from wirelab.experiment.duration.guest import guests_wall_ns
+    from wirelab.experiment.duration.guest import guests_wall_ns, records_bytes
 
-    return START_NS + guests_wall_ns(plan, jobs) + _analysis_ns(plan)
+    dataset_ns = DATASET_ROW_NS * _rows(plan) + DATASET_BYTE_NS * records_bytes(plan)
+    return START_NS + guests_wall_ns(plan, _used(jobs)) + dataset_ns + _analysis_ns(plan)
 
 
 def virtual_words(plan: Plan, jobs: int) -> str:
@@ -44,9 +49,11 @@ def virtual_words(plan: Plan, jobs: int) -> str:
     from wirelab.plan import expected_ns
     from wirelab.units import format_size
 
-    took, cpus = in_days(virtual_run_ns(plan, jobs)), f"{jobs} CPU{'s' * (jobs != 1)}"
+    took, used = in_days(virtual_run_ns(plan, jobs)), _used(jobs)
     size = format_size(records_bytes(plan))
-    return f"virtual time {in_days(expected_ns(plan, 1))}, about {took} of yours on {cpus}, {size}"
+    return (
+        f"virtual time {in_days(expected_ns(plan, 1))}, about {took} of yours on {used} CPU{'s' * (used != 1)}, {size}"
+    )
 
 
 def in_days(time_ns: int) -> str:
@@ -58,5 +65,15 @@ def in_days(time_ns: int) -> str:
 
 
 def _analysis_ns(plan: Plan) -> int:
-    exchanges = sum(scenario.workload.rows for scenario in plan.scenarios) * len(plan.blocks)
-    return ANALYSIS_NS + ANALYSIS_SCENARIO_NS * len(plan.scenarios) + ANALYSIS_EXCHANGE_NS * exchanges
+    return ANALYSIS_NS + ANALYSIS_SCENARIO_NS * len(plan.scenarios) + ANALYSIS_EXCHANGE_NS * _rows(plan)
+
+
+def _rows(plan: Plan) -> int:
+    return sum(scenario.workload.rows for scenario in plan.scenarios) * len(plan.blocks)
+
+
+def _used(jobs: int) -> int:
+    """CPUs that so many guests compute on at a time."""
+    from wirelab.runner import cpus
+
+    return min(jobs, cpus.count())

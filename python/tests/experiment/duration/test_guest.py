@@ -9,6 +9,7 @@ import pytest
 from tests.asked import load_experiment
 from wirelab.experiment.duration import guest
 from wirelab.plan import make_plan
+from wirelab.schema import PubSub
 from wirelab.schema.plan import Plan
 
 TEXT = """
@@ -51,6 +52,42 @@ def test_a_new_connection_for_each_message_costs_its_handshake(tmp_path: Path) -
     assert wall_ns(new) - wall_ns(lasting) == pytest.approx(719 * guest.SECURED_NS)
     plain = plan(tmp_path, "workload.connection=new", "protocol=http1")
     assert wall_ns(new) - wall_ns(plain) == pytest.approx(720 * (guest.SECURED_NS - guest.OPENED_NS))
+
+
+SLEEPER = """
+title = "sleeper"
+clock = "virtual"
+[factors]
+protocol = ["coap"]
+[link]
+rtt = "10 ms"
+[workload]
+kind = "pubsub"
+message = "64 B"
+interval = "1 h"
+messages = 24
+subscribers = 2
+[stop]
+replicates = 1
+"""
+
+
+def test_each_contact_of_a_sleeper_counts_with_news_or_without(tmp_path: Path) -> None:
+    file = tmp_path / "sleeper.toml"
+    file.write_text(SLEEPER)
+
+    def waits(way: str) -> Plan:
+        return make_plan(load_experiment(str(file), (f"workload.wait={way}",)))
+
+    connected, polls, checks = map(waits, ("connected", "{ poll = '5 min' }", "{ check-in = '5 min' }"))
+    [scenario] = polls.scenarios
+    assert isinstance(scenario.workload, PubSub)
+    span_ns = scenario.workload.published.span_ns(24)
+    contacts = 2 * (round(span_ns) // (300 * 10**9))
+    assert contacts > 500
+    assert wall_ns(polls) - wall_ns(connected) == pytest.approx(contacts * guest.MESSAGE_NS, abs=10**6)
+    assert wall_ns(checks) - wall_ns(connected) == pytest.approx(contacts * guest.OPENED_NS, abs=10**6)
+    assert guest.records_bytes(checks) - guest.records_bytes(connected) == contacts * guest.OPENED_BYTES
 
 
 def test_guests_share_the_processors(tmp_path: Path) -> None:

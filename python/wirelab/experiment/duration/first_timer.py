@@ -30,8 +30,8 @@ class ShortTimer(NamedTuple):
     timer_ns: int
     answer_ns: int
     """From the first packet to its answer."""
-    wakes: bool
-    """Whether that includes waking the radio."""
+    takes: str
+    """What that time consists of, in words."""
 
     @property
     def enough_s(self) -> int:
@@ -74,11 +74,15 @@ def _short_timer(scenario: Scenario, protocol: ProtocolDescription, facts: LinkF
         _alone_ns(way, size) for way, size in zip((facts.uplink, facts.downlink), sizes, strict=True)
     )
     gap_ns = 0 if isinstance(workload.arrival, Closed) else round(workload.arrival.gap_ns)
+    before_ns = met.waking_ns(gap_ns, 0, 1, 0.0)
     answer_ns = trip_ns + met.waking_ns(gap_ns, trip_ns, 1, 0.0)
     if not timer_ns or answer_ns <= LEAST_EXCESS * timer_ns:
         return None
-    wakes = answer_ns > trip_ns
-    return ShortTimer(protocol.name, scenario.link_name, name, is_setting, timer_ns, answer_ns, wakes)
+    # A radio that sleeps again before the answer comes, as in connected DRX, receives it in its next cycle.
+    sleeps = answer_ns > trip_ns + before_ns
+    *others, last = ["waking"] * bool(before_ns) + ["a round trip"] + ["the radio's sleep before the answer"] * sleeps
+    takes = " and ".join(filter(None, (", ".join(others), last)))
+    return ShortTimer(protocol.name, scenario.link_name, name, is_setting, timer_ns, answer_ns, takes)
 
 
 def _alone_ns(direction: DirectionFacts, size: int) -> int:

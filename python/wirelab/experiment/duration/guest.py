@@ -6,11 +6,12 @@ commands); they are rough, as expected times are.
 
 from __future__ import annotations
 
+from wirelab.experiment.duration.trial import contacts
 from wirelab.schema import Description, PageLoads, Persistent, PubSub, RequestWorkload, Stream
 from wirelab.schema.plan import Plan, Scenario
 from wirelab.schema.timers import silences
 
-BOOT_NS = 300_000_000
+BOOT_NS = 200_000_000
 """Boot, the networks of the trial and its end."""
 MESSAGE_NS = 700_000
 """A request and its answer on an open connection."""
@@ -69,7 +70,8 @@ def _counts(scenario: Scenario, known: Description) -> tuple[int, int, int, int]
     if isinstance(workload, RequestWorkload) and not isinstance(workload.connection, Persistent):
         return messages, workload.rows, 0, packets
     clients = workload.subscribers if isinstance(workload, PubSub | Stream) else getattr(workload, "clients", 1)
-    return messages, clients, _probes(scenario, known), packets
+    contacts_opened, requests = contacts(workload)
+    return messages + requests, clients + contacts_opened, _probes(scenario, known), packets
 
 
 def _probes(scenario: Scenario, known: Description) -> int:

@@ -107,12 +107,17 @@ def trial_cpu_ns(scenario: Scenario) -> int:
     return TRIAL_CPU_NS + exchange_ns * workload.rows + _contacts_cpu_ns(workload) + background
 
 
-def _contacts_cpu_ns(workload: WorkloadSpec) -> int:
-    """Of subscribers that come at intervals, with news or without."""
+def contacts(workload: WorkloadSpec) -> tuple[int, int]:
+    """Connections and requests of subscribers that come at intervals, with news or without."""
     if not isinstance(workload, PubSub) or not workload.wait.every_ns:
-        return 0
-    contacts = round(workload.published.span_ns(workload.messages)) // workload.wait.every_ns * workload.subscribers
-    return contacts * (FRESH_CPU_NS if workload.wait.by == "check-in" else KEPT_CPU_NS)
+        return 0, 0
+    times = round(workload.published.span_ns(workload.messages)) // workload.wait.every_ns * workload.subscribers
+    return (times, 0) if workload.wait.by == "check-in" else (0, times)
+
+
+def _contacts_cpu_ns(workload: WorkloadSpec) -> int:
+    opened, requests = contacts(workload)
+    return opened * FRESH_CPU_NS + requests * KEPT_CPU_NS
 
 
 def _load_cpu_ns(scenario: Scenario, workload: PageLoads) -> int:
