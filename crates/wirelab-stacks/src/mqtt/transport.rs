@@ -36,7 +36,7 @@ pub enum Connector {
     /// Over TCP, with or without TLS.
     Tcp(Dialer),
     /// Over QUIC.
-    Quic(QuicDialer),
+    Quic(Box<QuicDialer>),
 }
 
 /// A handle to what carries a stream.
@@ -52,7 +52,7 @@ impl Connector {
     pub fn new(over: Over, parameters: &EndpointParameters, settings: &Arc<Settings>) -> Result<Self, StackError> {
         let security = (over == Over::Tls).then_some(Security { alpn: ALPN, settings });
         Ok(match over {
-            Over::Quic => Connector::Quic(QuicDialer::new(parameters, settings.clone(), ALPN, None)?),
+            Over::Quic => Connector::Quic(Box::new(QuicDialer::new(parameters, settings.clone(), ALPN, None)?)),
             _ => Connector::Tcp(Dialer::new(parameters, TcpOptions::of(settings), security)?),
         })
     }

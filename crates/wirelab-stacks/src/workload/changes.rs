@@ -70,7 +70,7 @@ impl Messages {
 
     /// The messages of a body that has one after the other.
     pub fn split(&self, mut body: Bytes) -> Result<Vec<Bytes>, ExchangeError> {
-        if body.len() % self.length() != 0 {
+        if !body.len().is_multiple_of(self.length()) {
             let words = format!("body of {} bytes where messages of {} were expected", body.len(), self.length());
             return Err(ExchangeError::new(words));
         }
