@@ -36,7 +36,7 @@ def found(folder: Path, *sets: str) -> list[ShortTimer]:
 def test_waking_is_longer_than_each_first_timer(tmp_path: Path) -> None:
     assert found(tmp_path) == [
         ShortTimer("coap", "link", "ack-timeout", True, 2000 * MS, WAKING, WAKES),
-        ShortTimer("coaps", "link", "DTLS's first flight", False, 1000 * MS, WAKING, WAKES),
+        ShortTimer("coaps", "link", "dtls-retransmit-timeout", True, 1000 * MS, WAKING, WAKES),
         ShortTimer("http1", "link", "TCP's SYN", False, 1000 * MS, WAKING, WAKES),
         ShortTimer("h3", "link", "QUIC's first packet", False, 999 * MS, WAKING, WAKES),
     ]

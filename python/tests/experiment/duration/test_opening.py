@@ -45,8 +45,6 @@ def refused(folder: Path, *sets: str) -> dict[str, str]:
 def test_a_handshake_that_takes_longer_than_its_client_waits_is_refused(tmp_path: Path) -> None:
     carries, flight = "link carries 2.5 bit/s:", "a flight of opening"
     assert refused(tmp_path) == {
-        "coaps": f"{carries} opening coaps (445 B up, 319 B down) takes 23.7 min at least, and DTLS gives up after "
-        "40 s",
         "https1": f"{carries} {flight} https1 (590 B up, 860 B down) takes 22.9 min at least, and TCP gives up after "
         "15.4 min",
         "mqtts": f"{carries} {flight} mqtts (750 B up, 1.43 kB down) takes 25.3 min at least, and TCP gives up after "
@@ -57,7 +55,7 @@ def test_a_handshake_that_takes_longer_than_its_client_waits_is_refused(tmp_path
 
 def test_a_limit_on_silence_begins_again_with_each_flight(tmp_path: Path) -> None:
     """In all mqtts takes 19.4 min, longer than TCP's 15.4."""
-    assert set(refused(tmp_path, "link.rate=980bit/s")) == {"coaps", "h3"}
+    assert set(refused(tmp_path, "link.rate=980bit/s")) == {"h3"}
     assert refused(tmp_path, "link.rate=980bit/s", "protocol=mqtts", "workload.timeout=19min") == {
         "mqtts": "link carries 9.8 bit/s: opening mqtts (750 B up, 1.43 kB down) takes 19.4 min at least, and "
         "workload.timeout is 19 min"

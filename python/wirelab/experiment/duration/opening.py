@@ -88,17 +88,16 @@ def _first(pair: tuple[float, Way]) -> float:
 
 
 def _limits(scenario: Scenario, protocol: ProtocolDescription) -> Iterator[_Limit]:
-    """TCP and QUIC limit a silence, and DTLS's library the whole handshake. What a time-out of the workload ends, a
-    persistent connection may open later. How long a third-party client waits is not known.
+    """TCP and QUIC limit a silence, and DTLS retransmissions, of which no time is known. What a time-out of the workload
+    ends, a persistent connection may open later. How long a third-party client waits is not known.
     """
     timing = protocol.timing
     given = timing.opening_limit if scenario.implementation.client == BUILTIN else None
     if given is not None and (ns := length_ns(given, protocol, scenario.settings)):
         trips = max(1, timing.round_trips.transport + timing.round_trips.security + timing.round_trips.session)
-        of_all = given.fixed_ns is not None and protocol.transport == "udp"
         words = f"{given.name} gives up after" if given.fixed_ns is not None else f"{given.name} is"
         # The client's last flight follows the last answer.
-        yield _Limit(ns, words, WHOLE if of_all else (trips + 1, trips))
+        yield _Limit(ns, words, (trips + 1, trips))
     workload = scenario.workload
     lasts = isinstance(getattr(workload, "connection", None), Persistent) or isinstance(workload, PubSub | Stream)
     if not lasts:
