@@ -88,8 +88,8 @@ def _first(pair: tuple[float, Way]) -> float:
 
 
 def _limits(scenario: Scenario, protocol: ProtocolDescription) -> Iterator[_Limit]:
-    """TCP and QUIC limit a silence, and DTLS retransmissions, of which no time is known. What a time-out of the workload
-    ends, a persistent connection may open later. How long a third-party client waits is not known.
+    """TCP and QUIC limit a silence, and DTLS retransmissions, of which no time is known. What a time-out of the
+    workload ends, a persistent connection may open later. How long a third-party client waits is not known.
     """
     timing = protocol.timing
     given = timing.opening_limit if scenario.implementation.client == BUILTIN else None
