@@ -16,7 +16,7 @@ import pytest
 from tests.interop import guests
 from tests.interop.guests import made_hypervisor
 
-from wirelab.clock.guest import Command, Guest, GuestError, Hypervisor
+from wirelab.clock.guest import TIMEOUT_VARIABLE, Command, Guest, GuestError, Hypervisor
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 60
@@ -38,17 +38,18 @@ pytestmark = pytest.mark.guest
 
 
 @pytest.fixture
-def hypervisor(agent_copy: Path, tmp_path: Path) -> Iterator[Hypervisor]:
+def hypervisor(agent_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hypervisor]:
     """Its guests leave nothing in the memory folder, which is the test's own, and no process."""
     made = made_hypervisor(agent_copy)
     memory = made.memory / f"wirelab-test-{os.getpid()}-{tmp_path.name}"
     memory.mkdir()
+    monkeypatch.setenv(TIMEOUT_VARIABLE, str(TIMEOUT_S))
     try:
         yield replace(made, memory=memory)
         assert list(memory.iterdir()) == []
-        assert _processes(memory) == []
+        assert _processes(tmp_path) == []
     finally:
-        for left in _processes(memory):
+        for left in _processes(tmp_path):
             os.kill(left, signal.SIGKILL)
         memory.rmdir()
 
@@ -61,8 +62,8 @@ def unit(tmp_path: Path) -> Path:
     return folder
 
 
-def _processes(memory: Path) -> list[int]:
-    """Of guests with this folder for their memory, and what starts them; a process that is gone but not yet waited for
+def _processes(folder: Path) -> list[int]:
+    """Of guests whose own folder is in this one, and what starts them; a process that is gone but not yet waited for
     has no environment.
     """
     found = []
@@ -71,15 +72,13 @@ def _processes(memory: Path) -> list[int]:
             said = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
         except OSError:
             continue
-        if process.name.isdecimal() and str(memory).encode() in said:
+        if process.name.isdecimal() and str(folder).encode() in said:
             found.append(int(process.name))
     return found
 
 
 def _run(hypervisor: Hypervisor, unit: Path, script: str, *writable: Path) -> int:
-    guest = hypervisor.start(
-        unit, [Command(("sh", "-c", script))], {each: each for each in writable}, 1, timeout_s=TIMEOUT_S
-    )
+    guest = hypervisor.start(unit, [Command(("sh", "-c", script))], {each: each for each in writable}, 1)
     try:
         [code] = guest.wait()
     finally:
@@ -132,13 +131,16 @@ def test_commands_run_one_after_the_other_with_their_exit_codes_and_signals(hype
         Command(("sh", "-c", "cat first >&2; exit 3"), stderr="second"),
         Command(("sh", "-c", "kill -9 $$")),
     ]
-    guest = hypervisor.start(unit, commands, {}, 1, timeout_s=TIMEOUT_S)
+    guest = hypervisor.start(unit, commands, {}, 1)
     assert guest.wait() == [0, 3, -9]
     assert (unit / "second").read_text() == "said\n"
 
 
-def test_a_guest_that_does_not_end_is_ended_and_names_what_spins(hypervisor: Hypervisor, unit: Path) -> None:
-    guest = hypervisor.start(unit, [SPIN], {}, 1, timeout_s=5)
+def test_a_guest_that_does_not_end_is_ended_and_names_what_spins(
+    hypervisor: Hypervisor, unit: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TIMEOUT_VARIABLE, "5")
+    guest = hypervisor.start(unit, [SPIN], {}, 1)
     with pytest.raises(GuestError, match="not over after 5 s and was ended; sh does not let its clock go on"):
         guest.wait()
 
@@ -157,7 +159,7 @@ def test_a_guest_ends_with_the_agent_that_started_it(hypervisor: Hypervisor, uni
     guest.process.kill()
     with pytest.raises(GuestError):
         guest.wait()
-    _wait(lambda: not _processes(hypervisor.memory))
+    _wait(lambda: not _processes(unit))
     # Nobody was left to remove its empty folder: the next guest does.
     after = unit.with_name("after")
     after.mkdir()
@@ -168,7 +170,7 @@ def test_a_guest_ends_with_a_starter_that_is_killed(hypervisor: Hypervisor, unit
     words = [sys.executable, "-c", STARTER, str(hypervisor.agent), str(hypervisor.memory), str(unit)]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'python'}:{ROOT}"}
     starter = subprocess.Popen(words, cwd=ROOT, env=environment)
-    _wait(lambda: len(_processes(hypervisor.memory)) > 2)
+    _wait(lambda: len(_processes(unit)) > 2)
     os.kill(starter.pid, signal.SIGKILL)
     starter.wait()
     _wait(lambda: not _processes(hypervisor.memory))
@@ -190,7 +192,7 @@ def test_a_kernel_that_cannot_boot_is_reported_in_one_line(
 
 
 def test_a_command_that_cannot_be_started_is_named(hypervisor: Hypervisor, unit: Path) -> None:
-    guest = hypervisor.start(unit, [Command(("no-such-program", "1"))], {}, 1, timeout_s=TIMEOUT_S)
+    guest = hypervisor.start(unit, [Command(("no-such-program", "1"))], {}, 1)
     with pytest.raises(GuestError, match="no-such-program 1: starting it"):
         guest.wait()
 
@@ -198,7 +200,7 @@ def test_a_command_that_cannot_be_started_is_named(hypervisor: Hypervisor, unit:
 def _running(hypervisor: Hypervisor, unit: Path) -> Guest:
     """A guest whose command has begun, and would not end."""
     command = replace(SPIN, command=("sh", "-c", f"touch begun; {SPIN.command[-1]}"))
-    guest = hypervisor.start(unit, [command], {}, 1, timeout_s=TIMEOUT_S)
+    guest = hypervisor.start(unit, [command], {}, 1)
     _wait((unit / "begun").exists)
     return guest
 
