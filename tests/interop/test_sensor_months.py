@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.guest, pytest.mark.nightly]
 
-LIFE = """
-title = "the life of a battery"
+HOURLY = """
+title = "hourly messages"
 clock = "{clock}"
 [factors]
 protocol = {protocols}
 [link]
 profile = "nb-iot-psm"
+[protocols.mqtts]
+keep-alive = "60 s"
 [workload]
 kind = "telemetry"
 message = "64 B"
@@ -41,30 +43,6 @@ replicates = 1
 REFUSED = ["h3", "mqtts"]
 """Protocols of which an endpoint's timer is shorter than the interval, where connections persist."""
 TOLERANCE = 0.05
-
-HOURLY = """
-title = "hourly messages"
-clock = "virtual"
-[factors]
-protocol = {protocols}
-[link]
-profile = "nb-iot-psm"
-[protocols.mqtts]
-keep-alive = "60 s"
-[workload]
-kind = "telemetry"
-message = "64 B"
-interval = "1 h"
-exchanges = {exchanges}
-connection = "{connection}"
-timeout = "60 s"
-[energy]
-radio = "nrf9160-nbiot"
-battery = "2400 mAh"
-voltage = "3.6 V"
-[stop]
-replicates = 1
-"""
 SENSOR = ["coap", "coaps", "mqtts", "https1", "h3", "amqps"]
 
 
@@ -93,7 +71,7 @@ def test_a_battery_lasts_as_long_by_idle_starts_as_in_a_virtual_month(
     found = {}
     for arrival, values in ways.items():
         protocols = json.dumps(values.pop("protocols"))
-        text = LIFE.format(arrival=arrival, connection=connection, protocols=protocols, **values)
+        text = HOURLY.format(arrival=arrival, connection=connection, protocols=protocols, **values)
         found[arrival] = lives(bench, text)
     for protocol in agree:
         idle, month = (energies[protocol]["battery_days"]["typical"] for energies in found.values())
@@ -114,7 +92,9 @@ def test_hourly_messages_take_so_much_cpu_time(
 ) -> None:
     # A keep-alive every minute is more than all messages together.
     protocols = SENSOR if connection == "new" else ["mqtts"]
-    text = HOURLY.format(protocols=json.dumps(protocols), exchanges=exchanges, connection=connection)
+    text = HOURLY.format(
+        clock="virtual", arrival="periodic", protocols=json.dumps(protocols), exchanges=exchanges, connection=connection
+    )
     # Of all processes: the start of Python and of the guest, the trial, and the dataset with its energies.
     began = cpu_s()
     bench.measure_experiment(text, timeout_s=840)

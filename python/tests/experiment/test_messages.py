@@ -306,7 +306,7 @@ WRONG = {
     "back-off of 0": changed(WORKLOAD, OPEN + 'retry = { first = "0 s" }\n'),
     "back-offs that become shorter": changed(WORKLOAD, OPEN + "retry = { factor = 0.5 }\n"),
     "back-offs that become much longer": changed(WORKLOAD, OPEN + "retry = { factor = 2000 }\n"),
-    "factor that is no number": changed(WORKLOAD, OPEN + 'retry = { factor = "2" }\n'),
+    "factor that is not a number": changed(WORKLOAD, OPEN + 'retry = { factor = "2" }\n'),
     "factor of parts of a percent": changed(WORKLOAD, OPEN + "retry = { factor = 1.2345 }\n"),
     "longest back-off below the first": changed(WORKLOAD, OPEN + 'retry = { first = "1 min", longest = "30 s" }\n'),
     "jitter of more than the back-off": changed(WORKLOAD, OPEN + 'retry = { jitter = "120 %" }\n'),

@@ -51,13 +51,13 @@ def _is_closed(scenario: Scenario) -> bool:
 
 
 def _misses(scenario: Scenario, known: Description) -> bool:
-    link, protocol = scenario.link, known.protocol(scenario.protocol)
+    protocol = known.protocol(scenario.protocol)
     own = (
         []
         if protocol is None
         else [each for each in _keep_alives(scenario, protocol) if _is_set(each, protocol, scenario)]
     )
-    return _radio(scenario) is not None or link.nat is not None or bool(own)
+    return _radio(scenario) is not None or _nat(scenario, known) is not None or bool(own)
 
 
 def _radio(scenario: Scenario) -> str | None:
