@@ -4,7 +4,7 @@ from tests.asked import ask
 from tests.runner.fakes import make_plan
 from wirelab.runner.barriers import NAMED, Barrier, forecast, link_barrier, program_barrier
 from wirelab.runner.implementations import load
-from wirelab.schema import DropTail, DutyCycle, Fixed, LinkSpec, Persistent, PubSub, RequestResponse, link_key
+from wirelab.schema import DropTail, DutyCycle, Fixed, LinkSpec, Persistent, PubSub, RequestResponse, Resumed, link_key
 from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.plan import Plan
 from wirelab.schema.workload import Poll
@@ -52,6 +52,18 @@ def test_a_protocol_without_requests_is_left_out_where_ways_of_waiting_are_compa
     plan = plan.model_copy(update={"scenarios": (polls, *rest)})
     assert forecast(plan, {}).words == [
         "1 of 2 scenarios would be unsupported (scenario 0): mqtt fetches nothing by request"
+    ]
+
+
+def test_a_protocol_without_sessions_resumes_none() -> None:
+    plan = make_plan(2)
+    changed = []
+    for scenario, protocol in zip(plan.scenarios, ("coap", "https1"), strict=True):
+        assert isinstance(scenario.workload, RequestResponse)
+        work = scenario.workload.model_copy(update={"connection": Resumed()})
+        changed.append(scenario.model_copy(update={"workload": work, "protocol": protocol, "settings": {}}))
+    assert forecast(plan.model_copy(update={"scenarios": tuple(changed)}), {}).words == [
+        "1 of 2 scenarios would be unsupported (scenario 0): coap has no session that could be resumed"
     ]
 
 

@@ -10,12 +10,14 @@ from wirelab.experiment.duration.opening import cannot_open
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.programs.implementations import Implementation
 from wirelab.runner.implementations import missing
-from wirelab.schema import Description, Role, link_key
+from wirelab.schema import Description, ProtocolDescription, Resumed, Role, link_key
 from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Plan, Scenario
 from wirelab.schema.waits import lacks_wait
 
+RESUMPTION = "resumption"
+"""The setting of every built-in protocol that has sessions."""
 NAMED = 3
 """So many scenarios are named in a line."""
 
@@ -34,8 +36,8 @@ def program_barrier(
     """Missing programs are failures with a cure; what a protocol or a program does not do is unsupported."""
     described = known.protocol(scenario.protocol)
     assert described is not None, "the plan has only known protocols"
-    if (lacking := lacks_wait(described, scenario.workload)) is not None:
-        return Barrier(EntryStatus.UNSUPPORTED, lacking.what)
+    if (lacking := _lacking(scenario, described)) is not None:
+        return Barrier(EntryStatus.UNSUPPORTED, lacking)
     for role in (Role.CLIENT, Role.SERVER):
         name = getattr(scenario.implementation, role.value)
         if name == BUILTIN:
@@ -52,6 +54,17 @@ def program_barrier(
             return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
         if (absent := missing(program)) is not None:
             return Barrier(EntryStatus.FAILED, absent)
+    return None
+
+
+def _lacking(scenario: Scenario, protocol: ProtocolDescription) -> str | None:
+    """What the workload asks of a built-in protocol that it does not have."""
+    if (wait := lacks_wait(protocol, scenario.workload)) is not None:
+        return wait.what
+    resumes = isinstance(getattr(scenario.workload, "connection", None), Resumed)
+    ours = protocol.builtin and BUILTIN in (scenario.implementation.client, scenario.implementation.server)
+    if resumes and ours and protocol.setting(RESUMPTION) is None:
+        return f"{protocol.name} has no session that could be resumed"
     return None
 
 
