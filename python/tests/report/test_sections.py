@@ -34,6 +34,7 @@ from wirelab.report.sections import (
     trials,
     wire,
 )
+from wirelab.report.smallest_median import MOST_CONDITIONS
 from wirelab.report.workload_words import workload_words
 from wirelab.schema import LinkSpec, link_key
 from wirelab.schema.estimates import RESPONSES, SPENT
@@ -308,6 +309,24 @@ def test_what_clients_did_behind_a_nat_has_a_row_for_each_scenario_and_a_sentenc
     assert f"{first['name']}: the NAT forgot a mapping {words}" in said
     assert said.count("the NAT forgot") == 1
     assert f"No packet came after its mapping had ended: {other['name']}." in said
+
+
+def test_of_many_scenarios_behind_a_nat_those_that_lost_exchanges_are_named(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean", "lossy", "slow", "far"))
+    estimates = read(folder, "estimates.json")
+    for scenario in estimates["scenarios"]:
+        counts = {"forgotten": 3, "new_end": 0, "dropped": 0, "reset": 0, "not_completed": 0}
+        scenario["nat"] = counts | {"responses": dict.fromkeys(RESPONSES, 0) | {"migrated": 3}}
+    unlucky, *others = estimates["scenarios"]
+    assert len(others) > MOST_CONDITIONS
+    unlucky["nat"]["not_completed"] = 1
+    store(folder, "estimates.json", estimates)
+    said = sentences(folder)
+    assert f"{unlucky['name']}: the NAT forgot a mapping 3 times, then: migrated 3. 1 of" in said
+    words = f"the NAT forgot a mapping {3 * len(others)} times, then: migrated {3 * len(others)}."
+    assert f"In {len(others)} of {len(others) + 1} scenarios {words}" in said
+    assert "All exchanges after that completed." in said
+    assert said.count("the NAT forgot") == 2
 
 
 def test_each_size_has_its_delays_if_downloads_take_turns(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from wirelab.report.battery import battery_lives
 from wirelab.report.campaign import Campaign
@@ -13,7 +13,7 @@ from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.protocols import is_reference, is_secure, title
 from wirelab.report.smallest_median import MOST_CONDITIONS, programs, smallest_medians
 from wirelab.report.statement import Statement, listed, resting_on
-from wirelab.schema.estimates import ModeRecord
+from wirelab.schema.estimates import ModeRecord, NatRecord
 from wirelab.schema.verdicts import ClaimRecord
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
 from wirelab.stats.machine.offered import OVERLOADED, overload_words
@@ -172,18 +172,37 @@ def _messages(campaign: Campaign) -> Iterator[Statement]:
 
 
 def _nat(campaign: Campaign) -> Iterator[Statement]:
-    """What each scenario's clients did when the NAT had forgotten them."""
+    """What each scenario's clients did when the NAT had forgotten them. Of many, those alone in which exchanges did not
+    complete after that are named.
+    """
     behind = [(scenario, scenario.nat) for scenario in campaign.scenarios if scenario.nat is not None]
-    for scenario, nat in behind:
-        if times := nat["forgotten"]:
-            words = ", ".join(f"{each} {count:,}" for each, count in nat["responses"].items() if count)
-            forgot = f"{scenario.name}: the NAT forgot a mapping {times:,} time{'s' * (times > 1)}, then: {words}."
-            lost = f" {nat['not_completed']:,} of {scenario.exchanges:,} exchanges did not complete after that."
-            yield Statement(forgot + lost * bool(nat["not_completed"]), href="#nat")
+    forgot = [(scenario, nat) for scenario, nat in behind if nat["forgotten"]]
+    harmless = [nat for _, nat in forgot if not nat["not_completed"]] if len(forgot) > MOST_CONDITIONS else []
+    for scenario, nat in forgot:
+        if harmless and not nat["not_completed"]:
+            continue
+        lost = f" {nat['not_completed']:,} of {scenario.exchanges:,} exchanges did not complete after that."
+        yield Statement(f"{scenario.name}: {_forgotten([nat])}." + lost * bool(nat["not_completed"]), href="#nat")
+    if harmless:
+        where = f"In {len(harmless)} of {len(behind)} scenarios"
+        yield Statement(
+            f"{where} {_forgotten(harmless)}.", [Statement("All exchanges after that completed.")], href="#nat"
+        )
     if kept := [scenario.name for scenario, nat in behind if not nat["forgotten"]]:
-        many = f"in {len(kept)} of {len(behind)} scenarios"
-        names = f": {'; '.join(kept)}" if len(kept) <= MOST_CONDITIONS else f" {many}"
+        names = (
+            f": {'; '.join(kept)}" if len(kept) <= MOST_CONDITIONS else f" in {len(kept)} of {len(behind)} scenarios"
+        )
         yield Statement(f"No packet came after its mapping had ended{names}.", href="#nat")
+
+
+def _forgotten(scenarios: Sequence[NatRecord]) -> str:
+    """How often, and what followed."""
+    times = sum(nat["forgotten"] for nat in scenarios)
+    responses: Counter[str] = Counter()
+    for nat in scenarios:
+        responses.update(nat["responses"])
+    words = ", ".join(f"{each} {count:,}" for each, count in responses.items() if count)
+    return f"the NAT forgot a mapping {times:,} time{'s' * (times > 1)}, then: {words}"
 
 
 def _grades(campaign: Campaign) -> Iterator[Statement]:
