@@ -14,9 +14,6 @@ from wirelab_energy.radio import BOUNDS, Radio
 from wirelab_energy.range import Range
 from wirelab_energy.track import NS, Span, Track, follow
 
-WEIGHTS = ("power.", "energy.")
-"""Constants that weigh states and do not time them."""
-
 
 @dataclass(frozen=True, slots=True)
 class StateShare:
@@ -71,7 +68,7 @@ class RadioEnergy:
 def radio_energy(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int) -> RadioEnergy:
     """What the packets cost, from a radio at rest at `start_ns`. Packets may come in any order."""
     ordered = _in_order(packets)
-    return _Scales.of(radio).weigh(ordered, _tracks(radio, ordered, start_ns, end_ns), (start_ns, end_ns))
+    return _weigh(radio, ordered, _tracks(radio, ordered, start_ns, end_ns), (start_ns, end_ns))
 
 
 def partition(
@@ -82,7 +79,7 @@ def partition(
     The radio is followed once, so a part begins in the state in which the one before it ends, and times add up to the
     nanosecond. A wake or a tail that a cut goes through is in both parts. The last part has the tail beyond `end_ns`.
     """
-    ordered, scales = _in_order(packets), _Scales.of(radio)
+    ordered = _in_order(packets)
     tracks = _tracks(radio, ordered, start_ns, end_ns)
     edges = [start_ns, *cuts]
     parts_of = {each: list(_parts(track, edges)) for each, track in {id(t): t for t in tracks.values()}.items()}
@@ -93,9 +90,9 @@ def partition(
         while last < len(ordered) and (place == len(cuts) or ordered[last].time_ns < window[1]):
             last += 1
         of_part = {bound: parts_of[id(track)][place] for bound, track in tracks.items()}
-        parts.append(scales.weigh(ordered[first:last], of_part, window))
+        parts.append(_weigh(radio, ordered[first:last], of_part, window))
         first = last
-    return scales.weigh(ordered, tracks, (start_ns, end_ns)), parts
+    return _weigh(radio, ordered, tracks, (start_ns, end_ns)), parts
 
 
 def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> RadioEnergy:
@@ -120,20 +117,16 @@ def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> Radi
         for bound, track in _tracks(radio, packets, message.start_ns, message.start_ns).items()
     }
     over_ns = tracks["typical"].quiet_ns
-    return _Scales.of(radio).weigh(rows[-1], tracks, (over_ns - interval_ns, over_ns))
+    return _weigh(radio, rows[-1], tracks, (over_ns - interval_ns, over_ns))
 
 
 def _tracks(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int) -> dict[str, Track]:
     """The states with the constants at each of their bounds; one track where only powers have bounds."""
-    found: dict[tuple[tuple[str, float | str], ...], Track] = {}
-    tracks = {}
-    for bound in BOUNDS:
-        values = radio.values(bound)
-        times = tuple(each for each in values.items() if not each[0].startswith(WEIGHTS))
-        if times not in found:
-            found[times] = follow(radio.machine, values, packets, start_ns, end_ns)
-        tracks[bound] = found[times]
-    return tracks
+    found = {
+        bound: follow(radio.machine, radio.values(bound), packets, start_ns, end_ns)
+        for bound in dict.fromkeys(radio.timed_as.values())
+    }
+    return {bound: found[alike] for bound, alike in radio.timed_as.items()}
 
 
 def _over_ns(message: RadioEnergy) -> int:
@@ -161,53 +154,38 @@ def _parts(track: Track, edges: Sequence[int]) -> Iterator[Track]:
         yield Track(tuple(spans), min(track.quiet_ns, end_ns), min(track.settled_ns, end_ns), track.late_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scales:
-    """The states of a radio with its constants at each bound, and their powers."""
-
-    radio: Radio
-    states: Mapping[str, Mapping[str, State]]
-    watts: Mapping[str, Range]
-
-    @classmethod
-    def of(cls, radio: Radio) -> _Scales:
-        states = {bound: radio.machine.states(radio.values(bound)) for bound in BOUNDS}
-        watts = {
-            name: Range.spanning(state.watts, *(states[bound][name].watts for bound in BOUNDS))
-            for name, state in states["typical"].items()
-        }
-        return cls(radio, states, watts)
-
-    def weigh(self, packets: tuple[Packet, ...], tracks: Mapping[str, Track], window: tuple[int, int]) -> RadioEnergy:
-        """Power times time over the states of these tracks, one for each bound."""
-        seconds_of = {each: _seconds(track) for each, track in {id(t): t for t in tracks.values()}.items()}
-        joules = {bound: _joules(self.states[bound], seconds_of[id(tracks[bound])]) for bound in BOUNDS}
-        typical, track = self.states["typical"], tracks["typical"]
-        seconds = seconds_of[id(track)]
-        shares = {
-            name: StateShare(seconds.get(name, 0.0), _range({bound: joules[bound].get(name, 0.0) for bound in BOUNDS}))
-            for name in typical
-            if any(name in each for each in joules.values())
-        }
-        at_bounds = {bound: sum(joules[bound].values()) for bound in BOUNDS}
-        return RadioEnergy(
-            radio=self.radio,
-            packets=packets,
-            start_ns=window[0],
-            end_ns=window[1],
-            settled_ns=track.settled_ns,
-            joules=_range(at_bounds),
-            at_bounds=at_bounds,
-            states=shares,
-            airtime_up_s=sum(typical[name].transmits * each for name, each in seconds.items()),
-            airtime_down_s=sum(typical[name].receives * each for name, each in seconds.items()),
-            listening_s=sum(typical[name].listens * each for name, each in seconds.items()),
-            tail_s=(track.settled_ns - track.quiet_ns) / NS,
-            late_s=track.late_ns / NS,
-            timeline=tuple(
-                Segment(span.state, span.start_ns, span.end_ns, self.watts[span.state]) for span in track.spans
-            ),
-        )
+def _weigh(
+    radio: Radio, packets: tuple[Packet, ...], tracks: Mapping[str, Track], window: tuple[int, int]
+) -> RadioEnergy:
+    """Power times time over the states of these tracks, one for each bound."""
+    seconds_of = {each: _seconds(track) for each, track in {id(t): t for t in tracks.values()}.items()}
+    joules = {bound: _joules(radio.states[bound], seconds_of[id(tracks[bound])]) for bound in BOUNDS}
+    typical, track = radio.states["typical"], tracks["typical"]
+    seconds = seconds_of[id(track)]
+    shares = {
+        name: StateShare(seconds.get(name, 0.0), _range({bound: joules[bound].get(name, 0.0) for bound in BOUNDS}))
+        for name in typical
+        if any(name in each for each in joules.values())
+    }
+    at_bounds = {bound: sum(joules[bound].values()) for bound in BOUNDS}
+    return RadioEnergy(
+        radio=radio,
+        packets=packets,
+        start_ns=window[0],
+        end_ns=window[1],
+        settled_ns=track.settled_ns,
+        joules=_range(at_bounds),
+        at_bounds=at_bounds,
+        states=shares,
+        airtime_up_s=sum(typical[name].transmits * each for name, each in seconds.items()),
+        airtime_down_s=sum(typical[name].receives * each for name, each in seconds.items()),
+        listening_s=sum(typical[name].listens * each for name, each in seconds.items()),
+        tail_s=(track.settled_ns - track.quiet_ns) / NS,
+        late_s=track.late_ns / NS,
+        timeline=tuple(
+            Segment(span.state, span.start_ns, span.end_ns, radio.watts[span.state]) for span in track.spans
+        ),
+    )
 
 
 def _range(bounds: Mapping[str, float]) -> Range:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from wirelab_energy.constant import (
@@ -23,8 +23,9 @@ from wirelab_energy.constant import (
 from wirelab_energy.errors import Where, WirelabError, did_you_mean
 from wirelab_energy.files import is_file, names, read
 from wirelab_energy.machine import MACHINES
-from wirelab_energy.machine.base import Machine, Values
+from wirelab_energy.machine.base import Machine, State, Values
 from wirelab_energy.published import Published, read_published
+from wirelab_energy.range import Range
 from wirelab_energy.units import UnitError
 
 FOLDER = "radios"
@@ -35,6 +36,8 @@ SHAPE = {
     **dict.fromkeys(TABLES, dict), "inputs": dict, "sources": dict, "published": list,
 }  # fmt: skip
 SUPPLY = ("voltage", "device")
+WEIGHTS = ("power.", "energy.")
+"""Constants that weigh states and do not time them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Input:
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Radio:
     """A radio of one kind (`machine`), with its constants and inputs.
 
@@ -93,8 +96,37 @@ class Radio:
 
     def values(self, bound: str) -> Values:
         """All of its numbers where the energy is `low`, `typical` or `high`."""
-        chosen = {path: self.constant(path).at(bound) for path in self.constants}
-        return {**chosen, **{f"inputs.{name}": each.value for name, each in self.inputs.items()}}
+        return self._values[bound]
+
+    # A campaign asks for these with each of its messages.
+    @cached_property
+    def _values(self) -> Mapping[str, Values]:
+        inputs = {f"inputs.{name}": each.value for name, each in self.inputs.items()}
+        return {
+            bound: {**{path: self.constant(path).at(bound) for path in self.constants}, **inputs} for bound in BOUNDS
+        }
+
+    @cached_property
+    def states(self) -> Mapping[str, Mapping[str, State]]:
+        """Its states with the constants at each bound."""
+        return {bound: self.machine.states(values) for bound, values in self._values.items()}
+
+    @cached_property
+    def watts(self) -> Mapping[str, Range]:
+        """The power of each state."""
+        return {
+            name: Range.spanning(state.watts, *(self.states[bound][name].watts for bound in BOUNDS))
+            for name, state in self.states["typical"].items()
+        }
+
+    @cached_property
+    def timed_as(self) -> Mapping[str, str]:
+        """Of each bound, the first one whose states last as long: all are one where only powers have bounds."""
+        first: dict[tuple[tuple[str, float | str], ...], str] = {}
+        return {
+            bound: first.setdefault(tuple(each for each in values.items() if not each[0].startswith(WEIGHTS)), bound)
+            for bound, values in self._values.items()
+        }
 
     def cited(self) -> list[Cited]:
         """Every number and input with its source."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isclose
 from typing import Any
 
@@ -134,7 +135,7 @@ class TrialEnergy:
                 **(_columns(MESSAGE, message.get(state, nothing)) if message else {}),
             }  # fmt: skip
 
-    @property
+    @cached_property
     def _completed(self) -> int:
         return sum(row["outcome"] in CARRIED_OUT for row in self.rows)
 
