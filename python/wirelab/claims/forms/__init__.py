@@ -14,6 +14,7 @@ from wirelab.claims.forms.order import Order
 from wirelab.claims.forms.quotient import Quotient
 from wirelab.claims.forms.ratio import Ratio
 from wirelab.claims.forms.same_order import SameOrder
+from wirelab.claims.forms.share_beyond import ShareBeyond
 from wirelab.claims.forms.trend import Trend
 from wirelab.claims.forms.unanswered import Unanswered
 from wirelab.claims.part import Form
@@ -32,6 +33,7 @@ FORMS: dict[str, type[Form]] = {
         Existence,
         SameOrder,
         CausalContrast,
+        ShareBeyond,
         Unanswered,
         NotMeasured,
     )
