@@ -9,6 +9,7 @@ from wirelab.claims.forms.change_point import ChangePoint
 from wirelab.claims.forms.count import Count
 from wirelab.claims.forms.equivalence import Equivalence
 from wirelab.claims.forms.existence import Existence
+from wirelab.claims.forms.interaction import Interaction
 from wirelab.claims.forms.not_measured import NotMeasured
 from wirelab.claims.forms.order import Order
 from wirelab.claims.forms.quotient import Quotient
@@ -32,6 +33,7 @@ FORMS: dict[str, type[Form]] = {
         Quotient,
         Existence,
         SameOrder,
+        Interaction,
         CausalContrast,
         ShareBeyond,
         Unanswered,
