@@ -9,6 +9,7 @@ from wirelab.claims.forms.change_point import ChangePoint
 from wirelab.claims.forms.count import Count
 from wirelab.claims.forms.equivalence import Equivalence
 from wirelab.claims.forms.existence import Existence
+from wirelab.claims.forms.from_level import FromLevel
 from wirelab.claims.forms.interaction import Interaction
 from wirelab.claims.forms.not_measured import NotMeasured
 from wirelab.claims.forms.order import Order
@@ -29,6 +30,7 @@ FORMS: dict[str, type[Form]] = {
         Count,
         Trend,
         ChangePoint,
+        FromLevel,
         Bend,
         Quotient,
         Existence,
