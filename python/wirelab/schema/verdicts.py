@@ -88,7 +88,7 @@ class PartRecord(TypedDict):
     n: int
     """Number of values."""
     tolerance: NotRequired[float]
-    """The smallest factor around the published magnitude at which the interval would confirm it. Only of ratios,
+    """The smallest factor around the published magnitude at which the interval would confirm it. Only of ratios, shares,
     quotients and equivalences with an interval.
     """
     parts: list[PartRecord]
