@@ -88,8 +88,8 @@ class PartRecord(TypedDict):
     n: int
     """Number of values."""
     tolerance: NotRequired[float]
-    """The smallest factor around the published magnitude at which the interval would confirm it. Only of ratios, shares,
-    quotients and equivalences with an interval.
+    """The smallest factor around the published magnitude at which the interval would confirm it. Only of ratios,
+    shares, quotients and equivalences with an interval.
     """
     parts: list[PartRecord]
     """Parts of this part."""

@@ -22,18 +22,16 @@ class Interaction(Part):
     lower: Levels
     first: Levels
     second: Levels
+    margin: float | None = Field(default=None, gt=1)
     expect: Literal["none", "above", "below"]
-    margin: float | None = Field(default=None, gt=1, validate_default=True)
 
-    @field_validator("margin")
+    @field_validator("expect")
     @classmethod
-    def _of_none(cls, margin: float | None, info: ValidationInfo[object]) -> float | None:
-        expect = info.data.get("expect")
-        if expect == "none" and margin is None:
-            raise UnitError('expect = "none" needs a margin', "such as margin = 1.25")
-        if expect in {"above", "below"} and margin is not None:
-            raise UnitError(f'a margin is of expect = "none", not of "{expect}"', "remove the margin")
-        return margin
+    def _margin_of_none(cls, expect: str, info: ValidationInfo[object]) -> str:
+        if "margin" in info.data and (expect == "none") != (info.data["margin"] is not None):
+            needs = ("needs a margin", "such as margin = 1.25") if expect == "none" else ("has no margin", "remove it")
+            raise UnitError(*needs)
+        return expect
 
     def judge(self, context: Context) -> Judgement:
         upper, lower = context.words(self.upper), context.words(self.lower)
