@@ -7,6 +7,7 @@ import numpy as np
 from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.part import Levels
 from wirelab.stats.estimate.bootstrap import Draws
+from wirelab.stats.estimate.proportion import Share
 
 
 class Noted:
@@ -37,11 +38,23 @@ class Fake(Noted):
         self.error = error
         self.unknown = self.bound = self.why = ""
         self.ended: dict[frozenset[str], list[tuple[int, int]]] = {}
+        self.horizons_s: set[float | None] = set()
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
         return self.ended.get(frozenset(levels.values()))
 
-    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+    def beyond(self, metric: str, bound_s: float, levels: Levels) -> Share | None:
+        key = frozenset(levels.values())
+        if key not in self.ended:
+            self.absent[" ".join(levels.values())] = self.why
+            return None
+        late, sizes = zip(*self.ended[key], strict=True)
+        self.touched["/".join(sorted(key))] = sum(sizes)
+        known = self.unknown not in key
+        return Share(late, sizes, (known, known))
+
+    def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
+        self.horizons_s.add(horizon_s)
         key = frozenset(levels.values())
         value = self.means.get(key | {metric}, self.means.get(key))
         if value is None:

@@ -37,7 +37,7 @@ class Given(Noted):
         self.means = means
         super().__init__()
 
-    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+    def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
         value = self.means[metric, levels["workload"]][levels["protocol"]]
         seed = sorted(map(ord, metric + "".join(levels.values())))
         return Draws(value, value * np.exp(np.random.default_rng(seed).normal(0, 0.01, 4000)), 1000.0, 100)

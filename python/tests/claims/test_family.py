@@ -33,7 +33,7 @@ class Noise(Noted):
         self.late: dict[str, tuple[int, int]] = {}
         self.calm: Draws | None = None
 
-    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+    def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
         key = frozenset(levels.values())
         if key == self.gone:
             self.absent["gone"] = self.why

@@ -56,13 +56,24 @@ def test_the_values_have_the_printed_mean(
     ("name", "verdict"),
     [
         ("F1", "confirmed"), ("F2", "confirmed"), ("F3", "confirmed"), ("F5", "inconclusive"), ("F6", "inconclusive"),
-        ("F7", "inconclusive"), ("F8", "inconclusive"),
+        ("F7", "confirmed"), ("F8", "inconclusive"),
     ],
 )  # fmt: skip
 def test_the_printed_values_decide_a_claim(claims: Claims, name: str, verdict: str) -> None:
     claim = next(claim for claim in claims.claims if claim.id == name)
     judged = judge(claim, Published(claims), claims.file.error_rate, Rules(0.05, claims.file.factor, {}))
     assert judged.verdict == verdict, judged.why
+
+
+def test_the_influence_of_size_is_judged_by_ratios_and_the_form_before_data_decides_nothing(claims: Claims) -> None:
+    claim = next(claim for claim in claims.claims if claim.id == "F7")
+    judged = judge(claim, Published(claims), claims.file.error_rate, Rules(0.05, claims.file.factor, {}))
+    assert [(part.form, part.decides) for part in judged.parts] == [
+        *[("interaction", True)] * 3,
+        *[("same-order", False)] * 3,
+    ]
+    assert judged.form == "interaction"
+    assert claim.note is not None and "changed after data existed" in claim.note
 
 
 def test_values_that_are_only_in_a_figure_are_missing(claims: Claims) -> None:

@@ -18,6 +18,7 @@ from wirelab.claims.judge import judge_campaign
 from wirelab.errors import RunError
 from wirelab.metrics.settings_seen import COLUMNS, SETTINGS_SEEN
 from wirelab.metrics.tables import write_table
+from wirelab.schema.verdicts import read_verdicts
 from wirelab.stats.dataset import Dataset
 
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
@@ -105,6 +106,80 @@ def test_disagreeing_printed_numbers_outside_a_verdict_are_reported(tmp_path: Pa
         "the publication's own numbers disagree with one another: by its own times"
     )
     assert "it is 3" in claim["contradiction"]
+
+
+FORMS_OF_A_CAMPAIGN = """\
+paper = "example"
+[metrics]
+delay = ["end-to-end-delay"]
+[grid]
+protocol = ["http1", "h2"]
+link = ["lossless", "random"]
+"workload.upload" = ["30 B"]
+[[claim]]
+id = "C1"
+text = "loss does not change the ratio by much"
+[[claim.part]]
+form = "interaction"
+metric = "delay"
+horizon = "2 s"
+where = { "workload.upload" = "30 B" }
+upper = { protocol = "h2" }
+lower = { protocol = "http1" }
+first = { link = "lossless" }
+second = { link = "random" }
+expect = "none"
+margin = 3
+[[claim]]
+id = "C2"
+text = "many exchanges are late"
+[[claim.part]]
+form = "share-beyond"
+metric = "delay"
+where = { "workload.upload" = "30 B", link = "random" }
+upper = { protocol = "h2" }
+beyond = "200 ms"
+least = 0.5
+[[claim]]
+id = "C3"
+text = "it is slower on every link"
+[[claim.part]]
+form = "from-level"
+metric = "delay"
+where = { "workload.upload" = "30 B" }
+upper = { protocol = "h2" }
+lower = { protocol = "http1" }
+along = { path = "link", levels = ["lossless", "random"] }
+published = "lossless"
+[[claim]]
+id = "C4"
+text = "a horizon after the time-out"
+[[claim.part]]
+form = "order"
+metric = "delay"
+horizon = "24 h"
+where = { "workload.upload" = "30 B", link = "random" }
+ascending = [{ protocol = "http1" }, { protocol = "h2" }]
+"""
+
+
+def test_a_campaign_is_judged_by_interactions_shares_levels_and_horizons(tmp_path: Path) -> None:
+    file = tmp_path / "forms.claims.toml"
+    file.write_text(FORMS_OF_A_CAMPAIGN)
+    folder = write_campaign(
+        tmp_path / "campaign", protocols=("http1", "h2"), links=("lossless", "random"), uploads=("30 B",), trials=8,
+        claims=str(file),
+    )  # fmt: skip
+    made = judge(folder)
+    assert read_verdicts(folder) == made
+    judged = {claim["id"]: claim for claim in made["claims"]}
+    verdicts = {name: claim["verdict"] for name, claim in judged.items()}
+    assert verdicts == {"C1": "confirmed", "C2": "confirmed", "C3": "confirmed", "C4": "inconclusive"}
+    assert {claim["published"]["verdict"] for claim in judged.values()} == {"inconclusive"}
+    assert judged["C2"]["ours"]["method"] == "Korn-Graubard over trials"
+    assert "is after its time-out" in judged["C4"]["why"]
+    assert judged["C4"]["choices"][0]["missing"]
+    assert made["family"]["decidable"] == 3
 
 
 def test_a_paper_with_one_printed_cell_of_two_does_not_contradict_itself(tmp_path: Path) -> None:

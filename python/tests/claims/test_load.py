@@ -35,7 +35,7 @@ values = [["delay", "h2", "lossy", [10, 12.5, 11]]]
 """
 
 
-def _error(tmp_path: Path, text: str) -> str:
+def error_of(tmp_path: Path, text: str) -> str:
     path = tmp_path / "x.claims.toml"
     path.write_text(text)
     with pytest.raises(WirelabError) as caught:
@@ -56,7 +56,7 @@ def test_a_claim_may_be_about_resource_use(tmp_path: Path) -> None:
     path = tmp_path / "x.claims.toml"
     path.write_text(GOOD.replace('"end-to-end-delay"', '"client-cpu-work", "server-utilisation"'))
     assert load(path).file.metrics["delay"] == ["client-cpu-work", "server-utilisation"]
-    wrong = _error(tmp_path, GOOD.replace('"end-to-end-delay"', '"client-cpu-wrok"'))
+    wrong = error_of(tmp_path, GOOD.replace('"end-to-end-delay"', '"client-cpu-wrok"'))
     assert "did you mean 'client-cpu-work'?" in wrong
 
 
@@ -77,10 +77,10 @@ def test_a_place_along_levels_lies_between_two_of_them_all_of_which_are_needed(t
     path = tmp_path / "good.claims.toml"
     path.write_text(head + part)
     assert load(path).claims[0].parts[0].form == form
-    unknown = _error(tmp_path, head + part.replace('published = ["clean"', 'published = ["claen"'))
+    unknown = error_of(tmp_path, head + part.replace('published = ["clean"', 'published = ["claen"'))
     assert "x.claims.toml:16:" in unknown
     assert 'claen is not one of the levels of `along` (["claen", "lossy"])' in unknown
-    fewer = _error(tmp_path, head + part.replace('"lossy"] }', '"lossy"], least = 2 }'))
+    fewer = error_of(tmp_path, head + part.replace('"lossy"] }', '"lossy"], least = 2 }'))
     assert "x.claims.toml:15:" in fewer
     assert "`least` is for trends alone" in fewer
 
@@ -106,18 +106,18 @@ def test_a_place_along_levels_lies_between_two_of_them_all_of_which_are_needed(t
 )
 def test_an_error_has_place_value_and_hint(tmp_path: Path, good: str, bad: str, where: str, words: str) -> None:
     assert good in GOOD + VALUES
-    message = _error(tmp_path, (GOOD + VALUES).replace(good, bad, 1))
+    message = error_of(tmp_path, (GOOD + VALUES).replace(good, bad, 1))
     assert message.startswith(where) or f"\n{where}" in message
     assert words in message
 
 
 def test_all_errors_of_a_claims_file_are_reported_together(tmp_path: Path) -> None:
-    message = _error(tmp_path, GOOD.replace('"delay"\nwhere', '"dealy"\nwhere').replace('"lossy" }', '"losy" }'))
+    message = error_of(tmp_path, GOOD.replace('"delay"\nwhere', '"dealy"\nwhere').replace('"lossy" }', '"losy" }'))
     assert "dealy" in message
     assert "losy" in message
 
 
 def test_a_missing_file_or_invalid_toml_is_refused(tmp_path: Path) -> None:
-    assert "is not TOML" in _error(tmp_path, "paper = ")
+    assert "is not TOML" in error_of(tmp_path, "paper = ")
     with pytest.raises(WirelabError, match="no such file"):
         load(tmp_path / "none.toml")

@@ -13,7 +13,7 @@ from tests.claims.fakes import Noted
 from wirelab.claims.family import Rules, judge
 from wirelab.claims.load import Claims, load
 from wirelab.claims.part import Levels
-from wirelab.claims.source import same_level
+from wirelab.claims.samples import same_level
 from wirelab.experiment.grid.scenario import shorten
 from wirelab.stats.estimate.bootstrap import Draws
 
@@ -27,7 +27,7 @@ class Asked(Noted):
         super().__init__()
         self.levels: list[Levels] = []
 
-    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+    def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
         del metric, statistic
         self.levels.append(levels)
         return Draws(1.0, np.linspace(0.9, 1.1, 200), 10, 20)

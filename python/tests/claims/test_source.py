@@ -11,12 +11,14 @@ import pytest
 
 from tests.synthetic import write_campaign
 from wirelab.claims.family import judge_part
-from wirelab.claims.forms import Unanswered
+from wirelab.claims.forms import Order, ShareBeyond, Unanswered
 from wirelab.claims.grade import Grades
 from wirelab.claims.judgement import Context
-from wirelab.claims.source import Measured, Samples
+from wirelab.claims.samples import Samples
+from wirelab.claims.source import Measured
 from wirelab.metrics.tables import write_table
 from wirelab.stats.dataset import Dataset
+from wirelab.stats.machine.endpoint_waits import Wait
 
 LEVELS = {"protocol": "h2", "link": "lossless", "workload.upload": "30 B"}
 
@@ -53,6 +55,88 @@ def test_a_mean_counts_a_single_time_out_at_the_time_out(tmp_path: Path) -> None
     assert time_outs.horizon_s == 180
     assert time_outs.in_mean == pytest.approx(180 / 120 / draws.point, abs=0.001)
     assert list(source.touched.values()) == [draws.n]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_mean_at_a_horizon_cuts_each_value_and_each_time_out_there(tmp_path: Path, share: float) -> None:
+    _source(tmp_path, share)
+    source = _with_time_out(tmp_path, 10)
+    sample = source.samples.of(next(one.key for one in source.samples.dataset.scenarios))["end-to-end-delay"]
+    for horizon_s in (0.05, 5.0):
+        draws = source.draws("delay", "mean", LEVELS, horizon_s)
+        assert draws is not None
+        assert draws.n == 120
+        late = sample.censored_share
+        assert draws.point == pytest.approx(late * horizon_s + (1 - late) * min(0.081, horizon_s), abs=0.001)
+        assert draws.values.max() <= horizon_s * (1 + 1e-12)
+        assert [each.horizon_s for each in source.time_outs.values()] == ([horizon_s] if share else [])
+    plain = source.draws("delay", "mean", LEVELS)
+    assert plain is not None
+    assert [each.horizon_s for each in source.time_outs.values()] == ([10] if share else [])
+
+
+def test_delays_are_unknown_after_the_time_out(tmp_path: Path) -> None:
+    _source(tmp_path, 0.0)
+    source = _with_time_out(tmp_path, 10)
+    [name] = [one.name for one in source.samples.dataset.scenarios]
+    assert source.draws("delay", "mean", LEVELS, 10.0) is not None
+    assert source.beyond("delay", 10.0, LEVELS) is not None
+    assert not source.absent
+    assert source.draws("delay", "mean", LEVELS, 11.0) is None
+    assert source.beyond("delay", 11.0, LEVELS) is None
+    assert source.absent == {"h2 lossless 30 B": f"{name}: 11 s is after its time-out, 10 s"}
+    part = Order(
+        form="order", metric="delay", where={**LEVELS}, ascending=[{"protocol": "h2"}, {"protocol": "h2"}]
+    ).model_copy(update={"horizon": 11 * 10**9})
+    judged = judge_part(part, Context(source, 0.95, 0.95, 1.25))
+    assert (judged.verdict, judged.missing) == ("inconclusive", True)
+    assert judged.why.endswith("is not measured; " + f"{name}: 11 s is after its time-out, 10 s")
+
+
+def test_a_share_beyond_a_bound_counts_time_outs_trial_by_trial(tmp_path: Path) -> None:
+    _source(tmp_path, 0.3)
+    source = _with_time_out(tmp_path, 10)
+    late, all_ = source.beyond("delay", 5.0, LEVELS), source.beyond("delay", 0.001, LEVELS)
+    assert late is not None and all_ is not None
+    assert list(zip(late.successes, late.sizes, strict=True)) == source.unanswered(LEVELS)
+    assert all_.point == 1
+    assert source.beyond("delay", 5.0, {**LEVELS, "protocol": "h3"}) is None
+    assert list(source.touched.values()) == [120]
+
+
+def test_a_share_of_values_unknown_by_timeouts_decides_nothing(tmp_path: Path) -> None:
+    for share, known in ((0.3, False), (0.0, True)):
+        source = _source(tmp_path / str(share), share)
+        found = source.beyond("wire-up-packets", 1.0, LEVELS)
+        assert found is not None
+        assert found.tells == (known, known)
+
+
+def test_disturbed_exchanges_are_left_out_of_a_share(tmp_path: Path) -> None:
+    _source(tmp_path, 0.0)
+    exchanges = pl.read_parquet(tmp_path / "exchanges.parquet").with_row_index("row")
+    late = pl.col("row") % 20 < 4
+    exchanges.with_columns(
+        end_to_end_delay_ns=pl.when(late).then(2 * 10**9).otherwise("end_to_end_delay_ns"), disturbed=late
+    ).drop("row").pipe(write_table, tmp_path / "exchanges.parquet")
+    part = ShareBeyond(form="share-beyond", metric="delay", upper=LEVELS, beyond="1 s", least=0.05)  # type: ignore[arg-type]
+    source = _with_time_out(tmp_path, 180)
+    source.grades = Grades((), {}, {}, {})
+    judged = judge_part(part, Context(source, 0.95, 0.95, 1.25))
+    assert judged.ours is not None and judged.ours.point == 24 / 120
+    words = "it would be confirmed, but not without the 24 of 120 exchanges during which the link was late"
+    assert judged.why.endswith(words)
+
+
+def test_cpu_waiting_is_taken_away_from_delays_before_they_are_counted(tmp_path: Path) -> None:
+    source = _source(tmp_path, 0.0)
+    [scenario] = source.samples.dataset.scenarios
+    wait = Wait(scenario.name, 0.5, 0.0, "unusable", "the CPU was busy", 0.05, 0.05, 0.05)
+    source.grades = Grades((), {}, {scenario.key: wait}, {})
+    part = ShareBeyond(form="share-beyond", metric="delay", upper=LEVELS, beyond="50 ms", least=0.5)  # type: ignore[arg-type]
+    judged = judge_part(part, Context(source, 0.95, 0.95, 1.25))
+    assert judged.verdict == "inconclusive"
+    assert "it would be confirmed, but not without the 50 ms of CPU waiting" in judged.why
 
 
 def test_the_outlier_rule_leaves_no_time_outs(tmp_path: Path) -> None:

@@ -85,6 +85,8 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
         deciding[0].why
         if len(deciding) == 1
         else f"of {len(deciding)} parts " + ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        if deciding
+        else "no part decides"
     )
     contradicted = [part for part in deciding if part.verdict == CONTRADICTED]
     if contradicted and len(deciding) > 1:
@@ -92,7 +94,7 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
         why = f"{why}; against it: {contradicted[0].text}: {contradicted[0].why}{more}"
     first = next((part for part in judged if part.form == "ratio"), None)
     judgement = Judgement(
-        "composite" if len({part.form for part in deciding}) > 1 else deciding[0].form,
+        "composite" if len({part.form for part in deciding}) > 1 else (deciding or judged)[0].form,
         claim.text,
         verdict,
         why,

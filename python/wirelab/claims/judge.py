@@ -15,7 +15,8 @@ from wirelab.claims.grade import Grades
 from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Judgement, plain_part
 from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim
-from wirelab.claims.source import Measured, Published, Samples, same_level
+from wirelab.claims.samples import Samples, same_level
+from wirelab.claims.source import Measured, Published
 from wirelab.errors import RunError
 from wirelab.launcher import launched
 from wirelab.schema.estimates import Estimates

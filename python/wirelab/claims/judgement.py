@@ -13,6 +13,7 @@ from wirelab.stats.estimate.model import LEVEL, Estimate
 
 if TYPE_CHECKING:
     from wirelab.stats.estimate.bootstrap import Draws
+    from wirelab.stats.estimate.proportion import Share
 
 CONFIRMED: Verdict = "confirmed"
 CONTRADICTED: Verdict = "contradicted"
@@ -25,6 +26,19 @@ class TimeOuts:
 
     horizon_s: float
     in_mean: float
+
+
+class Estimable(Protocol):
+    """A number with an interval at any level: a statistic's `Draws`, or a share."""
+
+    @property
+    def point(self) -> float: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def tells(self) -> tuple[bool, bool]: ...
+    def interval(self, level: float) -> tuple[float | None, float | None]: ...
+    def estimate(self, level: float) -> Estimate: ...
 
 
 class Source(Protocol):
@@ -55,7 +69,13 @@ class Source(Protocol):
     def name_of(self, scenario: str) -> str:
         """The scenario's name for people."""
 
-    def draws(self, metric: str, statistic: str, levels: dict[str, str]) -> Draws | None: ...
+    def draws(
+        self, metric: str, statistic: str, levels: dict[str, str], horizon_s: float | None = None
+    ) -> Draws | None:
+        """Of a mean, each value is cut at the horizon."""
+
+    def beyond(self, metric: str, bound_s: float, levels: dict[str, str]) -> Share | None:
+        """The share of exchanges that completed or timed out whose value is above the bound."""
 
     def unanswered(self, levels: dict[str, str]) -> list[tuple[int, int]] | None:
         """For each trial of the scenario: unanswered exchanges and all exchanges; None if they are not known."""
@@ -141,7 +161,9 @@ def counting(judgement: Judgement, time_outs: Collection[TimeOuts]) -> Judgement
     return replace(judgement, why=f"{judgement.why}; mean, {words}")
 
 
-def within(context: Context, draws: Draws, low: float | None, high: float | None, *, strict: bool = False) -> Verdict:
+def within(
+    context: Context, draws: Estimable, low: float | None, high: float | None, *, strict: bool = False
+) -> Verdict:
     """Confirmed if the interval lies between the bounds, contradicted if it lies beyond one, else inconclusive;
     `strict` excludes the bounds.
     """
@@ -159,10 +181,10 @@ def within(context: Context, draws: Draws, low: float | None, high: float | None
     return INCONCLUSIVE
 
 
-def smallest_tolerance(context: Context, draws: Draws, low: float, high: float) -> float | None:
+def smallest_tolerance(context: Context, draws: Estimable, low: float, high: float) -> float | None:
     """The factor around a published magnitude at which the interval would confirm it; None if none would."""
     first, last = draws.interval(context.confirm)
-    if draws.n == 0 or not all(draws.tells) or first is None or last is None or first <= 0:
+    if draws.n == 0 or not all(draws.tells) or first is None or last is None or min(first, high) <= 0:
         return None
     return max(1.0, low / first, last / high)
 
@@ -181,7 +203,7 @@ def all_of(verdicts: Sequence[Verdict]) -> Verdict:
     return CONFIRMED if verdicts and all(verdict == CONFIRMED for verdict in verdicts) else INCONCLUSIVE
 
 
-def decided_by(context: Context, verdict: Verdict, draws: Draws, of: str = "") -> tuple[tuple[str, Estimate], ...]:
+def decided_by(context: Context, verdict: Verdict, draws: Estimable, of: str = "") -> tuple[tuple[str, Estimate], ...]:
     """The estimate with the interval that decided; if inconclusive, the widest that was tried. Printed numbers have no
     interval and give nothing.
     """
@@ -192,7 +214,7 @@ def decided_by(context: Context, verdict: Verdict, draws: Draws, of: str = "") -
     return ((of, draws.estimate(level)),)
 
 
-def number(draws: Draws) -> Estimate:
+def number(draws: Estimable) -> Estimate:
     """The estimate that is shown: at the usual level, whatever level decided."""
     if draws.n == 0:
         return Estimate(draws.point, None, None, LEVEL, 0, "as printed")

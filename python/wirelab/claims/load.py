@@ -22,6 +22,8 @@ from wirelab.toml import parse_toml, read_text
 
 SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0, "mJ": 1e-3, "J": 1.0}
 LEAST_VALUES = 2
+DURATIONS = ("horizon", "beyond")
+"""Keys of parts that are compared with values of the part's metrics, which are then times."""
 T = TypeVar("T")
 
 
@@ -56,6 +58,7 @@ def load(path: Path) -> Claims:
     for known, name, path_ in _names(file, claims):
         if name not in known:
             wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
+    wrong += _not_times(file, claims, place)
     if wrong:
         raise CombinedError(sorted(wrong, key=_line))
     return Claims(path.name, hashlib.sha256(text.encode()).hexdigest(), file, tuple(claims), numbers, values)
@@ -174,6 +177,20 @@ def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], s
                 for path, level in levels:
                     yield list(varied), path, (*at, key)
                     yield varied.get(path, [level]), level, (*at, key)
+
+
+def _not_times(file: ClaimsFile, claims: list[Claim], place: _Place) -> Iterator[WirelabError]:
+    """Each horizon or bound in time of a metric that is not a time."""
+    units = {metric.name: metric.unit for metric in described()}
+    for index, claim in enumerate(claims):
+        for number, part in enumerate(claim.parts):
+            for key in DURATIONS:
+                if getattr(part, key, None) is None:
+                    continue
+                for meant in (each for name in part.metric_names() for each in file.metrics.get(name, [])):
+                    if (unit := units.get(meant, "ns")) != "ns":
+                        what = f"is a time, and {meant} is in {unit}"
+                        yield WirelabError(what, place.where(("claim", index, "part", number, key)), f"remove `{key}`")
 
 
 def _selectors(part: Form) -> Iterator[tuple[str, list[tuple[str, str]]]]:

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import Literal, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from wirelab.claims.judgement import Context, Judgement
+from wirelab.experiment.file.quantities import PositiveDuration
+from wirelab.units import UnitError
 
 Levels = dict[str, str]
 Grid = dict[str, list[str]]
 Statistic = Literal["mean", "sd", "median"]
+
+
+def _of_means(horizon_ns: int | None, info: ValidationInfo[object]) -> int | None:
+    """Refused next to another statistic, which no horizon changes (a median) or which it makes small (an sd)."""
+    for statistic in (info.data.get("statistic"), *info.data.get("statistics", [])):
+        if horizon_ns is not None and statistic not in {None, "mean"}:
+            raise UnitError(f'a horizon cuts the values of a mean, not of "{statistic}"', 'statistic = "mean"')
+    return horizon_ns
+
+
+Horizon = Annotated[PositiveDuration | None, AfterValidator(_of_means)]
+"""Nanoseconds at which each value of a mean is cut: the restricted mean, which a few endless exchanges do not
+decide.
+"""
 
 
 class Table(BaseModel):
@@ -56,13 +72,15 @@ class Form(Table):
 
 
 class Part(Form):
-    """A part on one metric. `over` repeats it in each cell of a grid. `beside` is the title of a part that is shown
-    outside the verdict and does not decide it. `cannot_confirm` says why agreement would not show the claim, and
-    `cannot_contradict` why disagreement would not contradict it, as where the set-up lacks the claimed cause.
+    """A part on one metric. `over` repeats it in each cell of a grid. `horizon` cuts each value of its means there.
+    `beside` is the title of a part that is shown outside the verdict and does not decide it. `cannot_confirm` says why
+    agreement would not show the claim, and `cannot_contradict` why disagreement would not contradict it, as where the
+    set-up lacks the claimed cause.
     """
 
     metric: str
     statistic: Statistic = "mean"
+    horizon: Horizon = None
     where: Levels = {}
     over: Grid = {}
     beside: str | None = None
@@ -106,12 +124,8 @@ class Steps(Part):
     along: Along
 
 
-class Place(Steps):
-    """A place along a factor, between two published levels. All levels must have been run: places are counted in
-    levels.
-    """
-
-    published: tuple[str, str]
+class EveryStep(Steps):
+    """All levels must have been run: places along the factor are counted in levels."""
 
     @field_validator("along")
     @classmethod
@@ -120,14 +134,30 @@ class Place(Steps):
             raise ValueError("`least` is for trends alone: a place needs every level")
         return along
 
+
+class Place(EveryStep):
+    """A place along a factor, between two published levels."""
+
+    published: tuple[str, str]
+
     @field_validator("published")
     @classmethod
     def _levels_along(cls, published: tuple[str, str], info: ValidationInfo[object]) -> tuple[str, str]:
-        along = info.data.get("along")
-        unknown = [level for level in published if isinstance(along, Along) and level not in along.levels]
-        if unknown:
-            raise ValueError(f"{unknown[0]} is not one of the levels of `along`")
+        known_along(published, info)
         return published
+
+
+def known_along(levels: Iterable[str], info: ValidationInfo[object]) -> None:
+    """Raises `ValueError` if one is not a level of the table's `along`."""
+    along = info.data.get("along")
+    unknown = [level for level in levels if isinstance(along, Along) and level not in along.levels]
+    if unknown:
+        raise ValueError(f"{unknown[0]} is not one of the levels of `along`")
+
+
+def seconds(duration_ns: int | None) -> float | None:
+    """A duration of a file, as statistics have it."""
+    return None if duration_ns is None else duration_ns / 1e9
 
 
 def cells_of(grid: Grid) -> Iterator[Levels]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wirelab.claims.judgement import Context
-from wirelab.claims.part import Levels, Part, Steps
+from wirelab.claims.part import Levels, Part, Steps, seconds
+from wirelab.units import format_duration
 
 if TYPE_CHECKING:
     from wirelab.stats.estimate.bootstrap import Draws
@@ -15,13 +16,24 @@ if TYPE_CHECKING:
 def quantity(part: Part, context: Context) -> str:
     """The quantity that is judged, in words: `mean load time, h2`."""
     where = context.words(part.where)
-    return f"{part.statistic} {context.labels.get(part.metric, part.metric)}" + (f", {where}" if where else "")
+    name = f"{part.statistic} {context.labels.get(part.metric, part.metric)}{cut_at(part.horizon)}"
+    return name + (f", {where}" if where else "")
+
+
+def cut_at(horizon_ns: int | None) -> str:
+    """The end of a name of means at a horizon; empty without one."""
+    return "" if horizon_ns is None else f", values cut at {format_duration(horizon_ns)}"
+
+
+def drawn(part: Part, levels: Levels, context: Context, metric: str | None = None) -> Draws | None:
+    """The distribution of the part's statistic in one case; None if there is no such number."""
+    return context.source.draws(metric or part.metric, part.statistic, levels, seconds(part.horizon))
 
 
 def ratio_of(part: Part, upper: Levels, lower: Levels, context: Context) -> Draws | str:
     """The ratio's distribution, or the name of the missing number."""
     sides = [{**part.where, **side} for side in (upper, lower)]
-    over, under = (context.source.draws(part.metric, part.statistic, levels) for levels in sides)
+    over, under = (drawn(part, levels, context) for levels in sides)
     if over is None or under is None:
         return f"{part.statistic} {part.metric} of {context.words(sides[0] if over is None else sides[1])}"
     return over.over(under)
@@ -39,9 +51,7 @@ def steps_of(part: Steps, context: Context) -> list[Draws] | str:
             step = ratio_of(at, part.upper, part.lower, context)
         else:
             levels = {**at.where, **part.upper}
-            step = (
-                context.source.draws(part.metric, part.statistic, levels) or f"{part.metric} of {context.words(levels)}"
-            )
+            step = drawn(part, levels, context) or f"{part.metric} of {context.words(levels)}"
         if isinstance(step, Draws):
             steps.append(step)
             continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -12,22 +11,20 @@ from wirelab.claims.grade import Grades
 from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.load import Claims
 from wirelab.claims.part import Levels
+from wirelab.claims.samples import Point, Samples
 from wirelab.experiment.grid.scenario import path_in_version_1
-from wirelab.schema.plan import Level
-from wirelab.stats.dataset import Dataset, points
 from wirelab.stats.estimate import bootstrap, published_rule, studentized
 from wirelab.stats.estimate.bootstrap import RESAMPLES, Draws
 from wirelab.stats.estimate.descriptive import time_outs_in_mean
+from wirelab.stats.estimate.proportion import Share
 from wirelab.stats.estimate.sample import Floats, Sample
 from wirelab.stats.link.grade import DISTURBED
-from wirelab.stats.settings_in_force import not_in_force, settings_in_force
+from wirelab.units import format_duration
 
 MOST_TIMED_OUT = 0.01
 """With more, a standard deviation of what completed decides nothing, and neither does a metric of which a time-out
 says nothing, such as a phase.
 """
-
-Point = Mapping[str, Level]
 
 
 @dataclass
@@ -45,17 +42,30 @@ class Published:
     without: str | None = None
     _drawn: dict[tuple[Sequence[str], ...], dict[str, Draws]] = field(default_factory=dict)
 
-    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+    def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
         case = frozenset(levels.items())
         values = self.claims.values.get((metric, case))
         if values is not None:
-            return self._sampled(metric, statistic, levels, np.array(values, dtype=np.float64))
+            return self._sampled(metric, statistic, levels, np.array(values, dtype=np.float64), horizon_s)
         value = self.claims.numbers.get((metric, statistic, case))
+        if value is not None and horizon_s is not None:
+            self.absent[" ".join(levels.values())] = "its mean is printed without a horizon"
+            return None
         return None if value is None else Draws(value, np.array([value]), np.inf, 0)
 
-    def _sampled(self, metric: str, statistic: str, levels: Levels, values: Floats) -> Draws:
+    def beyond(self, metric: str, bound_s: float, levels: Levels) -> Share | None:
+        values = self.claims.values.get((metric, frozenset(levels.items())))
+        if values is None:
+            self.absent[" ".join(levels.values())] = "a share needs every value, and they are not printed"
+            return None
+        return Share.beyond(Sample.of([values]), bound_s)
+
+    def _sampled(self, metric: str, statistic: str, levels: Levels, values: Floats, horizon_s: float | None) -> Draws:
         """As of one trial. Draws of one case are the same whichever part asks."""
+        name: tuple[Sequence[str], ...]
         name = metric, *sorted((path_in_version_1(path), level) for path, level in levels.items())
+        if horizon_s is not None:
+            name, values = (*name, f"at {horizon_s:g} s"), np.minimum(values, horizon_s)
         if name not in self._drawn:
             rng = np.random.default_rng(list(repr(name).encode()))
             mean, sd = bootstrap.moments((values,), RESAMPLES, rng)
@@ -67,6 +77,16 @@ class Published:
 
     def name_of(self, scenario: str) -> str:
         return scenario
+
+
+@dataclass(frozen=True)
+class Of:
+    """What draws are of."""
+
+    scenario: str
+    metric: str
+    statistic: str
+    horizon_s: float | None = None
 
 
 @dataclass
@@ -92,31 +112,55 @@ class Measured:
     waited: dict[str, float] = field(default_factory=dict)
     disturbed: dict[str, tuple[int, int]] = field(default_factory=dict)
     without: str | None = None
-    _shorter: dict[tuple[str, str, str], Draws] = field(default_factory=dict)
-    _drawn: dict[tuple[str, str, str], Draws | None] = field(default_factory=dict)
-    _calm: dict[tuple[str, str, str], Draws | None] = field(default_factory=dict)
-    _time_outs: dict[tuple[str, str], TimeOuts] = field(default_factory=dict)
+    _shorter: dict[Of, Draws] = field(default_factory=dict)
+    _drawn: dict[Of, Draws | None] = field(default_factory=dict)
+    _calm: dict[Of, Draws | None] = field(default_factory=dict)
+    _time_outs: dict[tuple[str, str, float | None], TimeOuts] = field(default_factory=dict)
 
-    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+    def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
         scenario = self._scenario(levels)
         if scenario is None:
             return None
         name = self.metrics.get(metric, metric)
-        if self._overloaded(scenario, name, levels):
+        if self._overloaded(scenario, name, levels) or self._after_time_out(scenario, name, horizon_s, levels):
             return None
-        if (scenario, name, statistic) not in self._drawn:
-            self._draw(scenario, name)
-        draws = self._drawn[scenario, name, statistic]
+        of = Of(scenario, name, statistic, horizon_s)
+        if of not in self._drawn:
+            self._draw(of)
+        draws = self._drawn[of]
         if self.without == DISTURBED and name in self.samples.calm(scenario):
-            return self._without_disturbed(scenario, name, statistic)
+            return self._without_disturbed(of)
         if draws is not None:
             self.touched[scenario] = max(draws.n, self.touched.get(scenario, 0))
             self._quality(scenario, name, statistic)
             if self.without == scenario and scenario in self.waited:
-                draws = self._less(scenario, name, statistic, draws)
-            if statistic == "mean" and (scenario, name) in self._time_outs:
-                self.time_outs[scenario] = self._time_outs[scenario, name]
+                draws = self._less(of, draws)
+            if statistic == "mean" and (scenario, name, horizon_s) in self._time_outs:
+                self.time_outs[scenario] = self._time_outs[scenario, name, horizon_s]
         return draws
+
+    def beyond(self, metric: str, bound_s: float, levels: Levels) -> Share | None:
+        scenario = self._scenario(levels)
+        if scenario is None:
+            return None
+        name = self.metrics.get(metric, metric)
+        if self._overloaded(scenario, name, levels) or self._after_time_out(scenario, name, bound_s, levels):
+            return None
+        sample = self.samples.of(scenario).get(name)
+        if self.without == DISTURBED:
+            sample = self.samples.calm(scenario).get(name, sample)
+        if sample is not None and self.filtered:
+            sample = published_rule.filtered(sample)
+        if sample is None or not sample.n:
+            return None
+        wait_s = None
+        if self.without != DISTURBED:
+            self.touched[scenario] = max(sample.n, self.touched.get(scenario, 0))
+            self._quality(scenario, name, "share")
+            if self.without == scenario and self.grades is not None:
+                wait_s = self.grades.wait_s(scenario, name, "share")
+        known = sample.unknown_share <= MOST_TIMED_OUT
+        return replace(Share.beyond(sample, bound_s + (wait_s or 0.0)), tells=(known, known))
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
         scenario = self._scenario(levels)
@@ -145,6 +189,17 @@ class Measured:
             self.absent[" ".join(levels.values())] = f"{self.name_of(scenario)}: {why}"
         return why is not None
 
+    def _after_time_out(self, scenario: str, metric: str, instant_s: float | None, levels: Levels) -> bool:
+        """Whether delays are only known to be longer than a time-out before the instant; notes why."""
+        time_out_s = self.samples.horizon_s(scenario, metric)
+        if instant_s is None or time_out_s is None or instant_s <= time_out_s:
+            return False
+        instant, time_out = (format_duration(round(each * 1e9)) for each in (instant_s, time_out_s))
+        self.absent[" ".join(levels.values())] = (
+            f"{self.name_of(scenario)}: {instant} is after its time-out, {time_out}"
+        )
+        return True
+
     def _quality(self, scenario: str, metric: str, statistic: str) -> None:
         """Notes what the scenario's quality means for this statistic."""
         if self.grades is None:
@@ -156,14 +211,13 @@ class Measured:
         if (calm := self.samples.calm(scenario).get(metric)) is not None:
             self.disturbed[scenario] = self.samples.of(scenario)[metric].n, calm.n
 
-    def _less(self, scenario: str, metric: str, statistic: str, draws: Draws) -> Draws:
-        key = scenario, metric, statistic
-        wait_s = self.grades.wait_s(*key) if self.grades is not None else None
+    def _less(self, of: Of, draws: Draws) -> Draws:
+        wait_s = self.grades.wait_s(of.scenario, of.metric, of.statistic) if self.grades is not None else None
         if wait_s is None:
             return draws
-        if key not in self._shorter:
-            self._shorter[key] = draws.less(wait_s)
-        return self._shorter[key]
+        if of not in self._shorter:
+            self._shorter[of] = draws.less(wait_s)
+        return self._shorter[of]
 
     def _scenario(self, levels: Levels) -> str | None:
         found = self.samples.scenario({**self.choice, **levels})
@@ -173,23 +227,25 @@ class Measured:
         self.absent[" ".join(levels.values())] = why
         return None
 
-    def _draw(self, scenario: str, metric: str) -> None:
-        sample = self.samples.of(scenario).get(metric)
-        for statistic, draws in self._judged(scenario, metric, sample).items():
-            self._drawn[scenario, metric, statistic] = draws
+    def _draw(self, of: Of) -> None:
+        for statistic, draws in self._judged(of, self.samples.of(of.scenario).get(of.metric)).items():
+            self._drawn[replace(of, statistic=statistic)] = draws
 
-    def _without_disturbed(self, scenario: str, metric: str, statistic: str) -> Draws | None:
-        if (scenario, metric, statistic) not in self._calm:
-            for each, draws in self._judged(scenario, metric, self.samples.calm(scenario)[metric]).items():
-                self._calm[scenario, metric, each] = draws
-        return self._calm[scenario, metric, statistic]
+    def _without_disturbed(self, of: Of) -> Draws | None:
+        if of not in self._calm:
+            for statistic, draws in self._judged(of, self.samples.calm(of.scenario)[of.metric]).items():
+                self._calm[replace(of, statistic=statistic)] = draws
+        return self._calm[of]
 
-    def _judged(self, scenario: str, metric: str, sample: Sample | None) -> dict[str, Draws | None]:
+    def _judged(self, of: Of, sample: Sample | None) -> dict[str, Draws | None]:
         if sample is not None and self.filtered:
             sample = published_rule.filtered(sample)
         if sample is None or sample.n < 2:
             return dict.fromkeys(("mean", "sd", "median"))
-        drawn = self._statistics(scenario, metric, sample)
+        if of.horizon_s is not None:
+            drawn = {"mean": self._restricted(of, sample, of.horizon_s)}
+        else:
+            drawn = self._statistics(of.scenario, of.metric, sample)
         unknown = sample.unknown_share > MOST_TIMED_OUT
         return {
             statistic: replace(draws, tells=(False, False)) if draws is not None and unknown else draws
@@ -208,7 +264,7 @@ class Measured:
                 horizon_s = self.samples.dataset.horizon_s(scenario)
                 counted = sample.restricted(horizon_s)
                 time_outs = TimeOuts(horizon_s, time_outs_in_mean(sample, horizon_s))
-                self._time_outs.setdefault((scenario, metric), time_outs)
+                self._time_outs.setdefault((scenario, metric, None), time_outs)
             if len(counted) >= studentized.LEAST_TRIALS:
                 own = self.samples.dataset.rng(scenario, "claims", "mean")
                 mean = studentized.means(counted, self.resamples, own, horizon_s)
@@ -217,77 +273,12 @@ class Measured:
         median = bootstrap.medians(sample.with_censored(), self.resamples, rng) if self.samples.medians else None
         return {"mean": mean, "sd": None if sample.censored_share > MOST_TIMED_OUT else sd, "median": median}
 
-
-@dataclass
-class Samples:
-    """A campaign's scenarios by their points in the grid, and their samples, read once. `medians` says whether any
-    claim uses them.
-    """
-
-    dataset: Dataset
-    grid: frozenset[str]
-    medians: bool
-    _points: dict[frozenset[tuple[str, str]], str] = field(default_factory=dict)
-    _samples: dict[str, dict[str, Sample]] = field(default_factory=dict)
-    _undisturbed: dict[str, dict[str, Sample]] = field(default_factory=dict)
-    _horizons: dict[str, dict[str, float | None]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for scenario in self.dataset.scenarios:
-            for point in points(scenario):
-                self._points[_key(point)] = scenario.key
-
-    def scenario(self, point: Point) -> str | None:
-        """Key of the scenario at exactly these levels."""
-        return self._points.get(_key(point))
-
-    @cached_property
-    def not_in_force(self) -> dict[str, str]:
-        """By key, for each scenario that does not match its levels: the setting that was not in force, and why."""
-        rows = settings_in_force(self.dataset)
-        whys = ((one, not_in_force(rows.get(one.key, ()))) for one in self.dataset.scenarios)
-        return {one.key: f"a setting was not in force: {one.name}: {why}" for one, why in whys if why}
-
-    def of(self, scenario: str) -> dict[str, Sample]:
-        """The scenario's samples by metric."""
-        if scenario not in self._samples:
-            measured = list(self.dataset.measured(scenario))
-            self._samples[scenario] = {one.metric.name: one.sample for one in measured}
-            self._horizons[scenario] = {one.metric.name: one.horizon_s for one in measured}
-            self._undisturbed[scenario] = {
-                one.metric.name: one.undisturbed for one in measured if one.undisturbed is not None
-            }
-        return self._samples[scenario]
-
-    def calm(self, scenario: str) -> dict[str, Sample]:
-        """The same without the exchanges that the emulator disturbed, of metrics with any."""
-        self.of(scenario)
-        return self._undisturbed[scenario]
-
-    def horizon_s(self, scenario: str, metric: str) -> float | None:
-        """Where time-outs count in the metric's mean; None if a time-out says nothing about its value."""
-        self.of(scenario)
-        return self._horizons[scenario].get(metric)
-
-    def choices(self) -> list[dict[str, Level]]:
-        """Every combination of levels outside the publication's grid, in plan order."""
-        found: dict[frozenset[tuple[str, str]], dict[str, Level]] = {}
-        for scenario in self.dataset.scenarios:
-            for point in points(scenario):
-                choice = {path: level for path, level in point.items() if path not in self.grid}
-                found.setdefault(_key(choice), choice)
-        return list(found.values())
-
-
-def _key(point: Point) -> frozenset[tuple[str, str]]:
-    return frozenset((path, _plain(level)) for path, level in point.items())
-
-
-def same_level(one: object, other: object) -> bool:
-    """Whether two levels as written are the same."""
-    return _plain(one) == _plain(other)
-
-
-def _plain(level: object) -> str:
-    """Levels are compared without spaces and case: `3.5 KB` is `3.5 kB`."""
-    return "".join(str(level).split()).lower()
+    def _restricted(self, of: Of, sample: Sample, horizon_s: float) -> Draws | None:
+        """A mean at a horizon of the claim's own, drawn as one at the time-out is."""
+        if sum(map(len, sample.completed())) < 2:
+            return None
+        if any(sample.censored):
+            time_outs = TimeOuts(horizon_s, time_outs_in_mean(sample, horizon_s))
+            self._time_outs.setdefault((of.scenario, of.metric, horizon_s), time_outs)
+        rng = self.samples.dataset.rng(of.scenario, "claims", "mean")
+        return studentized.means(sample.restricted(horizon_s), self.resamples, rng, horizon_s)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wirelab.claims.source import same_level
+from wirelab.claims.samples import same_level
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Scenario, metric_name
 

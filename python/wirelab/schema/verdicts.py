@@ -89,7 +89,7 @@ class PartRecord(TypedDict):
     """Number of values."""
     tolerance: NotRequired[float]
     """The smallest factor around the published magnitude at which the interval would confirm it. Only of ratios,
-    quotients and equivalences with an interval.
+    shares, quotients and equivalences with an interval.
     """
     parts: list[PartRecord]
     """Parts of this part."""

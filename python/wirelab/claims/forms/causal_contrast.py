@@ -17,7 +17,7 @@ from wirelab.claims.judgement import (
     written,
 )
 from wirelab.claims.part import Levels, Part
-from wirelab.claims.quantities import quantity
+from wirelab.claims.quantities import drawn, quantity
 from wirelab.schema.verdicts import Verdict
 from wirelab.stats.estimate.model import Estimate
 
@@ -88,7 +88,7 @@ def _addition(part: CausalContrast, case: Levels, context: Context) -> Draws | s
     where = {**part.where, **case}
     values = []
     for state in (part.treated, part.control):
-        draws = context.source.draws(part.metric, part.statistic, {**where, **state})
+        draws = drawn(part, {**where, **state}, context)
         if draws is None:
             return f"{part.statistic} {part.metric} of {context.words({**where, **state})}"
         values.append(draws)

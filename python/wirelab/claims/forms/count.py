@@ -17,7 +17,8 @@ from wirelab.claims.judgement import (
     within,
     written,
 )
-from wirelab.claims.part import Form, Grid, Levels, Statistic, cells_of
+from wirelab.claims.part import Form, Grid, Horizon, Levels, Statistic, cells_of, seconds
+from wirelab.claims.quantities import cut_at
 
 if TYPE_CHECKING:
     from wirelab.stats.estimate.bootstrap import Draws
@@ -39,6 +40,7 @@ class Count(Form):
     loser: Levels
     metrics: list[str] = Field(min_length=1)
     statistics: list[Statistic] = Field(min_length=1)
+    horizon: Horizon = None
     over: Grid
     where: Levels = Field(default_factory=dict)
     published: int = Field(ge=1)
@@ -57,10 +59,13 @@ class Count(Form):
             for metric, statistic, cell in product(self.metrics, self.statistics, cells_of(self.over))
         ]
         winner, loser = context.words(self.winner), context.words(self.loser)
-        text = f"{winner} below {loser} in {self.published} of {len(cells)} comparisons"
+        text = f"{winner} below {loser} in {self.published} of {len(cells)} comparisons{cut_at(self.horizon)}"
         found = []
         for metric, statistic, levels in cells:
-            pair = [context.source.draws(metric, statistic, {**levels, **side}) for side in (self.winner, self.loser)]
+            pair = [
+                context.source.draws(metric, statistic, {**levels, **side}, seconds(self.horizon))
+                for side in (self.winner, self.loser)
+            ]
             if pair[0] is None or pair[1] is None:
                 side = self.winner if pair[0] is None else self.loser
                 return context.missing("count", text, f"{statistic} {metric} of {context.words({**side, **levels})}")

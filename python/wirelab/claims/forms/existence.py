@@ -37,7 +37,7 @@ class Existence(Part):
                 statistic=self.statistic,
                 where=where,
                 ascending=[self.lower, self.upper],
-            )
+            ).model_copy(update={"horizon": self.horizon})
             judged.append(order.judge(one))
         verdicts = [judgement.verdict for judgement in judged]
         if CONFIRMED in verdicts:

@@ -17,7 +17,7 @@ from wirelab.claims.judgement import (
     written,
 )
 from wirelab.claims.part import Levels, Part
-from wirelab.claims.quantities import quantity
+from wirelab.claims.quantities import drawn, quantity
 
 
 class Quotient(Part):
@@ -49,7 +49,7 @@ class Quotient(Part):
         text = f"{quantity(self, context)} for each {per}, {context.words(self.of)}: {claimed}"
         found = []
         for metric in (self.metric, self.per):
-            draws = context.source.draws(metric, self.statistic, levels)
+            draws = drawn(self, levels, context, metric)
             if draws is None:
                 return context.missing("quotient", text, f"{self.statistic} {metric} of {context.words(levels)}")
             found.append(draws)

@@ -14,7 +14,7 @@ from wirelab.statistic import least_values
 from wirelab.stats.estimate import bootstrap, studentized
 from wirelab.stats.estimate.horizon import LATE_S, counted_at
 from wirelab.stats.estimate.model import LEVEL, Estimate, finite
-from wirelab.stats.estimate.proportion import enclosing, share, value_at
+from wirelab.stats.estimate.proportion import Share, enclosing, value_at
 from wirelab.stats.estimate.sample import Sample
 
 ABOVE = "the upper end is above the time-out"
@@ -75,9 +75,7 @@ def late_share(sample: Sample, horizon_s: float, level: float = LEVEL) -> Estima
     """P(delay > 1 s) over completed and timed-out exchanges; None if time-outs came earlier, or without values."""
     if not sample.n or (horizon_s < LATE_S and any(sample.censored)):
         return None
-    late = [float((trial > LATE_S).sum()) + count for trial, count in zip(sample.trials, sample.censored, strict=True)]
-    sizes = [float(len(trial) + count) for trial, count in zip(sample.trials, sample.censored, strict=True)]
-    return share(late, sizes, level)
+    return Share.beyond(sample, LATE_S).estimate(level)
 
 
 def mean_method(sample: Sample) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wirelab.stats.estimate.bootstrap import UNKNOWN
 from wirelab.stats.estimate.model import Estimate
-from wirelab.stats.estimate.sample import Floats
+from wirelab.stats.estimate.sample import Floats, Sample
 
 LEAST_TRIALS = 5
 
@@ -56,9 +58,85 @@ def share(successes: Sequence[float], sizes: Sequence[float], level: float) -> E
     if n == 0:
         return Estimate(None, None, None, level, 0, "no values")
     point = float(np.sum(successes)) / n
+    return Estimate(point, *_limits(successes, sizes, level), level, int(n), "Korn-Graubard over trials")
+
+
+def _limits(successes: Sequence[float], sizes: Sequence[float], level: float) -> tuple[float, float]:
+    """Korn-Graubard."""
+    point = float(np.sum(successes)) / float(np.sum(sizes))
     worth = effective_size(successes, sizes, level)
     low, high = clopper_pearson(point * worth, worth, level)
-    return Estimate(point, min(low, point), max(high, point), level, int(n), "Korn-Graubard over trials")
+    return min(low, point), max(high, point)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of successes over trials, with its interval at any level. `tells` is that of `bootstrap.Draws`."""
+
+    successes: tuple[int, ...]
+    sizes: tuple[int, ...]
+    tells: tuple[bool, bool] = (True, True)
+
+    @classmethod
+    def beyond(cls, sample: Sample, bound: float) -> Share:
+        """Of the values above the bound. Censored ones are: the bound must not lie above a time-out."""
+        each = list(zip(sample.trials, sample.censored, strict=True))
+        return cls(
+            tuple(int((trial > bound).sum()) + count for trial, count in each),
+            tuple(len(trial) + count for trial, count in each),
+        )
+
+    @property
+    def n(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def point(self) -> float:
+        return sum(self.successes) / self.n
+
+    def interval(self, level: float) -> tuple[float, float]:
+        return _limits(self.successes, self.sizes, level)
+
+    def estimate(self, level: float) -> Estimate:
+        if not all(self.tells):
+            return Estimate(self.point, None, None, level, self.n, f"no interval: {UNKNOWN}")
+        return share(self.successes, self.sizes, level)
+
+
+@dataclass(frozen=True)
+class ShareDifference:
+    """How much larger one share is than an independent one.
+
+    Its interval recovers the variance at each limit from the limits of both (MOVER: Newcombe 1998, method 10; Zou and
+    Donner 2008), so that it is not empty where a share is 0 or 1.
+    """
+
+    share: Share
+    less: Share
+
+    @property
+    def n(self) -> int:
+        return self.share.n + self.less.n
+
+    @property
+    def point(self) -> float:
+        return self.share.point - self.less.point
+
+    @property
+    def tells(self) -> tuple[bool, bool]:
+        tells = all(self.share.tells) and all(self.less.tells)
+        return tells, tells
+
+    def interval(self, level: float) -> tuple[float, float]:
+        (low, high), (other_low, other_high) = self.share.interval(level), self.less.interval(level)
+        down = np.hypot(self.share.point - low, other_high - self.less.point)
+        up = np.hypot(high - self.share.point, self.less.point - other_low)
+        return self.point - float(down), self.point + float(up)
+
+    def estimate(self, level: float) -> Estimate:
+        if not all(self.tells):
+            return Estimate(self.point, None, None, level, self.n, f"no interval: {UNKNOWN}")
+        return Estimate(self.point, *self.interval(level), level, self.n, "MOVER of Korn-Graubard intervals")
 
 
 def enclosing(
