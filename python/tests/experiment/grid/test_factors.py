@@ -4,32 +4,12 @@ import pytest
 
 from tests.described import BASE, load
 from wirelab.errors import WirelabError
-from wirelab.experiment.grid.factors import Factor, grid
 
 LOSSY = BASE + '[links.lossy]\nloss = "10 %"\n'
 
 
 def with_factors(*lines: str, text: str = BASE) -> str:
     return text.replace("[links.wire]", "".join(f"{line}\n" for line in lines) + "[links.wire]", 1)
-
-
-def test_the_grid_is_every_combination_in_order() -> None:
-    factors = [Factor("a", (1, 2), ("factors", "a")), Factor("b", ("x", "y"), ("factors", "b"))]
-    assert [tuple(point.values()) for point in grid(factors)] == [(1, "x"), (1, "y"), (2, "x"), (2, "y")]
-
-
-def test_choices_are_varied_one_at_a_time() -> None:
-    factors = [
-        Factor("a", (1,), ("factors", "a")),
-        Factor("b", (2,), ("choices", "b")),
-        Factor("c", (3, 4), ("choices", "c")),
-    ]
-    assert grid(factors) == [{"a": 1}, {"a": 1, "b": 2}, {"a": 1, "c": 3}, {"a": 1, "c": 4}]
-
-
-def test_a_choice_can_replace_the_only_level_of_a_factor() -> None:
-    factors = [Factor("a", (1,), ("factors", "a")), Factor("a", (2, 3), ("choices", "a"))]
-    assert grid(factors) == [{"a": 1}, {"a": 2}, {"a": 3}]
 
 
 def test_equivalent_levels_are_one_scenario(tmp_path: Path) -> None:

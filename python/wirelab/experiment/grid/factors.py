@@ -1,13 +1,11 @@
-"""Factors: which paths can be varied, what their levels may be, and the grid that they span."""
+"""Factors: which paths can be varied, and what their levels may be."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from math import prod
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -17,22 +15,21 @@ from wirelab.experiment.file.congestion import congestion_controls
 from wirelab.experiment.file.model import EndpointTable, ExperimentFile
 from wirelab.experiment.file.pages import PageParts
 from wirelab.experiment.file.positions import Path
-from wirelab.experiment.file.problems import field_names, problems, shown
+from wirelab.experiment.file.problems import field_names, problems, quoted_path, shown
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import TrafficTable
 from wirelab.experiment.file.workload import WorkloadTable
+from wirelab.experiment.grid.points import VaryChoices, meet
 from wirelab.experiment.library import BUILTIN, profiles, who_plays
 from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.programs.implementations import own_settings
 from wirelab.experiment.programs.settings import PLAYED_BY, ROLES, HasSettings, having, setting_error
 from wirelab.launcher import launched
-from wirelab.schema import Description, canonical_json
+from wirelab.schema import Description
 
 _LISTED = frozenset({"link", "protocol", "implementation"})
 """What `wirelab list` names."""
 _OWN_LINK = '[links] mine = { rtt = "50 ms", loss = "1 %" }'
-Point = dict[str, Any]
-"""One place in the grid: factor path to level as written."""
 
 
 @dataclass(frozen=True)
@@ -49,43 +46,85 @@ class Factor:
         parts = tuple(self.path.split("."))
         return parts[1:] if parts[0] == "endpoints" else parts
 
+    @property
+    def table(self) -> str:
+        """The table that it stands in: `factors`, `choices` or `interpretations`."""
+        return str(self.origin[0])
+
+    @property
+    def interpretation(self) -> str | None:
+        """The interpretation that sets its only level; None of a factor or choice."""
+        return str(self.origin[1]) if self.table == "interpretations" else None
+
+    def workload_key(self, protocol: str | None = None) -> tuple[str, ...] | None:
+        """Where it sets the workload, as a path inside the workload's table: for every protocol, or with
+        `protocols.NAME.workload.KEY` for one. None if it does not, or not for the given protocol.
+        """
+        match self.parts:
+            case ("workload", *key) if key:
+                return tuple(key)
+            case ("protocols", name, "workload", *key) if key and protocol in {None, name}:
+                return tuple(key)
+        return None
+
 
 def read_factors(source: Source, file: ExperimentFile, known: Description) -> tuple[list[Factor], list[WirelabError]]:
-    """Factors, then choices, and everything that is wrong with their paths and levels."""
-    found: list[Factor] = []
+    """Factors, then choices, then levels of interpretations, and everything that is wrong with their paths and levels."""
+    found = [
+        Factor(path, tuple(levels), (table, path))
+        for table, entries in (("factors", file.factors), ("choices", file.choices))
+        for path, levels in entries.items()
+    ]
+    found += [
+        Factor(path, (level,), ("interpretations", name, path))
+        for name, levels in file.interpretations.items()
+        for path, level in levels.items()
+    ]
     wrong: list[WirelabError] = []
-    for table, entries in (("factors", file.factors), ("choices", file.choices)):
-        for path, levels in entries.items():
-            factor = Factor(path, tuple(levels), (table, path))
-            found.append(factor)
-            wrong += _repeated(source, factor)
-            try:
-                wrong += _LevelCheck(source, file, known, factor).errors()
-            except WirelabError as error:
-                wrong.append(error)
-    several = {factor.path for factor in found if factor.origin[0] == "factors" and len(factor.levels) > 1}
+    for factor in found:
+        wrong += _repeated(source, factor)
+        try:
+            wrong += _LevelCheck(source, file, known, factor).errors()
+        except WirelabError as error:
+            wrong.append(error)
+    several = {factor.path for factor in found if factor.table == "factors" and len(factor.levels) > 1}
     wrong += [
         WirelabError("is already a factor", source.where(factor.origin), hint="remove it from one of the two")
         for factor in found
-        if factor.origin[0] == "choices" and factor.path in several
+        if factor.table != "factors" and factor.path in several
     ]
-    return found, wrong + _hidden(source, found)
+    return found, [*wrong, *_hidden(source, found, file.vary_choices), *_alike(source, file)]
 
 
-def _hidden(source: Source, factors: Sequence[Factor]) -> list[WirelabError]:
-    """Factors of all protocols or links whose key another factor varies for one of them: scenarios would stand at
-    levels that they do not have.
+def _hidden(source: Source, factors: Sequence[Factor], vary_choices: VaryChoices) -> list[WirelabError]:
+    """Factors of all protocols or links whose key another factor varies for one of them at the same points: scenarios
+    would stand at levels that they do not have.
     """
-    of_all = {factor.parts: factor for factor in factors}
     wrong = []
     for factor in factors:
         table, *keys = factor.parts
-        wide = of_all.get((table[:-1], *keys[1:])) if table in {"protocols", "links"} and len(keys) > 1 else None
-        if wide is not None:
-            named, other = (wide, factor) if wide.path in source.sets else (factor, wide)
-            what = f"varies what {other.path} varies too"
-            hint = f"vary {other.path} instead, or leave it out"
-            wrong.append(WirelabError(what, source.where(named.origin), hint))
+        if table not in {"protocols", "links"} or len(keys) < 2:
+            continue
+        own_workload = factor.workload_key()
+        of_all = (table[:-1], *keys[1:]) if own_workload is None else ("workload", *own_workload)
+        for wide in factors:
+            if wide.parts == of_all and meet(wide, factor, vary_choices):
+                named, other = (wide, factor) if wide.path in source.sets else (factor, wide)
+                what = f"varies what {other.path} varies too"
+                hint = f"vary {other.path} instead, or leave it out"
+                wrong.append(WirelabError(what, source.where(named.origin), hint))
+    return wrong
+
+
+def _alike(source: Source, file: ExperimentFile) -> list[WirelabError]:
+    """Interpretations of the same levels: a reader would look for what tells them apart."""
+    first: dict[str, str] = {}
+    wrong = []
+    for name, levels in file.interpretations.items():
+        other = first.setdefault(repr(sorted(levels.items(), key=str)), name)
+        if other != name:
+            where = source.where(("interpretations", name))
+            wrong.append(WirelabError(f"has the same levels as '{other}'", where, "leave one of them out"))
     return wrong
 
 
@@ -97,30 +136,6 @@ def _repeated(source: Source, factor: Factor) -> list[WirelabError]:
             where = source.where((*factor.origin, index))
             wrong.append(WirelabError(f"occurs twice ({shown(level)})", where, hint="each level has one place"))
     return wrong
-
-
-def grid(factors: Sequence[Factor]) -> list[Point]:
-    """Every combination of the factors' levels; then, for each level of each choice alone, every combination again."""
-    varied = [factor for factor in factors if factor.origin[0] == "factors"]
-    choices = [factor for factor in factors if factor.origin[0] == "choices"]
-    base = [
-        dict(zip([factor.path for factor in varied], levels, strict=True))
-        for levels in itertools.product(*(factor.levels for factor in varied))
-    ]
-    points = list(base)
-    for choice in choices:
-        for level in choice.levels:
-            points += [{**point, choice.path: level} for point in base]
-    distinct: dict[str, Point] = {}
-    for point in points:
-        distinct.setdefault(canonical_json(point), point)
-    return list(distinct.values())
-
-
-def grid_size(factors: Sequence[Factor]) -> int:
-    """How many points the grid has at most."""
-    varied = prod(len(factor.levels) for factor in factors if factor.origin[0] == "factors")
-    return varied * (1 + sum(len(factor.levels) for factor in factors if factor.origin[0] == "choices"))
 
 
 def named(pattern: str, names: Iterable[str]) -> list[str]:
@@ -145,6 +160,10 @@ class _LevelCheck:
     factor: Factor
 
     def errors(self) -> list[WirelabError]:
+        [first, *_] = self.factor.levels
+        if self.factor.interpretation is not None and "." not in self.factor.path and isinstance(first, dict):
+            where = self.source.where(self.factor.origin)
+            raise WirelabError(f"is not a path ({shown(first)})", where, quoted_path(self.factor.path, first))
         match self.factor.parts:
             case ("protocol" | "link" | "workload" | "congestion-control" as what,):
                 wrong = self._names(self._words(what), what.replace("-", " "))
@@ -162,6 +181,12 @@ class _LevelCheck:
                 wrong = self._programs([role], [name])
             case ("protocol", setting):
                 wrong = self._settings(setting, having(setting, self.file.factors, self.known.protocols))
+            case ("protocols", name, "workload", *rest) if rest:
+                self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
+                if rest[0] == "kind":
+                    what = "the kind of a workload is the same for every protocol"
+                    raise WirelabError(what, self.source.where(self.factor.origin), "workload.kind varies it for all")
+                wrong = self._workload(tuple(rest))
             case ("protocols", name, setting):
                 self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
                 wrong = self._settings(
@@ -171,10 +196,10 @@ class _LevelCheck:
                 programs = own_settings(self.source.programs)
                 self._one(name, programs, "program with its own settings")
                 wrong = self._settings(setting, [programs[name]])
-            case ("workload" | "link" as table, *rest) if rest:
-                # What parts of a page come to together is known when the scenario is made.
-                inside = table == "workload" and rest[0] == "page" and len(rest) > 1
-                wrong = self._table(PageParts if inside else _TABLES[table], tuple(rest[inside:]))
+            case ("workload", *rest) if rest:
+                wrong = self._workload(tuple(rest))
+            case ("link", *rest) if rest:
+                wrong = self._table(LinkTable, tuple(rest))
             case ("links" | "traffic" as table, name, *rest) if rest:
                 wrong = self._entry(table, name, tuple(rest))
             case _:
@@ -228,6 +253,11 @@ class _LevelCheck:
         self._one(name, [*self.file.traffic, *([name] if meant else [])], table)
         tables = [self.source.document[table][each] for each in meant]
         return [error for each in tables for error in self._table(TrafficTable, parts, each)]
+
+    def _workload(self, parts: tuple[str, ...]) -> list[WirelabError]:
+        # What parts of a page come to together is known when the scenario is made.
+        inside = parts[0] == "page" and len(parts) > 1
+        return self._table(PageParts if inside else WorkloadTable, parts[inside:])
 
     def _table(
         self, model: type[BaseModel], parts: tuple[str, ...], rest: Mapping[str, Any] | None = None
@@ -296,7 +326,6 @@ def _is_plain(level: Any) -> bool:
     return isinstance(level, str | int)
 
 
-_TABLES: Mapping[str, type[BaseModel]] = {"link": LinkTable, "workload": WorkloadTable}
 _PATHS = (
     "protocol",
     "link",
