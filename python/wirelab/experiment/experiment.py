@@ -25,10 +25,10 @@ from wirelab.experiment.file.validate import (
     validate,
     without_echoes,
 )
-from wirelab.experiment.grid.factors import Factor, read_factors
+from wirelab.experiment.grid.factors import read_factors
 from wirelab.experiment.grid.kinds import check_workload
 from wirelab.experiment.grid.parts import check_parts
-from wirelab.experiment.grid.points import ONE_AT_A_TIME, Point, VaryChoices, grid, grid_size
+from wirelab.experiment.grid.points import ONE_AT_A_TIME, Factor, Point, VaryChoices, grid, grid_size
 from wirelab.experiment.grid.resolver import DEFAULT_LINK, Resolver
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.experiment.library import BUILTIN, is_profile_file, who_plays

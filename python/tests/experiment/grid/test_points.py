@@ -5,8 +5,7 @@ import pytest
 from tests.described import BASE, load
 from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import Experiment
-from wirelab.experiment.grid.factors import Factor
-from wirelab.experiment.grid.points import grid, grid_size, meet
+from wirelab.experiment.grid.points import Factor, grid, grid_size, meet
 
 ONE = [Factor("a", (1,), ("factors", "a"))]
 CHOICES = [Factor("b", (2,), ("choices", "b")), Factor("c", (3, 4), ("choices", "c"))]
@@ -67,7 +66,7 @@ def test_an_interpretation_sets_several_levels_at_once_also_of_one_protocol(tmp_
     experiment = load(tmp_path, BASE + INTERPRETATIONS)
     assert names(experiment) == [
         "http1", "h2",
-        "http1, link.rtt 2 ms, workload.connection persistent", "h2, link.rtt 2 ms, workload.connection persistent",
+        "http1, lan", "h2, lan",
         "h2, protocols.h2.workload.connection persistent",
     ]  # fmt: skip
     # HTTP/1 opens one for each in the base too.
@@ -76,22 +75,6 @@ def test_an_interpretation_sets_several_levels_at_once_also_of_one_protocol(tmp_
     assert {"protocol": "h2", **both} in experiment.scenarios[-1].points
     policies = [scenario.workload.to_json()["connection"]["policy"] for scenario in experiment.scenarios]
     assert policies == ["new", "new", "persistent", "persistent", "persistent"]
-
-
-def test_an_interpretation_that_names_a_base_level_has_the_base_scenarios_with_their_names(tmp_path: Path) -> None:
-    text = BASE.replace("[links.wire]", '"workload.connection" = ["new"]\n[links.wire]', 1)
-    experiment = load(
-        tmp_path, text + '[interpretations.base]\n"workload.connection" = "new"\n[interpretations.same]\n'
-    )
-    assert names(experiment) == ["http1", "h2"]
-
-
-def test_an_interpretation_and_a_choice_of_one_level_are_named_once(tmp_path: Path) -> None:
-    text = '[choices]\n"link.rtt" = ["2 ms"]\n[interpretations.lan]\n"link.rtt" = "2 ms"\n"link.rate" = "1 Mbit/s"\n'
-    assert names(load(tmp_path, BASE + text)) == [
-        "http1", "h2", "http1, link.rtt 2 ms", "h2, link.rtt 2 ms",
-        "http1, link.rtt 2 ms, link.rate 1 Mbit/s", "h2, link.rtt 2 ms, link.rate 1 Mbit/s",
-    ]  # fmt: skip
 
 
 def test_an_option_moves_the_base_under_an_interpretation(tmp_path: Path) -> None:

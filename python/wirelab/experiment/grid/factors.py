@@ -19,7 +19,7 @@ from wirelab.experiment.file.problems import field_names, problems, quoted_path,
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import TrafficTable
 from wirelab.experiment.file.workload import WorkloadTable
-from wirelab.experiment.grid.points import VaryChoices, meet
+from wirelab.experiment.grid.points import Factor, VaryChoices, meet
 from wirelab.experiment.library import BUILTIN, profiles, who_plays
 from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.programs.implementations import own_settings
@@ -32,44 +32,8 @@ _LISTED = frozenset({"link", "protocol", "implementation"})
 _OWN_LINK = '[links] mine = { rtt = "50 ms", loss = "1 %" }'
 
 
-@dataclass(frozen=True)
-class Factor:
-    """A path and its levels; `origin` is where they stand in the file."""
-
-    path: str
-    levels: tuple[Any, ...]
-    origin: Path
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The path's parts; `endpoints.client` is `client`."""
-        parts = tuple(self.path.split("."))
-        return parts[1:] if parts[0] == "endpoints" else parts
-
-    @property
-    def table(self) -> str:
-        """The table that it stands in: `factors`, `choices` or `interpretations`."""
-        return str(self.origin[0])
-
-    @property
-    def interpretation(self) -> str | None:
-        """The interpretation that sets its only level; None of a factor or choice."""
-        return str(self.origin[1]) if self.table == "interpretations" else None
-
-    def workload_key(self, protocol: str | None = None) -> tuple[str, ...] | None:
-        """Where it sets the workload, as a path inside the workload's table: for every protocol, or with
-        `protocols.NAME.workload.KEY` for one. None if it does not, or not for the given protocol.
-        """
-        match self.parts:
-            case ("workload", *key) if key:
-                return tuple(key)
-            case ("protocols", name, "workload", *key) if key and protocol in {None, name}:
-                return tuple(key)
-        return None
-
-
 def read_factors(source: Source, file: ExperimentFile, known: Description) -> tuple[list[Factor], list[WirelabError]]:
-    """Factors, then choices, then levels of interpretations, and everything that is wrong with their paths and levels."""
+    """Factors, choices and levels of interpretations, and everything that is wrong with their paths and levels."""
     found = [
         Factor(path, tuple(levels), (table, path))
         for table, entries in (("factors", file.factors), ("choices", file.choices))
@@ -173,25 +137,11 @@ class _LevelCheck:
                 wrong = self._table(EndpointTable, ("cpu",))
             case ("implementation",):
                 wrong = self._programs(ROLES, self.file.factors.get("protocol", [])) or self._idle()
-            case ("protocols", name, "implementation"):
+            case ("protocols", name, *rest) if rest:
                 self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
-                wrong = self._programs(ROLES, [name])
-            case ("protocols", name, "client" | "server" as role, "implementation"):
-                self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
-                wrong = self._programs([role], [name])
+                wrong = self._of_protocol(name, rest)
             case ("protocol", setting):
                 wrong = self._settings(setting, having(setting, self.file.factors, self.known.protocols))
-            case ("protocols", name, "workload", *rest) if rest:
-                self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
-                if rest[0] == "kind":
-                    what = "the kind of a workload is the same for every protocol"
-                    raise WirelabError(what, self.source.where(self.factor.origin), "workload.kind varies it for all")
-                wrong = self._workload(tuple(rest))
-            case ("protocols", name, setting):
-                self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
-                wrong = self._settings(
-                    setting, [protocol for protocol in self.known.protocols if protocol.name == name]
-                )
             case ("programs", name, setting):
                 programs = own_settings(self.source.programs)
                 self._one(name, programs, "program with its own settings")
@@ -203,9 +153,27 @@ class _LevelCheck:
             case ("links" | "traffic" as table, name, *rest) if rest:
                 wrong = self._entry(table, name, tuple(rest))
             case _:
-                hint = did_you_mean(self.factor.path, _PATHS)
-                raise WirelabError("cannot be varied", self.source.where(self.factor.origin), hint)
+                raise self._cannot_be_varied()
         return wrong
+
+    def _cannot_be_varied(self) -> WirelabError:
+        hint = did_you_mean(self.factor.path, _PATHS)
+        return WirelabError("cannot be varied", self.source.where(self.factor.origin), hint)
+
+    def _of_protocol(self, name: str, parts: Sequence[str]) -> list[WirelabError]:
+        match parts:
+            case ["implementation"]:
+                return self._programs(ROLES, [name])
+            case ["client" | "server" as role, "implementation"]:
+                return self._programs([role], [name])
+            case ["workload", "kind"]:
+                what = "the kind of a workload is the same for every protocol"
+                raise WirelabError(what, self.source.where(self.factor.origin), "workload.kind varies it for all")
+            case ["workload", *key] if key:
+                return self._workload(tuple(key))
+            case [setting]:
+                return self._settings(setting, [each for each in self.known.protocols if each.name == name])
+        raise self._cannot_be_varied()
 
     def _words(self, what: str) -> Sequence[str]:
         """The names that a factor of names may have."""

@@ -9,7 +9,7 @@ from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.workload import KEYS, KIND
-from wirelab.experiment.grid.factors import Factor
+from wirelab.experiment.grid.points import Factor
 
 _ALL = {key for keys in KEYS.values() for key in keys}
 _ALIKE = (

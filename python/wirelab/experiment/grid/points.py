@@ -1,21 +1,56 @@
-"""The points of an experiment's grid: factors together, and around them choices and named interpretations."""
+"""Factors and the points that they span: factors together, and around them choices and named interpretations."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from wirelab.experiment.file.positions import Path
 from wirelab.schema import canonical_json
-
-if TYPE_CHECKING:
-    from wirelab.experiment.grid.factors import Factor
 
 Point = dict[str, Any]
 """One place in the grid: factor path to level as written."""
 VaryChoices = Literal["one-at-a-time", "together"]
 ONE_AT_A_TIME: VaryChoices = "one-at-a-time"
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A path and its levels; `origin` is where they stand in the file."""
+
+    path: str
+    levels: tuple[Any, ...]
+    origin: Path
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The path's parts; `endpoints.client` is `client`."""
+        parts = tuple(self.path.split("."))
+        return parts[1:] if parts[0] == "endpoints" else parts
+
+    @property
+    def table(self) -> str:
+        """The table that it stands in: `factors`, `choices` or `interpretations`."""
+        return str(self.origin[0])
+
+    @property
+    def interpretation(self) -> str | None:
+        """The interpretation that sets its only level; None of a factor or choice."""
+        return str(self.origin[1]) if self.table == "interpretations" else None
+
+    def workload_key(self, protocol: str | None = None) -> tuple[str, ...] | None:
+        """Where it sets the workload, as a path inside the workload's table: for every protocol, or with
+        `protocols.NAME.workload.KEY` for one. None if it does not, or not for the given protocol.
+        """
+        match self.parts:
+            case ("workload", *key) if key:
+                return tuple(key)
+            case ("protocols", name, "workload", *key) if key and protocol in {None, name}:
+                return tuple(key)
+        return None
 
 
 def grid(factors: Sequence[Factor], vary_choices: VaryChoices = ONE_AT_A_TIME) -> list[Point]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -28,9 +28,10 @@ from wirelab.experiment.file.topology import (
 )
 from wirelab.experiment.file.workload import KEYS, WorkloadTable
 from wirelab.experiment.grid.checks import check_scenario
-from wirelab.experiment.grid.factors import Factor, named, nested
-from wirelab.experiment.grid.points import Point
-from wirelab.experiment.grid.scenario import Scenario, label, shorten
+from wirelab.experiment.grid.factors import named, nested
+from wirelab.experiment.grid.naming import Naming
+from wirelab.experiment.grid.points import Factor, Point
+from wirelab.experiment.grid.scenario import Scenario, shorten
 from wirelab.experiment.library import Profile, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, default_queues, link_spec, merge
 from wirelab.experiment.programs.implementations import own_settings
@@ -55,6 +56,10 @@ class Resolver:
     ask: AskLink
     notes: dict[str, None] = field(default_factory=dict)
 
+    @cached_property
+    def _naming(self) -> Naming:
+        return Naming(self.factors)
+
     @property
     def _players(self) -> Players:
         return Players(self.source, self.file, self.known)
@@ -71,7 +76,7 @@ class Resolver:
         }
         restart = self.file.endpoints.server.restart
         scenario = Scenario(
-            name=self._name(levels),
+            name=self._naming.name(levels),
             levels=levels,
             points=({path: shorten(level) for path, level in point.items()},),
             protocol=protocol.name,
@@ -288,7 +293,7 @@ class Resolver:
         return {role: share for role, share in found.items() if share is not None}
 
     def _factors(self, point: Point, head: str) -> list[Factor]:
-        """The point's factors below one table, the grid's before those around it; of one path the one with the level."""
+        """The point's factors below one table, the grid's before those around it; of a path the one with the level."""
         found: dict[str, Factor] = {}
         for factor in self.factors:
             if factor.path in point and (factor.path not in found or point[factor.path] in factor.levels):
@@ -301,50 +306,25 @@ class Resolver:
         return table != "programs" or names[0] in implementation.values()
 
     def _touches(self, point: Point, path: str, protocol: ProtocolDescription, link_name: str) -> bool:
+        touches = True
         match path.split("."):
             case ["implementation"]:
-                return bool(self._players.roles(point[path], protocol.name))
+                touches = bool(self._players.roles(point[path], protocol.name))
             case ["protocol", setting]:
-                return protocol.setting(setting) is not None
-            case ["protocols", name, "workload", key, *_]:
-                return name == protocol.name and key in KEYS[self._kind(point)]
-            case ["protocols" | "links" as table, name, *_]:
-                taken = taken_links(self.file.topology, self.file.links)
-                return name in ({protocol.name} if table == "protocols" else {link_name, *taken})
+                touches = protocol.setting(setting) is not None
+            case ["protocols", name, *rest]:
+                touches = name == protocol.name and (rest[:1] != ["workload"] or self._has(point, rest[1:]))
+            case ["links", name, *_]:
+                touches = name in {link_name, *taken_links(self.file.topology, self.file.links)}
             case ["link"]:
-                return not self.file.topology or chooses(self.file.topology, self.file.links)
-            case ["workload", key, *_] if key != "kind":
-                return key in KEYS[self._kind(point)]
-        return True
+                touches = not self.file.topology or chooses(self.file.topology, self.file.links)
+            case ["workload", *key]:
+                touches = self._has(point, key)
+        return touches
 
-    def _name(self, levels: Mapping[str, Any]) -> str:
-        """The levels that tell scenarios apart, for people: a factor's level alone, unless another factor has one that
-        looks alike; that and a choice's or an interpretation's with its path.
-        """
-        words: dict[str, None] = {}
-        base = {factor.path: shorten(factor.levels[0]) for factor in self.factors if factor.table == "factors"}
-        for factor in self.factors:
-            if factor.path not in levels:
-                continue
-            level = levels[factor.path]
-            if factor.table != "factors":
-                of_base = factor.interpretation is not None and base.get(factor.path) == level
-                if not of_base and level in (shorten(choice) for choice in factor.levels):
-                    words[f"{factor.path} {label(factor.path, level)}"] = None
-            elif factor.path == "protocol" or len(factor.levels) > 1:
-                word = label(factor.path, level)
-                words[f"{factor.path} {word}" if factor.path in self._alike else word] = None
-        return ", ".join(words)
-
-    @cached_property
-    def _alike(self) -> frozenset[str]:
-        """Paths of factors with a level that looks like one of another factor; a protocol shows by its place."""
-        paths: dict[str, set[str]] = {}
-        for factor in self.factors:
-            if factor.table == "factors" and (factor.path == "protocol" or len(factor.levels) > 1):
-                for level in factor.levels:
-                    paths.setdefault(label(factor.path, shorten(level)), set()).add(factor.path)
-        return frozenset(path for alike in paths.values() if len(alike) > 1 for path in alike - {"protocol"})
+    def _has(self, point: Point, key: Sequence[str]) -> bool:
+        """Whether the point's kind of workload has a key."""
+        return key[:1] in ([], ["kind"]) or key[0] in KEYS[self._kind(point)]
 
     def _origin(self, point: Point, path: str, otherwise: Path) -> Path:
         paths = {path, f"protocols.{point['protocol']}.{path}"} if path.startswith("workload.") else {path}
