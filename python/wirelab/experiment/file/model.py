@@ -199,7 +199,6 @@ class ExperimentFile(Table):
         default_factory=dict,
         description="Named sets of levels, each a table from paths to one level. They are combined with the whole grid "
         "of factors, in addition to choices.",
-        examples=[{"lan": {"link.rtt": "2 ms", "workload.connection": "persistent"}}],
     )
     link: LinkTable = Field(default=LinkTable(), description="Defaults of every link.")
     links: dict[str, LinkTable] = Field(default_factory=dict, description="Links by name, for the factor `link`.")
