@@ -249,6 +249,8 @@ WRONG = {
         '"workload.connection" = "new"\n"protocols.h2.workload.connection" = "persistent"'
     ),
     "interpretation twice": interpretation('"link.rtt" = "1 ms"\n[interpretations.wan]\n"link.rtt" = "1 ms"'),
+    "interpretation without a name": BASE + '[interpretations." "]\n"link.rtt" = "1 ms"\n',
+    "table of one protocol's workload": BASE + '[protocols.h2.workload]\nconnection = "new"\n',
     "way to vary choices": 'vary-choices = "all"\n' + BASE,
     "workload of an unknown protocol": factor('"protocols.http2.workload.connection" = ["new"]'),
     "unknown key of one protocol's workload": factor('"protocols.h2.workload.conection" = ["new"]'),

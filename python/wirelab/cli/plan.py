@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if budget is not None:
         plan = within_budget(plan, loaded, budget, budget_jobs(plan, chosen.number))
     left, fails = precheck(plan, loaded, chosen.number)
-    click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(left, chosen))
+    click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(left, chosen, _around(plan)))
     if fails:
         click.get_current_context().exit(2)
 
@@ -96,7 +96,7 @@ def _pages(plan: Plan) -> list[str]:
 
 
 def _around(plan: Plan) -> list[str]:
-    """How many points every combination of choices makes, and a line for each interpretation."""
+    """How many points every combination of choices makes, and a line for each interpretation; what cannot run counts."""
     from wirelab.report.model import level_words
     from wirelab.site import count
 
@@ -131,7 +131,7 @@ def _time(plan: Plan, jobs: int) -> str:
     return f"about {format_duration(run_ns(plan, jobs))}"
 
 
-def _words(plan: Plan, jobs: Jobs) -> str:
+def _words(plan: Plan, jobs: Jobs, around: Sequence[str]) -> str:
     from wirelab.experiment.duration.trial import runs_alone
     from wirelab.runner.progress import jobs_words
     from wirelab.site import count
@@ -155,7 +155,7 @@ def _words(plan: Plan, jobs: Jobs) -> str:
             f"QUICK RUN for {format_duration(preview.budget_ns)}: {preview.replicates[1]} of {preview.replicates[0]} "
             f"replicates, {preview.exchanges[1]} of {preview.exchanges[0]} exchanges a trial; not conclusive"
         )
-    lines += [*_around(plan), *_pages(plan)]
+    lines += [*around, *_pages(plan)]
     rows = [("scenario", "link", "exchanges", "about, each exchange")]
     rows += [
         (each.name, each.link_name, str(each.workload.rows * most), format_duration(each.expected_exchange_ns))

@@ -284,6 +284,9 @@ def _check_protocols(source: Source, file: ExperimentFile, known: Description) -
                 wrong += _check_implementation(source, path, value, [name], file.kinds)
             elif key in ROLES and protocol.setting(key) is None:
                 wrong += _check_role(source, path, value, file.kinds)
+            elif key == "workload" and protocol.setting(key) is None:
+                hint = f'[factors] "protocols.{name}.workload.connection" = ["new"] sets a key for one protocol'
+                wrong.append(WirelabError("is a table that protocols share", source.where(path), hint))
             else:
                 wrong += _check_setting(source, path, (protocol,), value, PLAYED_BY)
     return wrong

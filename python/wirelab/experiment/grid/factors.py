@@ -57,7 +57,7 @@ def read_factors(source: Source, file: ExperimentFile, known: Description) -> tu
         for factor in found
         if factor.table != "factors" and factor.path in several
     ]
-    return found, [*wrong, *_hidden(source, found, file.vary_choices), *_alike(source, file)]
+    return found, [*wrong, *_hidden(source, found, file.vary_choices), *_unnamed(source, file)]
 
 
 def _hidden(source: Source, factors: Sequence[Factor], vary_choices: VaryChoices) -> list[WirelabError]:
@@ -80,14 +80,16 @@ def _hidden(source: Source, factors: Sequence[Factor], vary_choices: VaryChoices
     return wrong
 
 
-def _alike(source: Source, file: ExperimentFile) -> list[WirelabError]:
-    """Interpretations of the same levels: a reader would look for what tells them apart."""
+def _unnamed(source: Source, file: ExperimentFile) -> list[WirelabError]:
+    """Interpretations without a name of their own for their levels."""
     first: dict[str, str] = {}
     wrong = []
     for name, levels in file.interpretations.items():
+        where = source.where(("interpretations", name))
+        if not name.strip() or not name.isprintable():
+            wrong.append(WirelabError(f"has no name that fits a line ({shown(name)})", where, "such as lan"))
         other = first.setdefault(repr(sorted(levels.items(), key=str)), name)
         if other != name:
-            where = source.where(("interpretations", name))
             wrong.append(WirelabError(f"has the same levels as '{other}'", where, "leave one of them out"))
     return wrong
 
