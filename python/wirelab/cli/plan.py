@@ -96,7 +96,7 @@ def _pages(plan: Plan) -> list[str]:
 
 
 def _around(plan: Plan) -> list[str]:
-    """How many points every combination of choices makes, and a line for each interpretation; what cannot run counts."""
+    """How many points every combination of choices makes, and each interpretation, with what cannot run here."""
     from wirelab.report.model import level_words
     from wirelab.site import count
 
