@@ -35,6 +35,24 @@ def test_adding_a_level_changes_no_seed(level: str, tmp_path: Path) -> None:
     assert before.items() <= after.items()
 
 
+def test_choices_of_a_plan_have_every_level_around_the_factors(tmp_path: Path) -> None:
+    choices = '[choices]\n"link.rtt" = ["2 ms"]\n'
+    lan = '[interpretations.lan]\n"link.rtt" = "4 ms"\n"link.jitter" = { distribution = "normal", sigma = "1 ms" }\n'
+    without, made = (make_plan(load(tmp_path, BASE + text)) for text in (choices, choices + lan))
+    jitter = {"distribution": "normal", "sigma": "1 ms"}
+    assert made.experiment.choices == {"link.rtt": ("2 ms", "4 ms"), "link.jitter": (jitter,)}
+    assert made.experiment.interpretations == {"lan": {"link.rtt": "4 ms", "link.jitter": json.dumps(jitter)}}
+    assert seeds(without).items() <= seeds(made).items()
+    assert Plan.model_validate(made.to_json()) == made
+
+
+def test_a_plan_without_interpretations_has_no_key_for_them(tmp_path: Path) -> None:
+    new = {"interpretations", "vary_choices"}
+    assert not new & make_plan(load(tmp_path, BASE)).to_json()["experiment"].keys()
+    together = make_plan(load(tmp_path, BASE, "vary-choices=together")).to_json()["experiment"]
+    assert together["vary_choices"] == "together"
+
+
 def test_adding_a_level_keeps_the_order_of_the_other_trials(tmp_path: Path) -> None:
     before, after = plan(tmp_path), plan(tmp_path, "protocol=http1,h3,h2")
     for old, new in zip(before.blocks, after.blocks, strict=True):

@@ -19,7 +19,7 @@ from wirelab.experiment.duration.exchange import expected_exchange_ns
 from wirelab.experiment.duration.traffic import background_packets_per_s
 from wirelab.experiment.duration.trial import expected_trial_ns, runs_alone
 from wirelab.experiment.experiment import Experiment
-from wirelab.experiment.grid.scenario import IDENTITY_VERSION, link_identity
+from wirelab.experiment.grid.scenario import IDENTITY_VERSION, link_identity, shorten
 from wirelab.experiment.grid.scenario import Scenario as ResolvedScenario
 from wirelab.schema import SCHEMA_VERSION, Clock, LinkFacts, LinkSpec, Role, canonical_json, link_key, round_trip_ns
 from wirelab.schema.plan import (
@@ -104,7 +104,12 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
         claims=None if experiment.claims is None else experiment.claims.name,
         file=PurePath(experiment.file).name,
         factors=dict(experiment.factors),
-        choices=dict(experiment.choices),
+        choices=_around(experiment),
+        vary_choices=experiment.vary_choices,
+        interpretations={
+            name: {path: shorten(level) for path, level in levels.items()}
+            for name, levels in experiment.interpretations.items()
+        },
         sets=dict(experiment.sets),
         stop=stop,
         preview=preview,
@@ -124,6 +129,17 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
         scenarios=scenarios,
         blocks=blocks,
     )
+
+
+def _around(experiment: Experiment) -> dict[str, tuple[Any, ...]]:
+    """Levels of every path that choices or interpretations vary."""
+    found = {path: list(levels) for path, levels in experiment.choices.items()}
+    for interpretation in experiment.interpretations.values():
+        for path, level in interpretation.items():
+            levels = found.setdefault(path, [])
+            if level not in levels and (level,) != experiment.factors.get(path):
+                levels.append(level)
+    return {path: tuple(levels) for path, levels in found.items() if levels}
 
 
 def _stall_ns(scenario: ResolvedScenario, experiment: Experiment) -> int:

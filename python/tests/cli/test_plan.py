@@ -27,6 +27,24 @@ def test_a_plan_shows_scenarios_trials_and_time(tmp_path: Path) -> None:
     ]
 
 
+def test_a_plan_shows_the_points_of_all_choices_together_and_each_interpretation(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    lan = '[interpretations.lan]\n"link.rtt" = "4 ms"\n"workload.connection" = "persistent"\n'
+    base = (
+        '[interpretations.base]\n[interpretations.http1-alone]\n"protocols.http1.workload.connection" = "persistent"\n'
+    )
+    file.write_text(f'{BASE}[choices]\n"link.rtt" = ["2 ms", "4 ms"]\n"link.loss" = ["1 %"]\n{lan}{base}')
+    code, out, _ = run("plan", str(file), "--set", "vary-choices=together", "--jobs", "1")
+    lines = out.splitlines()
+    assert code == 0
+    start = lines.index("every combination of the choices: 16 points of the grid")
+    assert lines[start + 1 : start + 4] == [
+        "interpretation lan: link.rtt 4 ms, connection persistent; 2 scenarios",
+        "interpretation base: as the factors; 2 scenarios",
+        "interpretation http1-alone: http1 workload.connection persistent; 2 scenarios",
+    ]
+
+
 def test_virtual_and_wall_time_and_the_disk_are_printed_without_a_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

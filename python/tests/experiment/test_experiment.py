@@ -8,7 +8,7 @@ from tests.asked import load_experiment
 from tests.described import BASE, load
 from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import Experiment
-from wirelab.experiment.grid.scenario import Scenario
+from wirelab.experiment.grid.scenario import Scenario, shorten
 from wirelab.experiment.library import experiment_names
 from wirelab.plan import expected_ns, make_plan
 from wirelab.schema import (
@@ -83,16 +83,44 @@ def test_clock_agreement_has_the_18_cases_of_milosevic2021_with_new_and_with_per
 
 
 @pytest.mark.parametrize(("name", "cases"), [("milosevic2021-choices", 18), ("elmangoush2017-choices", 36)])
-def test_the_choices_hold_a_complete_grid_for_each_level(name: str, cases: int) -> None:
+def test_the_choices_hold_a_complete_grid_for_each_level_and_each_interpretation(name: str, cases: int) -> None:
     experiment = load_experiment(name)
-    open_paths = set(experiment.choices)
+    around = [{path: level} for path, levels in experiment.choices.items() for level in levels]
+    around += map(dict, experiment.interpretations.values())
+    base = {path: levels[0] for path, levels in experiment.factors.items() if len(levels) == 1}
+    open_paths = {path for levels in around for path in levels}
     grids: dict[frozenset[tuple[str, str]], int] = {}
     for scenario in experiment.scenarios:
         for point in scenario.points:
             choice = frozenset((path, str(level)) for path, level in point.items() if path in open_paths)
             grids[choice] = grids.get(choice, 0) + 1
     assert set(grids.values()) == {cases}
-    assert len(grids) == 1 + sum(len(levels) for levels in experiment.choices.values())
+    named = [{path: str(shorten(level)) for path, level in {**base, **levels}.items()} for levels in ({}, *around)]
+    assert grids.keys() == {frozenset(levels.items()) for levels in named}
+
+
+def test_the_inferred_connections_of_elmangoush2017_are_scenarios_of_the_base_and_of_new_connections() -> None:
+    experiment = load_experiment("elmangoush2017-choices")
+    inferred = experiment.interpretations["http1-new-http2-persistent"]
+    scenarios = [s for s in experiment.scenarios if any(inferred.items() <= point.items() for point in s.points)]
+    policies = {(s.protocol, s.workload.to_json()["connection"]["policy"]) for s in scenarios}
+    assert policies == {("http1", "new"), ("https1", "new"), ("h2", "persistent")}
+    new = [s for s in scenarios if s.protocol != "h2"]
+    apart = experiment.interpretations["new-connections"]
+    assert all(any(apart.items() <= point.items() for point in s.points) for s in new)
+    assert all("connection" not in s.name for s in scenarios if s.protocol == "h2")
+
+
+def test_the_calibration_of_milosevic2021_loses_uplink_and_delays_half_of_the_downlink() -> None:
+    experiment = load_experiment("milosevic2021-choices")
+    [links] = [[s.link for s in experiment.scenarios if s.name.endswith(", calibration")]]
+    assert len(links) == 18
+    for link in links:
+        [delay] = [stage for stage in link.downlink if isinstance(stage, Delay)]
+        assert delay.delay_ns == 2_000_000
+        assert delay.jitter is not None
+        assert delay.jitter.to_json()["offsets_ns"] == [0, 0, 56_000_000]
+        assert not any(isinstance(stage, Loss | GilbertElliott) for stage in link.downlink)
 
 
 def test_the_choices_start_from_the_case_of_milosevic2021() -> None:

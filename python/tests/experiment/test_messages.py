@@ -39,6 +39,10 @@ def factor(line: str, text: str = BASE) -> str:
     return text.replace("[links.wire]", f"{line}\n[links.wire]", 1)
 
 
+def interpretation(lines: str) -> str:
+    return f"{BASE}[interpretations.lan]\n{lines}\n"
+
+
 WRONG = {
     "not TOML": "title = \n",
     "not TOML at its end": 'title = "',
@@ -234,6 +238,29 @@ WRONG = {
     "level of a setting": factor('"protocol.tls" = ["1.2", "1.4"]'),
     "level that contradicts itself": factor('"link.uplink" = [{ loss = "1 %", gilbert-elliott-time = {} }]'),
     "choice that is a factor": BASE + '[choices]\nprotocol = ["h3"]\n',
+    "interpretation of a path that cannot be varied": interpretation('"stop.replicates" = 1'),
+    "interpretation of an unknown key": interpretation('"link.rrt" = "1 ms"'),
+    "interpretation with a wrong level": interpretation('"link.rtt" = "1"'),
+    "interpretation with a list of levels": interpretation('"link.rtt" = ["1 ms", "2 ms"]'),
+    "interpretation of a path without quotes": interpretation('link.rtt = "1 ms"'),
+    "interpretation of a factor": interpretation('protocol = "h3"'),
+    "interpretation that is no table": BASE + '[interpretations]\nlan = "2 ms"\n',
+    "interpretation that overrides itself": interpretation(
+        '"workload.connection" = "new"\n"protocols.h2.workload.connection" = "persistent"'
+    ),
+    "interpretation twice": interpretation('"link.rtt" = "1 ms"\n[interpretations.wan]\n"link.rtt" = "1 ms"'),
+    "interpretation without a name": BASE + '[interpretations." "]\n"link.rtt" = "1 ms"\n',
+    "table of one protocol's workload": BASE + '[protocols.h2.workload]\nconnection = "new"\n',
+    "way to vary choices": 'vary-choices = "all"\n' + BASE,
+    "workload of an unknown protocol": factor('"protocols.http2.workload.connection" = ["new"]'),
+    "unknown key of one protocol's workload": factor('"protocols.h2.workload.conection" = ["new"]'),
+    "level of one protocol's workload": factor('"protocols.h2.workload.connection" = ["new", "kept"]'),
+    "key of another kind for one protocol": factor('"protocols.h2.workload.subscribers" = [2]'),
+    "kind of one protocol's workload": factor('"protocols.h2.workload.kind" = ["telemetry"]'),
+    "key of the workload for all and for one protocol": factor(
+        '"workload.exchanges" = [1, 2]\n"protocols.h2.workload.exchanges" = [3]'
+    ),
+    "what one protocol's workload comes to": factor('"protocols.h2.workload.download" = [["1 B", "2 B"]]'),
     "settings of an unknown protocol": BASE + "[protocols.http2]\n",
     "unknown setting": BASE + "[protocols.h2]\ntsl = 1\n",
     "unknown setting of every protocol": BASE + "[protocol]\ntsl = 1\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from wirelab.units import format_duration, format_size
 
 if TYPE_CHECKING:
     from wirelab.runner.jobs import Jobs
-    from wirelab.schema.plan import Plan
+    from wirelab.schema.plan import Level, Plan, Scenario
 
 MOST_PAGES = 6
 
@@ -74,7 +75,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if budget is not None:
         plan = within_budget(plan, loaded, budget, budget_jobs(plan, chosen.number))
     left, fails = precheck(plan, loaded, chosen.number)
-    click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(left, chosen))
+    click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(left, chosen, _around(plan)))
     if fails:
         click.get_current_context().exit(2)
 
@@ -94,13 +95,43 @@ def _pages(plan: Plan) -> list[str]:
     return [*list(pages.values())[:MOST_PAGES], *([f"and {count(more, 'more page')}"] * (more > 0))]
 
 
+def _around(plan: Plan) -> list[str]:
+    """How many points every combination of choices makes, and each interpretation, with what cannot run here."""
+    from wirelab.report.model import level_words
+    from wirelab.site import count
+
+    record, lines = plan.experiment, []
+    if record.vary_choices == "together":
+        points = sum(len(scenario.points) for scenario in plan.scenarios)
+        lines.append(f"every combination of the choices: {count(points, 'point')} of the grid")
+    for name, levels in record.interpretations.items():
+        words = ", ".join(level_words(path, str(level)) for path, level in levels.items())
+        lines.append(f"interpretation {name}: {words or 'as the factors'}; {count(len(_of(plan, levels)), 'scenario')}")
+    return lines
+
+
+def _of(plan: Plan, levels: Mapping[str, Level]) -> list[Scenario]:
+    """The scenarios of an interpretation: every other choice is at its base."""
+    from wirelab.experiment.grid.scenario import shorten
+
+    factors, choices = plan.experiment.factors, plan.experiment.choices
+    base = {path: shorten(factors[path][0]) for path in choices if path in factors}
+    at = {**base, **levels}
+    paths = {*choices, *levels}
+    return [
+        scenario
+        for scenario in plan.scenarios
+        if any({path: point[path] for path in paths & point.keys()} == at for point in scenario.points)
+    ]
+
+
 def _time(plan: Plan, jobs: int) -> str:
     if plan.clock is Clock.VIRTUAL:
         return virtual_words(plan, jobs)
     return f"about {format_duration(run_ns(plan, jobs))}"
 
 
-def _words(plan: Plan, jobs: Jobs) -> str:
+def _words(plan: Plan, jobs: Jobs, around: Sequence[str]) -> str:
     from wirelab.experiment.duration.trial import runs_alone
     from wirelab.runner.progress import jobs_words
     from wirelab.site import count
@@ -124,7 +155,7 @@ def _words(plan: Plan, jobs: Jobs) -> str:
             f"QUICK RUN for {format_duration(preview.budget_ns)}: {preview.replicates[1]} of {preview.replicates[0]} "
             f"replicates, {preview.exchanges[1]} of {preview.exchanges[0]} exchanges a trial; not conclusive"
         )
-    lines += _pages(plan)
+    lines += [*around, *_pages(plan)]
     rows = [("scenario", "link", "exchanges", "about, each exchange")]
     rows += [
         (each.name, each.link_name, str(each.workload.rows * most), format_duration(each.expected_exchange_ns))

@@ -25,9 +25,10 @@ from wirelab.experiment.file.validate import (
     validate,
     without_echoes,
 )
-from wirelab.experiment.grid.factors import Factor, Point, grid, grid_size, read_factors
+from wirelab.experiment.grid.factors import read_factors
 from wirelab.experiment.grid.kinds import check_workload
 from wirelab.experiment.grid.parts import check_parts
+from wirelab.experiment.grid.points import ONE_AT_A_TIME, Factor, Point, VaryChoices, grid, grid_size
 from wirelab.experiment.grid.resolver import DEFAULT_LINK, Resolver
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.experiment.library import BUILTIN, is_profile_file, who_plays
@@ -48,8 +49,8 @@ MAX_POINTS = 20_000
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is to be found out. `claims` is where its file is on this machine; `factors` and `choices` are levels as
-    written.
+    """What is to be found out. `claims` is where its file is on this machine; `factors`, `choices` and
+    `interpretations` are levels as written.
     """
 
     name: str
@@ -61,6 +62,8 @@ class Experiment:
     file: str
     factors: Mapping[str, tuple[Any, ...]]
     choices: Mapping[str, tuple[Any, ...]]
+    vary_choices: VaryChoices
+    interpretations: Mapping[str, Mapping[str, Any]]
     sets: Mapping[str, tuple[Any, ...]]
     seed: int
     clock: Clock
@@ -145,14 +148,12 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
     if not misspelt and not any(factor.origin == ("factors", "protocol") for factor in factors):
         where = source.where(("factors",))
         found.append(WirelabError("no factor 'protocol'", where, hint='add to [factors]: protocol = ["http1", "h2"]'))
-    if (size := grid_size(factors)) > MAX_POINTS:
-        place = source.where(("factors",))
-        found.append(WirelabError(f"{size:,} combinations of levels", place, f"at most {MAX_POINTS:,}"))
+    found += _check_size(source, factors, file.vary_choices)
     wrong += without_echoes(found, wrong)
     scenarios: tuple[Scenario, ...] = ()
     if all(is_apart(error) for error in wrong):
         resolver = Resolver(source, file, known, tuple(factors), ask)
-        scenarios, unmade = _scenarios(resolver, grid(factors))
+        scenarios, unmade = _scenarios(resolver, grid(factors, file.vary_choices))
         notes = (*resolver.notes, *_without_radio(file.energy, scenarios))
         source = replace(source, notes=(*source.notes, *notes))
         gaps_ns = [each.workload.gap_ns for each in scenarios]
@@ -170,8 +171,10 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
         doi=file.doi,
         claims=None if file.claims is None else source.folder / file.claims,
         file=source.shown,
-        factors={factor.path: factor.levels for factor in factors if factor.origin[0] == "factors"},
-        choices={factor.path: factor.levels for factor in factors if factor.origin[0] == "choices"},
+        factors={factor.path: factor.levels for factor in factors if factor.table == "factors"},
+        choices={factor.path: factor.levels for factor in factors if factor.table == "choices"},
+        vary_choices=file.vary_choices,
+        interpretations=file.interpretations,
         sets={path: tuple(levels) for path, levels in source.sets.items()},
         seed=file.seed,
         clock=Clock(file.clock),
@@ -183,6 +186,16 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
         known=known,
         source=source,
     )
+
+
+def _check_size(source: Source, factors: Sequence[Factor], vary_choices: VaryChoices) -> Iterator[WirelabError]:
+    """A grid that nobody would run; nor would this program end with it soon."""
+    size, alone = grid_size(factors, vary_choices), grid_size(factors)
+    if size > MAX_POINTS:
+        place, hint = ("factors",), f"at most {MAX_POINTS:,}"
+        if alone <= MAX_POINTS:
+            place, hint = ("choices",), f'{hint}; vary-choices = "{ONE_AT_A_TIME}" makes {alone:,}'
+        yield WirelabError(f"{size:,} combinations of levels", source.where(place), hint)
 
 
 def _scenarios(resolver: Resolver, points: list[Point]) -> tuple[tuple[Scenario, ...], list[WirelabError]]:
@@ -271,6 +284,9 @@ def _check_protocols(source: Source, file: ExperimentFile, known: Description) -
                 wrong += _check_implementation(source, path, value, [name], file.kinds)
             elif key in ROLES and protocol.setting(key) is None:
                 wrong += _check_role(source, path, value, file.kinds)
+            elif key == "workload" and protocol.setting(key) is None:
+                hint = f'[factors] "protocols.{name}.workload.connection" = ["new"] sets a key for one protocol'
+                wrong.append(WirelabError("is a table that protocols share", source.where(path), hint))
             else:
                 wrong += _check_setting(source, path, (protocol,), value, PLAYED_BY)
     return wrong

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
-from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
+from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned, is_default
 from wirelab.schema.connections import Connections
 from wirelab.schema.describe import Description, ProtocolDescription, registered
 from wirelab.schema.endpoint import SettingValue
@@ -124,7 +124,13 @@ class ExperimentRecord(Border):
     factors: dict[str, tuple[Any, ...]]
     """Path of each factor, with its list of levels as written."""
     choices: dict[str, tuple[Any, ...]]
-    """The same for what is varied one at a time."""
+    """The same for what is varied around the factors: levels of choices, then further levels of interpretations."""
+    vary_choices: Literal["one-at-a-time", "together"] = Field(
+        default="one-at-a-time", exclude_if=lambda words: words == "one-at-a-time"
+    )
+    """Whether each level of a choice is varied alone, or every combination of them."""
+    interpretations: dict[str, dict[str, Level]] = Field(default_factory=dict, exclude_if=is_default)
+    """Name of each interpretation, with its level of each path."""
     sets: dict[str, tuple[Any, ...]]
     """Levels of `--set` by path."""
     stop: Stop

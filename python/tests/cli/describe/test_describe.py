@@ -83,6 +83,7 @@ def test_an_experiment_is_described_with_its_factors_and_choices() -> None:
     out = described("experiment", "milosevic2021-choices")
     assert "workload.upload      30 B, 3.5 kB" in out
     assert "choices, one at a time" in out
+    assert "\ninterpretations\n  lan          link.rtt 2 ms\n" in out
 
 
 def test_an_experiment_is_described_with_its_claims_its_workloads_and_links_and_how_to_use_it(
@@ -119,7 +120,7 @@ def test_a_file_is_described_by_its_name_as_its_kind(tmp_path: Path) -> None:
 
 def test_a_link_and_a_workload_that_a_choice_changes_are_described_as_the_factors_have_them() -> None:
     lines = described("experiment", "milosevic2021-choices").splitlines()
-    assert "  lossless  each way 10 ms (and 3 more variants by the levels above)" in lines
+    assert "  lossless  each way 10 ms (and 4 more variants by the levels above)" in lines
     assert lines[lines.index("workloads") + 1].strip().startswith("20 exchanges a trial, upload 30 B, download 0 B;")
 
 

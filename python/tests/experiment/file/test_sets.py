@@ -29,6 +29,12 @@ def test_a_key_about_the_experiment_takes_its_value(tmp_path: Path) -> None:
     assert (experiment.stop.replicates, experiment.seed) == ((7, 7), 9)
 
 
+def test_one_protocols_workload_can_be_set(tmp_path: Path) -> None:
+    experiment = load(tmp_path, BASE, "protocols.h2.workload.connection=persistent")
+    policies = [scenario.workload.to_json()["connection"]["policy"] for scenario in experiment.scenarios]
+    assert policies == ["new", "persistent"]
+
+
 def test_the_last_of_two_assignments_applies(tmp_path: Path) -> None:
     assert load(tmp_path, BASE, "seed=1", "seed=2").seed == 2
 
@@ -48,6 +54,13 @@ def test_a_factor_that_the_new_kind_lacks_is_dropped_as_well(tmp_path: Path) -> 
     text = BASE.replace('upload = "30 B"', "").replace("[factors]", '[factors]\n"workload.upload" = ["30 B", "1 kB"]')
     [note] = load(tmp_path, text, "workload.kind=telemetry").source.notes
     assert note == "workload.kind is telemetry, which has no workload.upload: left out"
+
+
+def test_a_factor_of_one_protocols_workload_is_dropped_as_well(tmp_path: Path) -> None:
+    text = BASE.replace("[factors]", '[factors]\n"protocols.h2.workload.upload" = ["1 kB"]')
+    [note] = load(tmp_path, text, "workload.kind=telemetry").source.notes
+    dropped = "workload.upload, protocols.h2.workload.upload"
+    assert note == f"workload.kind is telemetry, which has no {dropped}: left out"
 
 
 def test_setting_a_key_of_another_kind_is_an_error(tmp_path: Path) -> None:

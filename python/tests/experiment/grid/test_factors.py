@@ -4,32 +4,12 @@ import pytest
 
 from tests.described import BASE, load
 from wirelab.errors import WirelabError
-from wirelab.experiment.grid.factors import Factor, grid
 
 LOSSY = BASE + '[links.lossy]\nloss = "10 %"\n'
 
 
 def with_factors(*lines: str, text: str = BASE) -> str:
     return text.replace("[links.wire]", "".join(f"{line}\n" for line in lines) + "[links.wire]", 1)
-
-
-def test_the_grid_is_every_combination_in_order() -> None:
-    factors = [Factor("a", (1, 2), ("factors", "a")), Factor("b", ("x", "y"), ("factors", "b"))]
-    assert [tuple(point.values()) for point in grid(factors)] == [(1, "x"), (1, "y"), (2, "x"), (2, "y")]
-
-
-def test_choices_are_varied_one_at_a_time() -> None:
-    factors = [
-        Factor("a", (1,), ("factors", "a")),
-        Factor("b", (2,), ("choices", "b")),
-        Factor("c", (3, 4), ("choices", "c")),
-    ]
-    assert grid(factors) == [{"a": 1}, {"a": 1, "b": 2}, {"a": 1, "c": 3}, {"a": 1, "c": 4}]
-
-
-def test_a_choice_can_replace_the_only_level_of_a_factor() -> None:
-    factors = [Factor("a", (1,), ("factors", "a")), Factor("a", (2, 3), ("choices", "a"))]
-    assert grid(factors) == [{"a": 1}, {"a": 2}, {"a": 3}]
 
 
 def test_equivalent_levels_are_one_scenario(tmp_path: Path) -> None:
@@ -71,6 +51,36 @@ def test_a_factor_over_a_setting_applies_only_to_protocols_that_have_it(tmp_path
 def test_a_setting_of_one_protocol_does_not_change_the_others(tmp_path: Path) -> None:
     experiment = load(tmp_path, with_factors('"protocols.h2.tls" = ["1.2", "1.3"]'))
     assert [scenario.settings.get("tls") for scenario in experiment.scenarios] == [None, "1.2", "1.3"]
+
+
+def test_a_workload_of_one_protocol_does_not_change_the_others(tmp_path: Path) -> None:
+    experiment = load(tmp_path, with_factors('"protocols.h2.workload.exchanges" = [1, 2]'))
+    assert [scenario.name for scenario in experiment.scenarios] == ["http1", "h2, 1", "h2, 2"]
+    assert [scenario.workload.rows for scenario in experiment.scenarios] == [10, 1, 2]
+    http1 = experiment.scenarios[0]
+    assert [point["protocols.h2.workload.exchanges"] for point in http1.points] == [1, 2]
+
+
+def test_a_workload_of_one_protocol_overrides_a_named_one(tmp_path: Path) -> None:
+    text = with_factors('workload = ["few", "many"]', '"protocols.h2.workload.exchanges" = [3]')
+    experiment = load(tmp_path, text + "[workloads]\nfew.exchanges = 1\nmany.exchanges = 9\n")
+    rows = {(s.protocol, s.workload.rows) for s in experiment.scenarios}
+    assert rows == {("http1", 1), ("http1", 9), ("h2", 3)}
+
+
+def test_a_part_of_one_protocols_page_can_be_varied(tmp_path: Path) -> None:
+    text = with_factors('"protocols.h2.workload.page.objects" = [1, 2]').replace(
+        'upload = "30 B"', 'kind = "page"\npage = { objects = 3, object-size = "1 kB" }'
+    )
+    resources = [scenario.workload.page.resources for scenario in load(tmp_path, text).scenarios]  # type: ignore[union-attr]
+    assert resources == [4, 2, 3]
+
+
+def test_a_choice_for_all_protocols_and_one_for_a_protocol_exclude_each_other_only_if_they_meet(tmp_path: Path) -> None:
+    text = BASE + '[choices]\n"protocol.tls" = ["1.2"]\n"protocols.h2.tls" = ["1.2"]\n'
+    assert len(load(tmp_path, text).scenarios) == 3
+    with pytest.raises(WirelabError, match=r'choices."protocols.h2.tls": varies what protocol.tls varies too'):
+        load(tmp_path, text, "vary-choices=together")
 
 
 def test_a_direction_without_loss_changes_nothing(tmp_path: Path) -> None:

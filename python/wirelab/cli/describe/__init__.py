@@ -52,10 +52,11 @@ def command(kind: str | None, name: str | None) -> None:
 
 def _experiment(name: str) -> str:
     from wirelab.experiment.experiment import load_experiment
+    from wirelab.experiment.grid.scenario import shorten
     from wirelab.experiment.library import experiment_names
     from wirelab.link_facts import asking
     from wirelab.plan import make_plan
-    from wirelab.report.model import levels_words
+    from wirelab.report.model import level_words, levels_words
     from wirelab.runner.minutes import run_ns
     from wirelab.runner.progress import jobs_words
     from wirelab.runner.start import planned_jobs
@@ -70,7 +71,13 @@ def _experiment(name: str) -> str:
     rows = [(path, levels_words(path, levels)) for path, levels in experiment.factors.items()]
     choices = [(path, levels_words(path, levels)) for path, levels in experiment.choices.items()]
     parts = [head(experiment.name, experiment.title), columns(facts), section("factors", rows)]
-    parts += [section("choices, one at a time", choices)] if choices else []
+    how = "one at a time" if experiment.vary_choices == "one-at-a-time" else "every combination"
+    parts += [section(f"choices, {how}", choices)] if choices else []
+    interpretations = [
+        (name, ", ".join(level_words(path, str(shorten(level))) for path, level in levels.items()) or "as the factors")
+        for name, levels in experiment.interpretations.items()
+    ]
+    parts += [section("interpretations", interpretations)] if interpretations else []
     parts += [hanging("workloads", _workloads(experiment)), hanging("links", _links(experiment))]
     parts += [hanging("claims", claims)] if (claims := _claims(experiment)) else []
     plan = make_plan(experiment)

@@ -187,7 +187,18 @@ class ExperimentFile(Table):
     )
     choices: dict[str, Levels] = Field(
         default_factory=dict,
-        description="Varied one at a time: each level is combined with the whole grid of factors.",
+        description="What varies around the factors: each level is combined with the whole grid of factors, and "
+        "`vary-choices` says whether alone.",
+    )
+    vary_choices: Literal["one-at-a-time", "together"] = Field(
+        default="one-at-a-time",
+        description='`"one-at-a-time"`: each level of a choice alone. `"together"`: every combination of the choices\' '
+        "levels, with each choice at its base too.",
+    )
+    interpretations: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="Named sets of levels, each a table from paths to one level. They are combined with the whole grid "
+        "of factors, in addition to choices.",
     )
     link: LinkTable = Field(default=LinkTable(), description="Defaults of every link.")
     links: dict[str, LinkTable] = Field(default_factory=dict, description="Links by name, for the factor `link`.")
@@ -227,7 +238,13 @@ class ExperimentFile(Table):
         """Kinds of workloads, those that a factor names too."""
         own = [each.kind if "kind" in each.model_fields_set else self.workload.kind for each in self.workloads.values()]
         varied = (*self.factors.get("workload.kind", ()), *self.choices.get("workload.kind", ()))
-        return tuple(dict.fromkeys([*(own or [self.workload.kind]), *map(str, varied)]))
+        interpreted = (levels["workload.kind"] for levels in self.interpretations.values() if "workload.kind" in levels)
+        return tuple(dict.fromkeys([*(own or [self.workload.kind]), *map(str, (*varied, *interpreted))]))
+
+    @property
+    def varied(self) -> frozenset[str]:
+        """Every path that factors, choices or interpretations vary."""
+        return frozenset({*self.factors, *self.choices}.union(*self.interpretations.values()))
 
 
 def _replicates(least: int, most: int) -> tuple[int, int]:

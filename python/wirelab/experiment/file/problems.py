@@ -44,6 +44,14 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def quoted_path(path: str, value: object) -> str:
+    """The hint for a path whose dots TOML took for tables."""
+    while isinstance(value, dict) and len(value) == 1:
+        [(key, value)] = value.items()
+        path = f"{path}.{key}"
+    return f'a factor that is a path is one key, in quotes: "{path}" = {json.dumps(value, default=str)}'
+
+
 def field_names(model: type[BaseModel]) -> list[str]:
     """A model's keys as written in the file."""
     return [field.alias or name for name, field in model.model_fields.items()]
@@ -95,11 +103,7 @@ def _list_hint(value: object, where: Where) -> str:
     word = json.dumps(value, ensure_ascii=False, default=str)
     if where.source != "--set":
         if isinstance(value, dict) and where.key is not None:
-            path, inner = where.key.rpartition(".")[2], value
-            while isinstance(inner, dict) and len(inner) == 1:
-                [(key, inner)] = inner.items()
-                path = f"{path}.{key}"
-            return f'a factor that is a path is one key, in quotes: "{path}" = {json.dumps(inner, default=str)}'
+            return quoted_path(where.key.rpartition(".")[2], value)
         return f"write [{word}]" if isinstance(value, str) else "write it in brackets"
     return f"""write the list in brackets: --set '{where.key}=[{word}, ...]'; commas outside them are between levels"""
 

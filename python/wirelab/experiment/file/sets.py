@@ -8,6 +8,7 @@ one value. A change of the workload's kind drops the keys that no new kind has, 
 from __future__ import annotations
 
 import copy
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -17,8 +18,12 @@ from wirelab.errors import Where, WirelabError
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.workload import KEYS, KIND
 
-PLAIN = ("title", "metric", "statistic", "doi", "claims", "seed", "clock", "capture", "offloads", "stop", "energy")
+PLAIN = (
+    "title", "metric", "statistic", "doi", "claims", "seed", "clock", "capture", "offloads", "vary-choices", "stop",
+    "energy",
+)  # fmt: skip
 """First parts of the paths that cannot be varied."""
+_WORKLOAD = re.compile(r"^(protocols\.[^.]+\.)?workload\.")
 
 
 def apply_sets(source: Source, sets: Iterable[str]) -> Source:
@@ -49,7 +54,7 @@ def _drop_keys_of_other_kinds(document: dict[str, Any], applied: Mapping[str, li
     dropped = [key for key in workload if key in other]
     for key in dropped:
         del workload[key]
-    varied = [path for path in factors if path.removeprefix("workload.") in other and path not in applied]
+    varied = [path for path in factors if _WORKLOAD.sub("", path) in other and path not in applied]
     for path in varied:
         del factors[path]
     if dropped or varied:

@@ -138,7 +138,7 @@ def _check_wait(
     """Whether subscribers can wait as they are to. Where ways of waiting are compared, a protocol that has only some of
     them is left out of the others.
     """
-    compares = not {"workload", _WAIT}.isdisjoint({*file.factors, *file.choices})
+    compares = not {"workload", _WAIT}.isdisjoint(file.varied)
     found = None if compares else lacks_wait(protocol, scenario.workload)
     found = found or lacks_setting(protocol, scenario.workload, scenario.settings)
     if found is not None:

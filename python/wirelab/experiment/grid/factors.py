@@ -1,13 +1,11 @@
-"""Factors: which paths can be varied, what their levels may be, and the grid that they span."""
+"""Factors: which paths can be varied, and what their levels may be."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from math import prod
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -17,75 +15,82 @@ from wirelab.experiment.file.congestion import congestion_controls
 from wirelab.experiment.file.model import EndpointTable, ExperimentFile
 from wirelab.experiment.file.pages import PageParts
 from wirelab.experiment.file.positions import Path
-from wirelab.experiment.file.problems import field_names, problems, shown
+from wirelab.experiment.file.problems import field_names, problems, quoted_path, shown
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import TrafficTable
 from wirelab.experiment.file.workload import WorkloadTable
+from wirelab.experiment.grid.points import Factor, VaryChoices, meet
 from wirelab.experiment.library import BUILTIN, profiles, who_plays
 from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.programs.implementations import own_settings
 from wirelab.experiment.programs.settings import PLAYED_BY, ROLES, HasSettings, having, setting_error
 from wirelab.launcher import launched
-from wirelab.schema import Description, canonical_json
+from wirelab.schema import Description
 
 _LISTED = frozenset({"link", "protocol", "implementation"})
 """What `wirelab list` names."""
 _OWN_LINK = '[links] mine = { rtt = "50 ms", loss = "1 %" }'
-Point = dict[str, Any]
-"""One place in the grid: factor path to level as written."""
-
-
-@dataclass(frozen=True)
-class Factor:
-    """A path and its levels; `origin` is where they stand in the file."""
-
-    path: str
-    levels: tuple[Any, ...]
-    origin: Path
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The path's parts; `endpoints.client` is `client`."""
-        parts = tuple(self.path.split("."))
-        return parts[1:] if parts[0] == "endpoints" else parts
 
 
 def read_factors(source: Source, file: ExperimentFile, known: Description) -> tuple[list[Factor], list[WirelabError]]:
-    """Factors, then choices, and everything that is wrong with their paths and levels."""
-    found: list[Factor] = []
+    """Factors, choices and levels of interpretations, and everything that is wrong with their paths and levels."""
+    found = [
+        Factor(path, tuple(levels), (table, path))
+        for table, entries in (("factors", file.factors), ("choices", file.choices))
+        for path, levels in entries.items()
+    ]
+    found += [
+        Factor(path, (level,), ("interpretations", name, path))
+        for name, levels in file.interpretations.items()
+        for path, level in levels.items()
+    ]
     wrong: list[WirelabError] = []
-    for table, entries in (("factors", file.factors), ("choices", file.choices)):
-        for path, levels in entries.items():
-            factor = Factor(path, tuple(levels), (table, path))
-            found.append(factor)
-            wrong += _repeated(source, factor)
-            try:
-                wrong += _LevelCheck(source, file, known, factor).errors()
-            except WirelabError as error:
-                wrong.append(error)
-    several = {factor.path for factor in found if factor.origin[0] == "factors" and len(factor.levels) > 1}
+    for factor in found:
+        wrong += _repeated(source, factor)
+        try:
+            wrong += _LevelCheck(source, file, known, factor).errors()
+        except WirelabError as error:
+            wrong.append(error)
+    several = {factor.path for factor in found if factor.table == "factors" and len(factor.levels) > 1}
     wrong += [
         WirelabError("is already a factor", source.where(factor.origin), hint="remove it from one of the two")
         for factor in found
-        if factor.origin[0] == "choices" and factor.path in several
+        if factor.table != "factors" and factor.path in several
     ]
-    return found, wrong + _hidden(source, found)
+    return found, [*wrong, *_hidden(source, found, file.vary_choices), *_unnamed(source, file)]
 
 
-def _hidden(source: Source, factors: Sequence[Factor]) -> list[WirelabError]:
-    """Factors of all protocols or links whose key another factor varies for one of them: scenarios would stand at
-    levels that they do not have.
+def _hidden(source: Source, factors: Sequence[Factor], vary_choices: VaryChoices) -> list[WirelabError]:
+    """Factors of all protocols or links whose key another factor varies for one of them at the same points: scenarios
+    would stand at levels that they do not have.
     """
-    of_all = {factor.parts: factor for factor in factors}
     wrong = []
     for factor in factors:
         table, *keys = factor.parts
-        wide = of_all.get((table[:-1], *keys[1:])) if table in {"protocols", "links"} and len(keys) > 1 else None
-        if wide is not None:
-            named, other = (wide, factor) if wide.path in source.sets else (factor, wide)
-            what = f"varies what {other.path} varies too"
-            hint = f"vary {other.path} instead, or leave it out"
-            wrong.append(WirelabError(what, source.where(named.origin), hint))
+        if table not in {"protocols", "links"} or len(keys) < 2:
+            continue
+        own_workload = factor.workload_key()
+        of_all = (table[:-1], *keys[1:]) if own_workload is None else ("workload", *own_workload)
+        for wide in factors:
+            if wide.parts == of_all and meet(wide, factor, vary_choices):
+                named, other = (wide, factor) if wide.path in source.sets else (factor, wide)
+                what = f"varies what {other.path} varies too"
+                hint = f"vary {other.path} instead, or leave it out"
+                wrong.append(WirelabError(what, source.where(named.origin), hint))
+    return wrong
+
+
+def _unnamed(source: Source, file: ExperimentFile) -> list[WirelabError]:
+    """Interpretations without a name of their own for their levels."""
+    first: dict[str, str] = {}
+    wrong = []
+    for name, levels in file.interpretations.items():
+        where = source.where(("interpretations", name))
+        if not name.strip() or not name.isprintable():
+            wrong.append(WirelabError(f"has no name that fits a line ({shown(name)})", where, "such as lan"))
+        other = first.setdefault(repr(sorted(levels.items(), key=str)), name)
+        if other != name:
+            wrong.append(WirelabError(f"has the same levels as '{other}'", where, "leave one of them out"))
     return wrong
 
 
@@ -97,30 +102,6 @@ def _repeated(source: Source, factor: Factor) -> list[WirelabError]:
             where = source.where((*factor.origin, index))
             wrong.append(WirelabError(f"occurs twice ({shown(level)})", where, hint="each level has one place"))
     return wrong
-
-
-def grid(factors: Sequence[Factor]) -> list[Point]:
-    """Every combination of the factors' levels; then, for each level of each choice alone, every combination again."""
-    varied = [factor for factor in factors if factor.origin[0] == "factors"]
-    choices = [factor for factor in factors if factor.origin[0] == "choices"]
-    base = [
-        dict(zip([factor.path for factor in varied], levels, strict=True))
-        for levels in itertools.product(*(factor.levels for factor in varied))
-    ]
-    points = list(base)
-    for choice in choices:
-        for level in choice.levels:
-            points += [{**point, choice.path: level} for point in base]
-    distinct: dict[str, Point] = {}
-    for point in points:
-        distinct.setdefault(canonical_json(point), point)
-    return list(distinct.values())
-
-
-def grid_size(factors: Sequence[Factor]) -> int:
-    """How many points the grid has at most."""
-    varied = prod(len(factor.levels) for factor in factors if factor.origin[0] == "factors")
-    return varied * (1 + sum(len(factor.levels) for factor in factors if factor.origin[0] == "choices"))
 
 
 def named(pattern: str, names: Iterable[str]) -> list[str]:
@@ -145,6 +126,10 @@ class _LevelCheck:
     factor: Factor
 
     def errors(self) -> list[WirelabError]:
+        [first, *_] = self.factor.levels
+        if self.factor.interpretation is not None and "." not in self.factor.path and isinstance(first, dict):
+            where = self.source.where(self.factor.origin)
+            raise WirelabError(f"is not a path ({shown(first)})", where, quoted_path(self.factor.path, first))
         match self.factor.parts:
             case ("protocol" | "link" | "workload" | "congestion-control" as what,):
                 wrong = self._names(self._words(what), what.replace("-", " "))
@@ -154,33 +139,43 @@ class _LevelCheck:
                 wrong = self._table(EndpointTable, ("cpu",))
             case ("implementation",):
                 wrong = self._programs(ROLES, self.file.factors.get("protocol", [])) or self._idle()
-            case ("protocols", name, "implementation"):
+            case ("protocols", name, *rest) if rest:
                 self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
-                wrong = self._programs(ROLES, [name])
-            case ("protocols", name, "client" | "server" as role, "implementation"):
-                self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
-                wrong = self._programs([role], [name])
+                wrong = self._of_protocol(name, rest)
             case ("protocol", setting):
                 wrong = self._settings(setting, having(setting, self.file.factors, self.known.protocols))
-            case ("protocols", name, setting):
-                self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
-                wrong = self._settings(
-                    setting, [protocol for protocol in self.known.protocols if protocol.name == name]
-                )
             case ("programs", name, setting):
                 programs = own_settings(self.source.programs)
                 self._one(name, programs, "program with its own settings")
                 wrong = self._settings(setting, [programs[name]])
-            case ("workload" | "link" as table, *rest) if rest:
-                # What parts of a page come to together is known when the scenario is made.
-                inside = table == "workload" and rest[0] == "page" and len(rest) > 1
-                wrong = self._table(PageParts if inside else _TABLES[table], tuple(rest[inside:]))
+            case ("workload", *rest) if rest:
+                wrong = self._workload(tuple(rest))
+            case ("link", *rest) if rest:
+                wrong = self._table(LinkTable, tuple(rest))
             case ("links" | "traffic" as table, name, *rest) if rest:
                 wrong = self._entry(table, name, tuple(rest))
             case _:
-                hint = did_you_mean(self.factor.path, _PATHS)
-                raise WirelabError("cannot be varied", self.source.where(self.factor.origin), hint)
+                raise self._cannot_be_varied()
         return wrong
+
+    def _cannot_be_varied(self) -> WirelabError:
+        hint = did_you_mean(self.factor.path, _PATHS)
+        return WirelabError("cannot be varied", self.source.where(self.factor.origin), hint)
+
+    def _of_protocol(self, name: str, parts: Sequence[str]) -> list[WirelabError]:
+        match parts:
+            case ["implementation"]:
+                return self._programs(ROLES, [name])
+            case ["client" | "server" as role, "implementation"]:
+                return self._programs([role], [name])
+            case ["workload", "kind"]:
+                what = "the kind of a workload is the same for every protocol"
+                raise WirelabError(what, self.source.where(self.factor.origin), "workload.kind varies it for all")
+            case ["workload", *key] if key:
+                return self._workload(tuple(key))
+            case [setting]:
+                return self._settings(setting, [each for each in self.known.protocols if each.name == name])
+        raise self._cannot_be_varied()
 
     def _words(self, what: str) -> Sequence[str]:
         """The names that a factor of names may have."""
@@ -228,6 +223,11 @@ class _LevelCheck:
         self._one(name, [*self.file.traffic, *([name] if meant else [])], table)
         tables = [self.source.document[table][each] for each in meant]
         return [error for each in tables for error in self._table(TrafficTable, parts, each)]
+
+    def _workload(self, parts: tuple[str, ...]) -> list[WirelabError]:
+        # What parts of a page come to together is known when the scenario is made.
+        inside = parts[0] == "page" and len(parts) > 1
+        return self._table(PageParts if inside else WorkloadTable, parts[inside:])
 
     def _table(
         self, model: type[BaseModel], parts: tuple[str, ...], rest: Mapping[str, Any] | None = None
@@ -296,7 +296,6 @@ def _is_plain(level: Any) -> bool:
     return isinstance(level, str | int)
 
 
-_TABLES: Mapping[str, type[BaseModel]] = {"link": LinkTable, "workload": WorkloadTable}
 _PATHS = (
     "protocol",
     "link",

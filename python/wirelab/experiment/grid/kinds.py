@@ -9,7 +9,7 @@ from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.workload import KEYS, KIND
-from wirelab.experiment.grid.factors import Factor
+from wirelab.experiment.grid.points import Factor
 
 _ALL = {key for keys in KEYS.values() for key in keys}
 _ALIKE = (
@@ -24,16 +24,16 @@ _ALIKE = (
 
 def check_workload(source: Source, file: ExperimentFile, factors: Iterable[Factor]) -> list[WirelabError]:
     """Every key and every factor of the workload that none of the experiment's kinds has, but some other kind."""
-    varied = [factor for factor in factors if factor.parts[0] == "workload" and len(factor.parts) > 1]
-    of_grid = [factor for factor in varied if factor.path == KIND]
+    varied = [(factor, key) for factor in factors if (key := factor.workload_key()) is not None]
+    of_grid = [factor for factor, _ in varied if factor.path == KIND]
     kinds = dict.fromkeys(level for factor in of_grid for level in factor.levels if level in KEYS)
-    if not any(factor.origin[0] == "factors" for factor in of_grid):
+    if not any(factor.table == "factors" for factor in of_grid):
         named = source.document.get("workloads", {}).values()
         own = [table.get("kind", file.workload.kind) for table in named] or [file.workload.kind]
         kinds = {**dict.fromkeys(own), **kinds}
     known = {"kind", *(key for kind in kinds for key in KEYS[kind])}
     written: list[tuple[str, Path]] = [(key, ("workload", key)) for key in source.document.get("workload", {})]
-    written += [(factor.parts[1], factor.origin) for factor in varied]
+    written += [(key[0], factor.origin) for factor, key in varied]
     tables = source.document.get("workloads", {}).items()
     written += [(key, ("workloads", name, key)) for name, table in tables for key in table]
     every = "; ".join(f"{kind} has {', '.join(KEYS[kind])}" for kind in kinds)

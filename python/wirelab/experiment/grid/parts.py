@@ -12,7 +12,7 @@ from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.problems import problems
 from wirelab.experiment.file.source import Source
-from wirelab.experiment.grid.factors import Factor
+from wirelab.experiment.grid.points import Factor
 from wirelab.experiment.link import MERGED, LinkConflictError, LinkTable, merge
 
 

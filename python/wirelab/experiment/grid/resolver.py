@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -28,8 +28,10 @@ from wirelab.experiment.file.topology import (
 )
 from wirelab.experiment.file.workload import KEYS, WorkloadTable
 from wirelab.experiment.grid.checks import check_scenario
-from wirelab.experiment.grid.factors import Factor, Point, named, nested
-from wirelab.experiment.grid.scenario import Scenario, label, shorten
+from wirelab.experiment.grid.factors import named, nested
+from wirelab.experiment.grid.naming import Naming
+from wirelab.experiment.grid.points import Factor, Point
+from wirelab.experiment.grid.scenario import Scenario, shorten
 from wirelab.experiment.library import Profile, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, default_queues, link_spec, merge
 from wirelab.experiment.programs.implementations import own_settings
@@ -54,6 +56,10 @@ class Resolver:
     ask: AskLink
     notes: dict[str, None] = field(default_factory=dict)
 
+    @cached_property
+    def _naming(self) -> Naming:
+        return Naming(self.factors)
+
     @property
     def _players(self) -> Players:
         return Players(self.source, self.file, self.known)
@@ -70,7 +76,7 @@ class Resolver:
         }
         restart = self.file.endpoints.server.restart
         scenario = Scenario(
-            name=self._name(levels),
+            name=self._naming.name(levels),
             levels=levels,
             points=({path: shorten(level) for path, level in point.items()},),
             protocol=protocol.name,
@@ -79,7 +85,7 @@ class Resolver:
             program_settings=self._program_settings(point, implementation),
             link_name=link_name,
             link=self._link(point, link_name),
-            workload=self._workload(point),
+            workload=self._workload(point, protocol.name),
             congestion_control=point.get("congestion-control", self.file.congestion_control),
             topology=self._topology(point),
             traffic=self._traffic(point),
@@ -201,26 +207,25 @@ class Resolver:
                 return (*table, *key)
         return ("links", name, *key) if name in self.file.links else ("factors", "link")
 
-    def _workload(self, point: Point) -> WorkloadSpec:
+    def _workload(self, point: Point, protocol: str) -> WorkloadSpec:
         table = self._workload_table(point)
-        # A table before its parts, whichever was written first.
-        varied = sorted(self._factors(point, "workload"), key=lambda f: (f.origin[0] == "choices", len(f.parts)))
-        whole = {factor.parts[1] for factor in varied if len(factor.parts) == 2}
-        for factor in varied:
-            key, level = factor.parts[1], nested(factor.parts[1:], point[factor.path])
-            if len(factor.parts) > 2 and isinstance(table.get(key), dict):
-                level = {key: {**table[key], **level[key]}}
-            elif len(factor.parts) > 2 and key in whole:
-                of = "a page" if key == "page" else f"workload.{key}"
-                what = f'is a part of {of}, and "{table[key]}" has none to vary'
-                raise WirelabError(what, self.source.where(self._origin(point, factor.path, factor.origin)))
+        varied = self._varied_workload(point, protocol)
+        whole = {key[0] for _, key in varied if len(key) == 1}
+        for factor, key in varied:
+            level = nested(key, point[factor.path])
+            if len(key) > 1 and isinstance(table.get(key[0]), dict):
+                level = {key[0]: {**table[key[0]], **level[key[0]]}}
+            elif len(key) > 1 and key[0] in whole:
+                of = "a page" if key[0] == "page" else f"workload.{key[0]}"
+                what = f'is a part of {of}, and "{table[key[0]]}" has none to vary'
+                raise WirelabError(what, self.source.where(self._factor_origin(point, factor)))
             table |= level
 
         def where(key: Path) -> Where:
-            path = ".".join(map(str, ("workload", *key)))
             # What parts come to together is said of the last of them.
-            inner = next((each.path for each in reversed(varied) if each.path.startswith(f"{path}.")), path)
-            return self.source.where(self._origin(point, inner, ("workload", *key)))
+            parts = (factor for factor, inner in reversed(varied) if inner[: len(key)] == key)
+            found = next(parts, None)
+            return self.source.where(("workload", *key) if found is None else self._factor_origin(point, found))
 
         try:
             return WorkloadTable.model_validate(table).spec(self.source.pages)
@@ -228,6 +233,15 @@ class Resolver:
             raise WirelabError(str(error), where(tuple(error.key.split("."))), error.hint) from None
         except ValidationError as error:
             raise problems(error, WorkloadTable, where)[0] from None
+
+    def _varied_workload(self, point: Point, protocol: str) -> list[tuple[Factor, tuple[str, ...]]]:
+        """Factors of the workload, weakest first, each with the path that it varies inside the workload's table."""
+        of_all = [*self._factors(point, "workload"), *self._factors(point, "protocols")]
+        varied = [(factor, key) for factor in of_all if (key := factor.workload_key(protocol)) is not None]
+        # A table before its parts, whichever was written first.
+        return sorted(
+            varied, key=lambda pair: (pair[0].parts[0] != "workload", pair[0].table != "factors", len(pair[1]))
+        )
 
     def _workload_table(self, point: Point) -> dict[str, Any]:
         """The defaults of every workload, and the named one's own."""
@@ -279,8 +293,11 @@ class Resolver:
         return {role: share for role, share in found.items() if share is not None}
 
     def _factors(self, point: Point, head: str) -> list[Factor]:
-        """The point's factors below one table, the grid's before the choices'; of one path, one."""
-        found = {factor.path: factor for factor in self.factors if factor.path in point}
+        """The point's factors below one table, the grid's before those around it; of a path the one with the level."""
+        found: dict[str, Factor] = {}
+        for factor in self.factors:
+            if factor.path in point and (factor.path not in found or point[factor.path] in factor.levels):
+                found[factor.path] = factor
         return [factor for factor in found.values() if factor.parts[0] == head and len(factor.parts) > 1]
 
     def _is_played(self, path: str, implementation: Mapping[str, str]) -> bool:
@@ -289,49 +306,33 @@ class Resolver:
         return table != "programs" or names[0] in implementation.values()
 
     def _touches(self, point: Point, path: str, protocol: ProtocolDescription, link_name: str) -> bool:
+        touches = True
         match path.split("."):
             case ["implementation"]:
-                return bool(self._players.roles(point[path], protocol.name))
+                touches = bool(self._players.roles(point[path], protocol.name))
             case ["protocol", setting]:
-                return protocol.setting(setting) is not None
-            case ["protocols" | "links" as table, name, *_]:
-                taken = taken_links(self.file.topology, self.file.links)
-                return name in ({protocol.name} if table == "protocols" else {link_name, *taken})
+                touches = protocol.setting(setting) is not None
+            case ["protocols", name, *rest]:
+                touches = name == protocol.name and (rest[:1] != ["workload"] or self._has(point, rest[1:]))
+            case ["links", name, *_]:
+                touches = name in {link_name, *taken_links(self.file.topology, self.file.links)}
             case ["link"]:
-                return not self.file.topology or chooses(self.file.topology, self.file.links)
-            case ["workload", key, *_] if key != "kind":
-                return key in KEYS[self._kind(point)]
-        return True
+                touches = not self.file.topology or chooses(self.file.topology, self.file.links)
+            case ["workload", *key]:
+                touches = self._has(point, key)
+        return touches
 
-    def _name(self, levels: Mapping[str, Any]) -> str:
-        """The levels that tell scenarios apart, for people: a factor's level alone, unless another factor has one that
-        looks alike; that and a choice's with its path.
-        """
-        words = []
-        for factor in self.factors:
-            if factor.path not in levels:
-                continue
-            level = levels[factor.path]
-            if factor.origin[0] == "choices":
-                if level in (shorten(choice) for choice in factor.levels):
-                    words.append(f"{factor.path} {label(factor.path, level)}")
-            elif factor.path == "protocol" or len(factor.levels) > 1:
-                word = label(factor.path, level)
-                words.append(f"{factor.path} {word}" if factor.path in self._alike else word)
-        return ", ".join(words)
-
-    @cached_property
-    def _alike(self) -> frozenset[str]:
-        """Paths of factors with a level that looks like one of another factor; a protocol shows by its place."""
-        paths: dict[str, set[str]] = {}
-        for factor in self.factors:
-            if factor.origin[0] == "factors" and (factor.path == "protocol" or len(factor.levels) > 1):
-                for level in factor.levels:
-                    paths.setdefault(label(factor.path, shorten(level)), set()).add(factor.path)
-        return frozenset(path for alike in paths.values() if len(alike) > 1 for path in alike - {"protocol"})
+    def _has(self, point: Point, key: Sequence[str]) -> bool:
+        """Whether the point's kind of workload has a key."""
+        return key[:1] in ([], ["kind"]) or key[0] in KEYS[self._kind(point)]
 
     def _origin(self, point: Point, path: str, otherwise: Path) -> Path:
+        paths = {path, f"protocols.{point['protocol']}.{path}"} if path.startswith("workload.") else {path}
         for factor in self.factors:
-            if ".".join(factor.parts) == path and factor.path in point and point[factor.path] in factor.levels:
-                return (*factor.origin, factor.levels.index(point[factor.path]))
+            if ".".join(factor.parts) in paths and factor.path in point and point[factor.path] in factor.levels:
+                return self._factor_origin(point, factor)
         return otherwise
+
+    def _factor_origin(self, point: Point, factor: Factor) -> Path:
+        """Where the level of a factor that the point has was written."""
+        return (*factor.origin, factor.levels.index(point[factor.path]))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from wirelab.experiment.grid.factors import Point
+from wirelab.experiment.grid.points import Point
 from wirelab.schema import LinkFacts, LinkSpec, RestartPlan, WorkloadSpec, canonical_json
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.topology import Origin, TopologyLink, Traffic

@@ -16,7 +16,7 @@ from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import SERVER
-from wirelab.experiment.grid.factors import Point
+from wirelab.experiment.grid.points import Point
 from wirelab.experiment.library import BUILTIN, who_plays
 from wirelab.experiment.programs.implementations import CATALOGUE, Implementation
 from wirelab.experiment.programs.settings import IMPLEMENTATION, ROLES
