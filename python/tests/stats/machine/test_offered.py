@@ -145,6 +145,29 @@ def test_messages_that_wait_for_each_other_are_the_protocols_limit(tmp_path: Pat
     assert found["growth"] == {"places": pytest.approx(0), "late": pytest.approx(0), "inside": pytest.approx(1)}
 
 
+@pytest.mark.parametrize("concurrency", [1, 10])
+def test_more_places_do_not_help_a_connection_that_carries_one_message_at_a_time(
+    concurrency: int, tmp_path: Path
+) -> None:
+    work = {"concurrency": concurrency, "connection": {"policy": "persistent", "connections": 1}}
+    http, coap = (
+        offered(tmp_path / name, FULL, workload=work, scenario=scenario)
+        for name, scenario in {
+            "http1": {"protocol": "http1"},
+            "coap": {"protocol": "coap", "settings": {"nstart": 1}},
+        }.items()
+    )
+    assert http["limit"] == coap["limit"] == "protocol"
+    assert overload_words(http) == (
+        "50 /s offered, 9.8 /s served (at most 1 message at a time on 1 persistent connection)"
+    )
+    places = ", and workload.concurrency with it" * (concurrency == 1)
+    assert http["cure"] == f"more connections, such as workload.connection = {{ persistent = 4 }}{places}"
+    assert coap["cure"] == f"raise protocols.coap.nstart{places}"
+    wide = offered(tmp_path / "wide", FULL, workload=work, scenario={"protocol": "coap", "settings": {"nstart": 20}})
+    assert wide["limit"] == "places"
+
+
 def test_a_link_at_its_rate_is_the_limit(tmp_path: Path) -> None:
     rate = {"kind": "rate", "rate_bps": 100_000, "queue": {"discipline": "drop-tail", "bytes": 10**6}}
     link = LinkSpec.model_validate({"uplink": [rate], "downlink": []}).to_json()

@@ -41,6 +41,8 @@ FULL = 0.95
 LESS = "offer less, or run fewer trials at a time (--jobs)"
 OVERLOADED = "more was offered than was served"
 ROLES: tuple[End, ...] = ("client", "server")
+NSTART = "nstart"
+"""CoAP's limit of open exchanges with one server (RFC 7252, section 4.7)."""
 _UNITS = (("/s", 1), ("/min", 60), ("/h", 3600))
 _WHERE = ("the uplink", "the downlink")
 
@@ -85,6 +87,13 @@ def rate_texts(record: OfferedRecord) -> tuple[str, str]:
     return f"{first:,g} {unit}", f"{second:,g} {unit}"
 
 
+class Carried(NamedTuple):
+    """How many messages connections carry at a time, and what to do where that is too few."""
+
+    messages: int
+    cure: str
+
+
 class Limit(NamedTuple):
     """What limits the rate of service, why, what to do about it, and the quality of what was measured."""
 
@@ -117,7 +126,7 @@ def _record(
     if max(slope.low or 0.0, min(each.low for each in growths)) <= MOST_SLOPE:
         return record
     loads = [] if is_netem(scenario.link) else list(_loads(dataset.link_facts(scenario.link), trials))
-    case = _Case.of(scenario, growths, ends, loads, waits)
+    case = replace(_Case.of(scenario, growths, ends, loads, waits), carried=_carried(dataset, scenario))
     found = next(case.limits(), None) or Limit("not known", case.unknown())
     return {
         **record,
@@ -149,6 +158,8 @@ class _Case:
     ends: dict[End, EndUse]
     loads: list[tuple[str, float]]
     waits: EndpointWaits | None
+    carried: Carried | None = None
+    """How many messages the connections carry at a time; None where the protocol does not limit them."""
 
     @property
     def virtual(self) -> bool:
@@ -182,7 +193,7 @@ class _Case:
                 yield Limit("link", f"{where} got {load:.0%} of what its rate carries")
         workload = self.scenario.workload
         if isinstance(workload, RequestWorkload) and (self.places or 0.0) >= MOST_OF_GROWTH:
-            yield _all_places(workload, self.taken_s)
+            yield _all_places(workload, self.taken_s, self.carried)
         if not isinstance(workload, RequestWorkload) and self.inside < MOST_OF_GROWTH:
             yield Limit("server", "messages were published late")
         if self.inside >= MOST_OF_GROWTH and (self.virtual or self._used("server", IDLE) is False):
@@ -238,8 +249,25 @@ class _Case:
         return "" if self.waits is None else self.waits["why"]
 
 
-def _all_places(workload: RequestWorkload, taken_s: float) -> Limit:
+def _carried(dataset: Dataset, scenario: Scenario) -> Carried | None:
+    """Of persistent connections whose protocol has an exchange end before the next, or limits how many are open."""
+    workload, protocol = scenario.workload, dataset.plan.known.protocol(scenario.protocol)
+    if not isinstance(workload, RequestWorkload) or not isinstance(workload.connection, Persistent) or protocol is None:
+        return None
+    connections = workload.connection.connections
+    if protocol.timing.sequential:
+        return Carried(connections, "more connections, such as workload.connection = { persistent = 4 }")
+    if (open_at_once := scenario.settings.get(NSTART)) is not None:
+        return Carried(connections * int(open_at_once), f"raise protocols.{scenario.protocol}.{NSTART}")
+    return None
+
+
+def _all_places(workload: RequestWorkload, taken_s: float, carried: Carried | None) -> Limit:
     most = min(workload.concurrency, workload.exchanges)
+    if carried is not None and carried.messages <= most:
+        at_once = f"{carried.messages} message{'s' * (carried.messages > 1)} at a time"
+        cure = f"{carried.cure}, and workload.concurrency with it" if carried.messages == most else carried.cure
+        return Limit("protocol", f"at most {at_once} {_where(workload)}", cure)
     at_once = f"at most {most} message{'s' * (most > 1)} at a time{' of each client' * (workload.clients > 1)}"
     return Limit(
         "places", f"{at_once}, each takes {format_duration(round(taken_s * 1e9))}", "raise workload.concurrency"
