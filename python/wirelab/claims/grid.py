@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -15,14 +15,18 @@ from wirelab.claims.part import Levels
 from wirelab.claims.source import same_level
 from wirelab.schema.verdicts import ChoiceVerdict, GridRecord, OverGrid, Standing
 
+AS_RUN = "as run"
+"""The level of a choice that a campaign does not name."""
+
 
 @dataclass(frozen=True)
 class Grid:
-    """The choices of `claims`. A choice that a campaign does not vary is at the level that `sets` gives it
-    (`--set PATH=LEVEL`), or at its first.
+    """The choices of `claims`. Where a campaign varies a choice, and a scenario has no level of it, that is the first.
+    A campaign that does not vary it may run anything, unless `sets` says which level (`--set PATH=LEVEL`).
     """
 
     claims: Claims
+    varied: Collection[str] = ()
     sets: Mapping[str, str] = field(default_factory=dict)
 
     def record(self) -> GridRecord:
@@ -71,7 +75,7 @@ class Grid:
                 effect=None if (ours := row.get("ours")) is None else ours["point"],
                 missing=row["missing"],
                 fitted=any(by_fit and self._is_at(levels, each, paths) for each, by_fit in named.values()),
-                outside=any(levels[path] not in mine for path, mine in known.items()),
+                outside=any(levels[path] not in (*mine, AS_RUN) for path, mine in known.items()),
             )
             for levels, row in zip(places, rows, strict=True)
         ]
@@ -93,8 +97,12 @@ class Grid:
 
     def _place(self, levels: Levels, paths: Sequence[str]) -> Levels:
         """A point of a campaign, with a level for each choice that the claim depends on."""
-        first = {path: self.sets.get(path, level) for path, level in self._first().items() if path in paths}
-        return self._whole({**first, **levels})
+        unnamed = {
+            path: self.sets.get(path, level if path in self.varied else AS_RUN)
+            for path, level in self._first().items()
+            if path in paths
+        }
+        return self._whole({**unnamed, **levels})
 
     def _is_at(self, levels: Mapping[str, str], interpretation: InterpretationTable, paths: Sequence[str]) -> bool:
         there = {**self._first(), **interpretation.levels}
@@ -108,6 +116,6 @@ class Grid:
 
 
 def _filled(places: Sequence[Levels]) -> list[Levels]:
-    """Places with the same paths: one that some places lack is as judged there."""
+    """Places with the same paths: one that some places lack is as run there."""
     paths = dict.fromkeys(path for place in places for path in place)
-    return [{path: place.get(path, "as judged") for path in paths} for place in places]
+    return [{path: place.get(path, AS_RUN) for path in paths} for place in places]

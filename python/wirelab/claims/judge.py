@@ -69,8 +69,9 @@ def verdicts_on(
     rules = Rules(file.error_rate, file.factor, file.labels)
     claims_judge = _ClaimsJudge(claims, _samples(claims, dataset), rules, Grades.of(dataset, estimates))
     choices = claims_judge.choices()
-    sets = dataset.plan.experiment.sets
-    grid = Grid(claims, {path: str(levels[0]) for path, levels in sets.items() if len(levels) == 1})
+    planned = dataset.plan.experiment
+    sets = {path: str(levels[0]) for path, levels in planned.sets.items() if len(levels) == 1}
+    grid = Grid(claims, {*planned.factors, *planned.choices}, sets)
     progress("claims")
     judged = claims_judge.family(choices[0], 0, RESAMPLES)
     by_rule = claims_judge.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else None
