@@ -50,12 +50,12 @@ def statements(claims: Sequence[ClaimRecord], grid: GridRecord | None = None) ->
         kinds.setdefault(kind, []).append(name)
         if kind == DEPENDS:
             more.append(Statement(f"{name}: {_counted(over)}{_turning(over, grid or NOTHING_DECLARED)}."))
-    words = "; ".join(f"{listed(names)} {kind}" for kind in KINDS if (names := kinds.get(kind)))
+    words = "; ".join(f"{listed(names)}: {kind}" for kind in KINDS if (names := kinds.get(kind)))
     most = max(over["points"] for _, over in found)
-    return [Statement(f"Over up to {most} points of the grid of choices: {words}.", more, href="#claims")]
+    return [Statement(f"Over up to {most} points of the grid of choices, {words}.", more, href="#claims")]
 
 
-DEPENDS = "depend on choices"
+DEPENDS = "depends on choices"
 KINDS = ("confirmed at every point", "contradicted at every point", DEPENDS, "decided at no point")
 
 
@@ -86,7 +86,7 @@ def _about(judged: Sequence[OverGrid], grid: GridRecord) -> str:
     whole = f" of {max(sizes)}" if sizes else ""
     words = [
         f"Each claim is judged at every point of the grid of choices that was run: at most {points}{whole}.",
-        "“k of m” counts the points at which a claim is confirmed, by the publication’s outlier rule too if it has one.",
+        "“k of m” counts the points with this verdict, by the publication’s outlier rule too if it has one.",
         "The deciding choice turns confirmed into contradicted most often while all others stay alike.",
         "A claim that is fitted at an interpretation agrees there by construction, and is not counted.",
     ]
@@ -100,7 +100,7 @@ def _frozen(grid: GridRecord) -> str:
         what: sum(each["after_the_fact"] for each in tables)
         for what, tables in (("choices", grid["choices"]), ("interpretations", grid["interpretations"]))
     }
-    written = listed([f"{count} {what}" for what, count in later.items() if count] or ["nothing"])
+    written = listed([f"{what} ({count})" for what, count in later.items() if count] or ["nothing"])
     return f"Claims and grid were frozen at {grid['frozen']['at']}; written after data existed: {written}."
 
 

@@ -32,7 +32,7 @@ MOST_ROWS = 40
 
 
 def section(campaign: Campaign) -> Section | None:
-    """Verdicts over the grid of unstated choices first, then under each, then each claim; None if the experiment has no claims."""
+    """Verdicts over all unstated choices and under each, then each claim; None if the experiment has no claims."""
     verdicts = campaign.verdicts
     if verdicts is None or not verdicts["claims"]:
         return None
