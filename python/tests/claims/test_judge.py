@@ -282,7 +282,7 @@ def test_the_meaning_of_response_time_is_a_choice_for_claims_that_use_it(verdict
     meanings = [choice["levels"].get("response-time") for choice in verdicts["M12"]["choices"]]
     assert meanings == ["response-time-curl", "response-time"] * 2
     assert all("response-time" not in choice["levels"] for choice in verdicts["M13"]["choices"])
-    by_meaning = {choice["levels"]["response-time"]: choice["verdict"] for choice in verdicts["M12"]["choices"]}
+    by_meaning = {choice["levels"]["response-time"]: choice["verdict"] for choice in verdicts["M12"]["choices"][:2]}
     assert by_meaning["response-time-curl"] == "contradicted"
     assert by_meaning["response-time"] != "contradicted"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 from wirelab.claims.interpretations import digest
@@ -24,12 +23,11 @@ def claims_of(experiment: Path) -> Path:
     return experiment.parent / named
 
 
-def freeze(path: Path, at: datetime | None = None) -> str:
-    """Write the digest of a file of claims into it, with the time; return the digest. What a table `[frozen]` said
-    before is replaced, and everything else stays as it is.
+def freeze(path: Path, at: str) -> str:
+    """Write the digest of a file of claims into it, with the time (RFC 3339); return the digest. What a table
+    `[frozen]` said before is replaced, and everything else stays unchanged.
     """
     found = digest(load(path, to_freeze=True).file)
-    when = (at or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
     text = _TABLE.sub("", read_text(path, Where(str(path)))).rstrip("\n")
-    replace_file(path, f'{text}\n\n[frozen]\ndigest = "{found}"\nat = {when}\n')
+    replace_file(path, f'{text}\n\n[frozen]\ndigest = "{found}"\nat = {at}\n')
     return found

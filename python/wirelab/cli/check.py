@@ -58,9 +58,10 @@ def _freeze(experiment: str) -> None:
     """Freeze the claims of a user's own experiment; those that ship are frozen already."""
     from wirelab.claims.freeze import claims_of, freeze
     from wirelab.experiment.library import experiment_names
+    from wirelab.runner.facts import now
 
     if experiment in experiment_names():
         raise WirelabError("--freeze needs an experiment file of your own", hint=launched("new FILE --from NAME"))
     claims = claims_of(Path(experiment))
-    digest = freeze(claims)
+    digest = freeze(claims, now())
     click.echo(f"{claims}: frozen, sha256 {digest[:16]}...")
