@@ -97,6 +97,20 @@ def test_the_answer_says_what_holds_at_every_point_and_what_depends_on_choices(t
     assert f"  M2: {detail} that differ in it alone." in lines
 
 
+def test_a_claim_that_is_decided_at_some_points_alone_does_not_count_as_turned_by_choices(tmp_path: Path) -> None:
+    folder = _campaign(tmp_path)
+    verdicts = read(folder, "verdicts.json")
+    for claim, key in zip(verdicts["claims"], ("confirmed", "contradicted", "contradicted"), strict=True):
+        counts = {"confirmed": 0, "contradicted": 0, key: 1, "not_decided": 3}
+        claim["over_grid"] = {**OVER, **counts, "robust": False}
+    [said] = over_grid.statements(verdicts["claims"])
+    assert said.text == (
+        "Over up to 4 points of the grid of choices, M1: confirmed at some points, contradicted at none; "
+        "M2 and M3: contradicted at some points, confirmed at none."
+    )
+    assert said.more == []
+
+
 def test_one_point_is_no_grid(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     assert over_grid.statements(load(folder, folder).claims) == []

@@ -56,13 +56,19 @@ def statements(claims: Sequence[ClaimRecord], grid: GridRecord | None = None) ->
 
 
 DEPENDS = "depends on choices"
-KINDS = ("confirmed at every point", "contradicted at every point", DEPENDS, "decided at no point")
+KINDS = (
+    "confirmed at every point", "contradicted at every point", DEPENDS, "confirmed at some points, contradicted at none",
+    "contradicted at some points, confirmed at none", "decided at no point",
+)  # fmt: skip
 
 
 def _kind(over: OverGrid) -> str:
+    confirmed, contradicted = over["confirmed"], over["contradicted"]
     if over["robust"]:
-        return KINDS[0] if over["confirmed"] else KINDS[1]
-    return DEPENDS if over["confirmed"] or over["contradicted"] else KINDS[3]
+        return KINDS[0] if confirmed else KINDS[1]
+    if confirmed and contradicted:
+        return DEPENDS
+    return KINDS[3] if confirmed else KINDS[4] if contradicted else KINDS[5]
 
 
 def _counted(over: OverGrid) -> str:
