@@ -57,8 +57,9 @@ def statements(claims: Sequence[ClaimRecord], grid: GridRecord | None = None) ->
 
 DEPENDS = "depends on choices"
 KINDS = (
-    "confirmed at every point", "contradicted at every point", DEPENDS, "confirmed at some points, contradicted at none",
-    "contradicted at some points, confirmed at none", "decided at no point",
+    "confirmed at every point", "contradicted at every point", DEPENDS,
+    "confirmed at some points, contradicted at none", "contradicted at some points, confirmed at none",
+    "decided at no point",
 )  # fmt: skip
 
 
