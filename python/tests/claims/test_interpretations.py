@@ -68,6 +68,8 @@ def test_a_file_without_choices_names_the_levels_that_are_judged_first(tmp_path:
         ('["delay", "h2", "lossy", "mean"]', '["delay", "h2", "mean"]', "needs a metric, 2 levels and a statistic"),
         ('["delay", "h2", "lossy", "mean"]', '["delay", "h2", "losy", "mean"]', "did you mean 'lossy'?"),
         ('["delay", "h2", "lossy", "mean"]', '["delay", "h2", "lossy", "max"]', 'unknown statistic ("max")'),
+        ("2026-11-27T00:00:00Z", '"yesterday"', 'should be a time with its zone, such as 2026-11-26T00:00:00Z ("'),
+        ("2026-11-27T00:00:00Z", "2026-11-27T00:00:00", "should be a time with its zone"),
         ('title = "round trip"\n', 'titel = "round trip"\n', "unknown key"),
     ],
 )  # fmt: skip
@@ -75,6 +77,13 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, old: str, new: str
     found = _error(tmp_path, old, new)
     assert what in found
     assert "x.claims.toml:" in found
+
+
+@pytest.mark.parametrize("primary", ["3", "{ a = 3 }"])
+def test_a_primary_of_another_kind_is_one_mistake(tmp_path: Path, primary: str) -> None:
+    found = _error(tmp_path, 'primary = "lan"', f"primary = {primary}")
+    assert found.count("x.claims.toml:") == 1
+    assert "should be the name of an interpretation" in found
 
 
 def test_levels_and_choices_exclude_each_other(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
-from pydantic import AwareDatetime, Field
+from pydantic import BeforeValidator, Field
 
 from wirelab.claims.part import Levels, Statistic, Table
 from wirelab.errors import did_you_mean
@@ -32,10 +33,19 @@ RULES = frozenset({"error_rate", "factor", "outlier_rule", "published_level", "m
 """Keys of the file that change verdicts, and are frozen with the claims."""
 
 
+def _zoned(value: object) -> object:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value
+    raise ValueError("should be a time with its zone, such as 2026-11-26T00:00:00Z")
+
+
+Time = Annotated[datetime, BeforeValidator(_zoned)]
+
+
 class Dated(Table):
     """Something that may have been written after data existed: it then stands outside the frozen digest."""
 
-    after_the_fact: AwareDatetime | None = Field(default=None, alias="after-the-fact")
+    after_the_fact: Time | None = Field(default=None, alias="after-the-fact")
 
 
 class ChoiceTable(Dated):
@@ -69,7 +79,7 @@ class FrozenTable(Table):
     """The digest of what was frozen, and when."""
 
     digest: str
-    at: AwareDatetime
+    at: Time
 
 
 def digest(file: ClaimsFile) -> str:
@@ -94,6 +104,13 @@ def _before_the_fact(tables: Iterable[Dated]) -> list[dict[str, object]]:
         for table in tables
         if table.after_the_fact is None
     ]
+
+
+def primary_form(value: object) -> object:
+    """Refuses a primary that is neither a name nor levels, in one sentence."""
+    if isinstance(value, str) or (isinstance(value, dict) and all(isinstance(each, str) for each in value.values())):
+        return value
+    raise ValueError("should be the name of an interpretation")
 
 
 def primary_of(file: ClaimsFile) -> InterpretationTable | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from wirelab.claims.interpretations import ChoiceTable, Dated, FrozenTable, InterpretationTable
+from wirelab.claims.interpretations import ChoiceTable, Dated, FrozenTable, InterpretationTable, primary_form
 from wirelab.claims.part import Form, Grid, Levels, Statistic, Table
 
 
@@ -60,7 +60,7 @@ class ClaimsFile(Table):
     grid: Grid
     choices: Grid = Field(default_factory=dict)
     labels: dict[str, str] = Field(default_factory=dict)
-    primary: str | Levels = Field(default_factory=dict)
+    primary: Annotated[str | Levels, BeforeValidator(primary_form)] = Field(default_factory=dict)
     choice: list[ChoiceTable] = Field(default_factory=list)
     interpretation: list[InterpretationTable] = Field(default_factory=list)
     frozen: FrozenTable | None = None
