@@ -9,6 +9,7 @@ import pytest
 import wirelab.data
 from tests.asked import load_experiment
 from wirelab.claims.family import Rules, judge
+from wirelab.claims.fitted import fitted
 from wirelab.claims.judgement import Judgement
 from wirelab.claims.load import Claims, load
 from wirelab.claims.source import Published
@@ -35,6 +36,13 @@ def printed(claims: Claims, name: str) -> Judgement:
 def test_all_eight_claims_are_present_at_the_papers_level_and_ours(claims: Claims) -> None:
     assert [claim.id for claim in claims.claims] == [f"W{number}" for number in range(1, 9)]
     assert (claims.file.error_rate, claims.file.published_level) == (0.05, 0.90)
+
+
+def test_the_interpretation_that_is_fitted_to_load_times_predicts_cpu_time_and_cpu_use(claims: Claims) -> None:
+    [one_at_a_time] = claims.file.interpretation
+    assert claims.file.frozen is not None
+    found = {claim.id for claim in claims.claims if fitted(claim, one_at_a_time, claims)}
+    assert found == {"W1", "W5", "W6", "W8"}
 
 
 def test_the_printed_numbers_are_in_their_own_units(claims: Claims) -> None:

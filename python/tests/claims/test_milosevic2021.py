@@ -8,6 +8,7 @@ import pytest
 
 import wirelab.data
 from wirelab.claims.family import Rules, judge
+from wirelab.claims.fitted import fitted
 from wirelab.claims.judgement import Judgement
 from wirelab.claims.load import Claims, load
 from wirelab.claims.source import Published
@@ -76,3 +77,15 @@ def test_m14_can_never_be_confirmed_and_says_why(printed: dict[str, Judgement]) 
     assert "one stream" in printed["M14"].objection
     assert printed["M14"].verdict != "confirmed"
     assert [part.decides for part in printed["M14"].parts] == [True, True, False, False]
+
+
+def test_its_claims_were_frozen_and_its_choices_written_after_the_fact(claims: Claims) -> None:
+    assert claims.file.frozen is not None
+    assert all(claim.after_the_fact is None for claim in claims.file.claim)
+    assert all(each.after_the_fact is not None for each in (*claims.file.choice, *claims.file.interpretation))
+
+
+def test_the_calibration_leaves_only_claims_on_response_times(claims: Claims) -> None:
+    found = {each.name: {c.id for c in claims.claims if fitted(c, each, claims)} for each in claims.file.interpretation}
+    assert found["lan"] == found["delayed"] == set()
+    assert {claim.id for claim in claims.claims} - found["calibration"] == {"M10", "M11"}

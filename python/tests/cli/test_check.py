@@ -131,3 +131,29 @@ def test_unsupported_work_of_a_program_is_reported_before_the_run(tmp_path: Path
     assert (code, err) == (0, refusal)
     file.write_text(file.read_text() + 'client.implementation = "builtin"\n')
     assert refusal not in run(verb, str(file))[2]
+
+
+def test_claims_are_frozen_and_a_change_to_their_grid_is_refused_from_then_on(tmp_path: Path) -> None:
+    file, claims = tmp_path / "mine.toml", tmp_path / "milosevic2021.claims.toml"
+    assert run("new", str(file), "--from", "milosevic2021")[0] == 0
+    code, out, _ = run("check", str(file), "--freeze")
+    assert (code, out.splitlines()[0].partition(", sha256 ")[0]) == (0, f"{claims}: frozen")
+    frozen = claims.read_text()
+    claims.write_text(frozen.replace("margin = 1.1\n", "margin = 1.2\n"))
+    code, out, err = run("check", str(file))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"{claims}:{frozen[: frozen.index('digest =')].count(chr(10)) + 1}:1: frozen.digest: ")
+    assert "the claims or the grid changed after they were frozen" in err
+    assert "--freeze" in err
+    assert run("check", str(file), "--freeze")[0] == 0
+
+
+def test_shipped_claims_and_experiments_without_claims_are_not_frozen(tmp_path: Path) -> None:
+    code, _, err = run("check", "milosevic2021", "--freeze")
+    assert code == 2
+    assert "needs an experiment file of your own" in err
+    file = tmp_path / "mine.toml"
+    file.write_text(BASE)
+    code, _, err = run("check", str(file), "--freeze")
+    assert code == 2
+    assert "names no claims" in err

@@ -12,6 +12,8 @@ import numpy as np
 
 from wirelab.claims.family import METHOD, Rules, judge, judge_family
 from wirelab.claims.grade import Grades
+from wirelab.claims.grid import Grid
+from wirelab.claims.interpretations import first_levels
 from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Judgement, plain_part
 from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim
@@ -38,6 +40,8 @@ RESAMPLES = 20_000
 
 CHOICE_RESAMPLES = 4000
 Progress = Callable[[str], None]
+Both = tuple[list[Judgement], list[Judgement] | None]
+"""A family without and with the publication's outlier rule, if it has one."""
 
 
 def judge_campaign(campaign: Path, estimates: Estimates, progress: Progress = lambda _: None) -> Verdicts | None:
@@ -66,14 +70,27 @@ def verdicts_on(
     rules = Rules(file.error_rate, file.factor, file.labels)
     claims_judge = _ClaimsJudge(claims, _samples(claims, dataset), rules, Grades.of(dataset, estimates))
     choices = claims_judge.choices()
+    planned = dataset.plan.experiment
+    sets = {path: str(levels[0]) for path, levels in planned.sets.items() if len(levels) == 1}
+    grid = Grid(claims, {*planned.factors, *planned.choices}, sets)
     progress("claims")
     judged = claims_judge.family(choices[0], 0, RESAMPLES)
-    by_rule = (
-        claims_judge.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else [None] * len(judged)
-    )
+    by_rule = claims_judge.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else None
     at_level = claims_judge.at_published_level(choices[0]) if file.published_level else [None] * len(judged)
-    first = [judged, *[None] * (len(choices) - 1)]
+    first: list[Both | None] = [(judged, by_rule), *[None] * (len(choices) - 1)]
     tables = [claims_judge.table(choice, already, progress) for choice, already in zip(choices, first, strict=True)]
+    records = [
+        claims_judge.claim(
+            claim,
+            judged[i],
+            ByPublication(by_rule[i] if by_rule else None, at_level[i]),
+            [row for table in tables for row in table[i]],
+        )
+        for i, claim in enumerate(claims.claims)
+    ]
+    for claim, record in zip(claims.claims, records, strict=True):
+        if (over := grid.of_claim(claim, record["choices"])) is not None:
+            record["over_grid"] = over
     return {
         "schema_version": VERDICTS_VERSION,
         "claims_file": claims.name,
@@ -85,13 +102,9 @@ def verdicts_on(
             "method": METHOD,
             "published_level": file.published_level,
         },
-        "claims": [
-            claims_judge.claim(
-                claim, judged[i], ByPublication(by_rule[i], at_level[i]), [row for table in tables for row in table[i]]
-            )
-            for i, claim in enumerate(claims.claims)
-        ],
+        "claims": records,
         "published_numbers": _published_numbers(claims),
+        "grid": grid.record(),
     }
 
 
@@ -122,9 +135,9 @@ class _ClaimsJudge:
         return self.rules if self.claims.values else replace(self.rules, error_rate=0.5, factor=1.0)
 
     def choices(self) -> list[dict[str, Level]]:
-        """Combinations of the choices that the publication leaves open, the primary one first."""
+        """Combinations of the choices that the publication leaves open, the primary one first, or the nearest to it."""
         found = self.samples.choices()
-        primary = self.claims.file.primary.items()
+        primary = first_levels(self.claims.file).items()
         return sorted(found, key=lambda choice: (-sum(same_level(choice.get(k), v) for k, v in primary), len(choice)))
 
     def family(
@@ -149,39 +162,49 @@ class _ClaimsJudge:
         statistics = list(dict.fromkeys(each for part in claim.parts for each in part.statistic_names()))
         return self.grades.worst(judged.scenarios, names, statistics, decided=judged.verdict != INCONCLUSIVE)
 
-    def table(
-        self, choice: dict[str, Level], judged: list[Judgement] | None, progress: Progress
-    ) -> list[list[ChoiceVerdict]]:
+    def table(self, choice: dict[str, Level], judged: Both | None, progress: Progress) -> list[list[ChoiceVerdict]]:
         """For each claim, a row for each meaning of its metrics under this choice. Metrics change their meaning
         together; the first metric with several meanings names the row. `judged` are the claims under the first
         meaning, if they are already judged: other resamples might disagree with them at the edge.
         """
         progress(" ".join(map(str, choice.values())))
-        file = self.claims.file
-        meanings = max(map(len, file.metrics.values()))
-        open_metric = next((name for name, meant in file.metrics.items() if len(meant) > 1), "")
+        metrics = self.claims.file.metrics
+        open_metric = next((name for name, meant in metrics.items() if len(meant) > 1), "")
         families = [
-            judged if judged and meaning == 0 else self.family(choice, meaning, CHOICE_RESAMPLES)
-            for meaning in range(meanings)
+            judged if judged and meaning == 0 else self.both(choice, meaning)
+            for meaning in range(max(map(len, metrics.values())))
         ]
         rows: list[list[ChoiceVerdict]] = []
         for index, claim in enumerate(self.claims.claims):
-            ambiguous = any(len(file.metrics[name]) > 1 for name in _metrics(claim))
+            ambiguous = any(len(metrics[name]) > 1 for name in _metrics(claim))
+            meant = [{open_metric: _meant(metrics[open_metric], i)} if ambiguous else {} for i in range(len(families))]
             rows.append(
                 [
-                    {
-                        "levels": {
-                            **choice,
-                            **({open_metric: _meant(file.metrics[open_metric], meaning)} if ambiguous else {}),
-                        },
-                        "verdict": families[meaning][index].verdict,
-                        "missing": families[meaning][index].missing,
-                        "link": self.link(claim, families[meaning][index], meaning),
-                    }
-                    for meaning in range(meanings if ambiguous else 1)
+                    self.row(claim, index, {**choice, **meant[meaning]}, families[meaning], meaning)
+                    for meaning in range(len(families) if ambiguous else 1)
                 ]
             )
         return rows
+
+    def both(self, choice: Mapping[str, Level], meaning: int) -> Both:
+        """All claims under one choice and one meaning, with the resamples of a table."""
+        ruled = self.claims.file.outlier_rule is not None
+        by_rule = self.family(choice, meaning, CHOICE_RESAMPLES, filtered=True) if ruled else None
+        return self.family(choice, meaning, CHOICE_RESAMPLES), by_rule
+
+    def row(self, claim: Claim, index: int, levels: dict[str, Level], families: Both, meaning: int) -> ChoiceVerdict:
+        """The verdict on the claim of this index at these levels."""
+        judged, by_rule = families[0][index], families[1]
+        row: ChoiceVerdict = {
+            "levels": levels,
+            "verdict": judged.verdict,
+            "missing": judged.missing,
+            "link": self.link(claim, judged, meaning),
+            "ours": judged.ours.record() if judged.ours else None,
+        }
+        if by_rule is not None:
+            row["under_published_rule"] = by_rule[index].verdict
+        return row
 
     def claim(
         self, claim: Claim, judged: Judgement, by_publication: ByPublication, choices: list[ChoiceVerdict]

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from wirelab.claims import interpretations
 from wirelab.claims.forms import FORMS
 from wirelab.claims.model import Claim, ClaimsFile
 from wirelab.claims.part import Form
@@ -17,6 +18,7 @@ from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.positions import Position, positions
 from wirelab.experiment.file.problems import problems, shown
+from wirelab.launcher import launched
 from wirelab.metrics.described import described
 from wirelab.toml import parse_toml, read_text
 
@@ -41,8 +43,10 @@ class Claims:
     values: dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, ...]]
 
 
-def load(path: Path) -> Claims:
-    """Read a file of claims. Raises all its errors together."""
+def load(path: Path, *, to_freeze: bool = False) -> Claims:
+    """Read a file of claims. Raises all its errors together; a digest that does not match is one, unless the file is
+    about to be frozen anew.
+    """
     where = Where(str(path))
     text = read_text(path, where)
     document = parse_toml(text, where)
@@ -59,6 +63,10 @@ def load(path: Path) -> Claims:
         if name not in known:
             wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
     wrong += _not_times(file, claims, place)
+    wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in interpretations.mistakes(file)]
+    if not (to_freeze or wrong or file.frozen is None or file.frozen.digest == interpretations.digest(file)):
+        changed = f"the claims or the grid changed after they were frozen ({shown(file.frozen.digest)})"
+        wrong.append(WirelabError(changed, place.where(("frozen", "digest")), _thaw(path)))
     if wrong:
         raise CombinedError(sorted(wrong, key=_line))
     return Claims(path.name, hashlib.sha256(text.encode()).hexdigest(), file, tuple(claims), numbers, values)
@@ -200,6 +208,11 @@ def _selectors(part: Form) -> Iterator[tuple[str, list[tuple[str, str]]]]:
             if isinstance(table, dict):
                 pairs = [(path, levels if isinstance(levels, list) else [levels]) for path, levels in table.items()]
                 yield key, [(path, level) for path, levels in pairs for level in levels]
+
+
+def _thaw(path: Path) -> str:
+    anew = launched("check EXPERIMENT --freeze")
+    return f"mark what is new with after-the-fact, or freeze {path.name} anew: {anew}"
 
 
 def _line(error: WirelabError) -> int:

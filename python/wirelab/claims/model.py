@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from wirelab.claims.interpretations import ChoiceTable, Dated, FrozenTable, InterpretationTable, primary_form
 from wirelab.claims.part import Form, Grid, Levels, Statistic, Table
 
 
-class ClaimTable(Table):
+class ClaimTable(Dated):
     """A claim as the file has it; its parts are validated by their form."""
 
     id: str
@@ -43,6 +44,10 @@ class ClaimsFile(Table):
     by. `choices` are paths outside the grid at which some claims name the levels themselves. `outlier_rule` is what the
     publication removed outliers by, if it did (`wirelab.stats.estimate.published_rule`), and `published_level` the
     level of confidence that it asked for, each claim by itself.
+
+    `choice` are what the publication leaves open, and `interpretation` named points of their grid. `primary` names the
+    one that leads; in a file without choices it has the levels that are judged first. `frozen` says when the claims and
+    the grid were fixed.
     """
 
     paper: str
@@ -55,7 +60,10 @@ class ClaimsFile(Table):
     grid: Grid
     choices: Grid = Field(default_factory=dict)
     labels: dict[str, str] = Field(default_factory=dict)
-    primary: Levels = Field(default_factory=dict)
+    primary: Annotated[str | Levels, BeforeValidator(primary_form)] = Field(default_factory=dict)
+    choice: list[ChoiceTable] = Field(default_factory=list)
+    interpretation: list[InterpretationTable] = Field(default_factory=list)
+    frozen: FrozenTable | None = None
     claim: list[ClaimTable] = Field(min_length=1)
     published: PublishedTable | None = None
 

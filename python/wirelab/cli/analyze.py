@@ -120,6 +120,8 @@ def _check_interval(plan: Plan, interval_ns: int | None) -> None:
 
 
 def _print_verdicts(verdicts: Verdicts) -> None:
+    from wirelab.report import over_grid
+
     click.echo("")
     for claim in verdicts["claims"]:
         click.echo(f"{claim['id']:4} {claim['verdict']:10} {claim['text']}")
@@ -127,6 +129,8 @@ def _print_verdicts(verdicts: Verdicts) -> None:
             click.echo(f"{'':15} {link['flag']}: {link['why']}")
         if claim["contradiction"]:
             click.echo(f"{'':15} {claim['contradiction']}")
+    for statement in over_grid.statements(verdicts["claims"], verdicts.get("grid")):
+        click.echo("\n".join(statement.lines()))
     family = verdicts["family"]
     click.echo(
         f"At most {family['error_rate']:.0%} chance of one wrong decision or more among {family['claims']} claims."

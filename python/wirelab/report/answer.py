@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from wirelab.report import over_grid
 from wirelab.report.battery import battery_lives
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import Reason, grouped
@@ -133,6 +134,7 @@ def _verdicts(campaign: Campaign) -> Iterator[Statement]:
         text = f"The publication's own numbers or its experiment contradict {listed(contradicted)}."
         more.append(Statement(text))
     yield Statement(f"Of {len(claims)} published claim{'s' * (len(claims) > 1)}: {words}.", more, href="#claims")
+    yield from over_grid.statements(claims, campaign.verdicts and campaign.verdicts.get("grid"))
 
 
 def _worth(claim: ClaimRecord) -> str:

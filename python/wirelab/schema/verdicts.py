@@ -17,6 +17,10 @@ VERDICTS = "verdicts.json"
 VERDICTS_VERSION = 1
 
 Verdict = Literal["confirmed", "contradicted", "inconclusive"]
+Standing = Literal["confirmed", "contradicted", "inconclusive", "depends-on-outlier-rule", "fitted"]
+"""A verdict at a point of the grid of choices. `fitted` agrees by construction and judges nothing."""
+Basis = Literal["text", "baseline", "fitted", "rival"]
+"""What an interpretation was chosen by."""
 
 
 @document
@@ -115,6 +119,76 @@ class ChoiceVerdict(TypedDict):
     """
     link: VerdictQuality | None
     """Quality of what the verdict rests on."""
+    ours: NotRequired[EstimateRecord | None]
+    """Our estimate at these levels; null if there is none."""
+    under_published_rule: NotRequired[Verdict]
+    """The verdict after the paper's outlier removal. Absent if the claims name no `outlier_rule`."""
+
+
+@document
+class EffectAt(TypedDict):
+    """An estimate, and where in the grid of choices it is found."""
+
+    value: float
+    """The estimate, in base units; a ratio has none."""
+    levels: dict[str, str]
+    """Level of each choice."""
+
+
+@document
+class EffectRange(TypedDict):
+    """The range of our estimate over the points that count."""
+
+    least: EffectAt
+    """The smallest estimate."""
+    largest: EffectAt
+    """The largest estimate."""
+
+
+@document
+class DecidingChoice(TypedDict):
+    """The choice that turns the verdict most often."""
+
+    path: str
+    """Path of the choice."""
+    flips: int
+    """Pairs of points that differ in this choice alone, one confirmed and the other contradicted."""
+    pairs: int
+    """All pairs of points that count and differ in this choice alone."""
+
+
+@document
+class OverGrid(TypedDict):
+    """A claim over the grid of choices. A point counts if it was run, is of the grid, and the claim is not fitted
+    there.
+    """
+
+    size: int | None
+    """Points of the whole grid, run or not; null if the claims declare no choices."""
+    points: int
+    """Points that count."""
+    confirmed: int
+    """Points at which it is confirmed, by the paper's outlier rule too if there is one."""
+    contradicted: int
+    """Points at which it is contradicted, by the paper's outlier rule too if there is one."""
+    not_decided: int
+    """The other points that count."""
+    depends_on_outlier_rule: int
+    """Of the points that are not decided: those at which the verdicts with and without the outlier rule differ."""
+    missing: int
+    """Points of which a scenario was not run, or must not be used."""
+    fitted: int
+    """Points at which the claim is fitted."""
+    outside: int
+    """Points that were run and are not of the grid."""
+    robust: bool
+    """Whether there are two points or more that count, and all are confirmed or all are contradicted."""
+    effect: EffectRange | None
+    """Null without an estimate at any point that counts."""
+    deciding: DecidingChoice | None
+    """Null if no choice alone turns the verdict."""
+    interpretations: dict[str, Standing | None]
+    """The verdict in each named interpretation; null if it was not run."""
 
 
 @document
@@ -163,6 +237,64 @@ class ClaimRecord(TypedDict):
     """Quality of what the verdict rests on: the worst of the comparisons between its scenarios. If none is
     compared, the worst of their links and endpoints; null if nothing was graded.
     """
+    over_grid: NotRequired[OverGrid]
+    """The claim over all points of the grid of choices. Absent if one point was run and no choices are declared."""
+
+
+@document
+class GridChoice(TypedDict):
+    """A choice that the paper leaves open."""
+
+    path: str
+    """Path of the experiment, or name of a metric if its definition is open."""
+    title: str
+    """The choice in words."""
+    levels: list[str]
+    """Its levels. The first applies unless another is named."""
+    after_the_fact: bool
+    """Whether it was written after data existed."""
+
+
+@document
+class GridInterpretation(TypedDict):
+    """A named point of the grid of choices."""
+
+    name: str
+    """Its name."""
+    title: str
+    """The interpretation in words."""
+    basis: Basis
+    """What it was chosen by: the paper's text, its printed baseline, a fit to its numbers, or a rival explanation."""
+    levels: dict[str, str]
+    """Level of each choice."""
+    used: int
+    """Rows of printed numbers that it was chosen by."""
+    after_the_fact: bool
+    """Whether it was written after data existed."""
+
+
+@document
+class Frozen(TypedDict):
+    """When the claims and the grid were fixed."""
+
+    digest: str
+    """SHA-256 over the claims, choices and interpretations that were not written after the fact."""
+    at: str
+    """Time of freezing (RFC 3339)."""
+
+
+@document
+class GridRecord(TypedDict):
+    """The grid of choices, from the file of claims."""
+
+    frozen: Frozen | None
+    """Null if the grid is not frozen."""
+    primary: str | None
+    """Name of the interpretation that leads; null if the paper has none."""
+    choices: list[GridChoice]
+    """What the paper leaves open."""
+    interpretations: list[GridInterpretation]
+    """Named points of the grid."""
 
 
 @document
@@ -195,6 +327,8 @@ class Verdicts(TypedDict):
     """One entry for each claim."""
     published_numbers: list[PublishedNumber]
     """The paper's own numbers as data."""
+    grid: NotRequired[GridRecord]
+    """The grid of choices."""
 
 
 def read_verdicts(campaign: Path) -> Verdicts | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from wirelab.report import over_grid
 from wirelab.report.blocks import Block, Cell, Claim, Claims, Column, Group, Prose, Section, Table, dash
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Levels, level_words
@@ -31,7 +32,7 @@ MOST_ROWS = 40
 
 
 def section(campaign: Campaign) -> Section | None:
-    """Verdicts over unstated choices first, then each claim; None if the experiment has no claims."""
+    """Verdicts over all unstated choices and under each, then each claim; None if the experiment has no claims."""
     verdicts = campaign.verdicts
     if verdicts is None or not verdicts["claims"]:
         return None
@@ -41,6 +42,7 @@ def section(campaign: Campaign) -> Section | None:
     if (level := family["published_level"]) is not None:
         standards["at_published_level"] = f"alone, at the publication’s {100 * level:g}\u00a0%"
     blocks: list[Block] = [
+        *over_grid.blocks(verdicts),
         *_choices(claims),
         Claims(
             "Published claims and our verdicts", [_claim(claim, standards) for claim in claims], [*standards.values()]

@@ -1,0 +1,33 @@
+"""Freezing a file of claims: its digest and the time, written into its table `[frozen]`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from wirelab.claims.interpretations import digest
+from wirelab.claims.load import load
+from wirelab.errors import Where, WirelabError
+from wirelab.schema.replaced import replace_file
+from wirelab.toml import parse_toml, read_text
+
+_TABLE = re.compile(r"^\[frozen\]\n(?:(?:digest|at) *=.*\n?)*", re.MULTILINE)
+
+
+def claims_of(experiment: Path) -> Path:
+    """The file of claims that an experiment file names. Raises `WirelabError` if it names none."""
+    where = Where(str(experiment))
+    named = parse_toml(read_text(experiment, where), where).get("claims")
+    if not isinstance(named, str):
+        raise WirelabError("names no claims, so there is nothing to freeze", where, 'add: claims = "NAME.claims.toml"')
+    return experiment.parent / named
+
+
+def freeze(path: Path, at: str) -> str:
+    """Write the digest of a file of claims into it, with the time (RFC 3339); return the digest. What a table
+    `[frozen]` said before is replaced, and everything else stays unchanged.
+    """
+    found = digest(load(path, to_freeze=True).file)
+    text = _TABLE.sub("", read_text(path, Where(str(path)))).rstrip("\n")
+    replace_file(path, f'{text}\n\n[frozen]\ndigest = "{found}"\nat = {at}\n')
+    return found

@@ -1,0 +1,121 @@
+"""The grid of choices of a file of claims, and which of its points each verdict of a campaign belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from wirelab.claims.fitted import fitted
+from wirelab.claims.interpretations import InterpretationTable, primary_of
+from wirelab.claims.load import Claims
+from wirelab.claims.model import Claim
+from wirelab.claims.over_grid import FITTED, Point, over_grid
+from wirelab.claims.part import Levels
+from wirelab.claims.samples import same_level
+from wirelab.schema.verdicts import ChoiceVerdict, GridRecord, OverGrid, Standing
+
+AS_RUN = "as run"
+"""The level of a choice that a campaign does not name."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The choices of `claims`. Where a campaign varies a choice, and a scenario has no level of it, that is the first.
+    A campaign that does not vary it may run anything, unless `sets` says which level (`--set PATH=LEVEL`).
+    """
+
+    claims: Claims
+    varied: Collection[str] = ()
+    sets: Mapping[str, str] = field(default_factory=dict)
+
+    def record(self) -> GridRecord:
+        """As `verdicts.json` has it."""
+        file, leading = self.claims.file, primary_of(self.claims.file)
+        return {
+            "frozen": None if file.frozen is None else {
+                "digest": file.frozen.digest, "at": file.frozen.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            },
+            "primary": None if leading is None else leading.name,
+            "choices": [
+                {
+                    "path": each.path, "title": each.title, "levels": each.levels,
+                    "after_the_fact": each.after_the_fact is not None,
+                }
+                for each in file.choice
+            ],
+            "interpretations": [
+                {
+                    "name": each.name, "title": each.title, "basis": each.basis, "used": len(each.used),
+                    "levels": self._whole({**self._first(), **each.levels}),
+                    "after_the_fact": each.after_the_fact is not None,
+                }
+                for each in file.interpretation
+            ],
+        }  # fmt: skip
+
+    def of_claim(self, claim: Claim, rows: Sequence[ChoiceVerdict]) -> OverGrid | None:
+        """A claim over the points of `rows`; None if there is one point and no choice is declared."""
+        choices = {each.path: each.levels for each in self.claims.file.choice}
+        if len(rows) < 2 and not choices:
+            return None
+        open_metrics = {name for name, meant in self.claims.file.metrics.items() if len(meant) > 1}
+        used = {name for part in claim.parts for name in part.metric_names()}
+        paths = [path for path in choices if path not in open_metrics - used]
+        named = {each.name: (each, fitted(claim, each, self.claims)) for each in self.claims.file.interpretation}
+        places = _filled(
+            [self._place({path: str(level) for path, level in row["levels"].items()}, paths) for row in rows]
+        )
+        known = {path: choices.get(path, [level]) for path, level in places[0].items()} if choices else {}
+        points = [
+            Point(
+                levels=levels,
+                verdict=row["verdict"],
+                by_rule=row.get("under_published_rule"),
+                effect=None if (ours := row.get("ours")) is None else ours["point"],
+                missing=row["missing"],
+                fitted=any(by_fit and self._is_at(levels, each, paths) for each, by_fit in named.values()),
+                outside=any(levels[path] not in (*mine, AS_RUN) for path, mine in known.items()),
+            )
+            for levels, row in zip(places, rows, strict=True)
+        ]
+        standings: dict[str, Standing | None] = {
+            name: FITTED if by_fit else self._at(points, each, paths) for name, (each, by_fit) in named.items()
+        }
+        return over_grid(points, prod(len(choices[path]) for path in paths) if choices else None, standings)
+
+    def _first(self) -> Levels:
+        return {each.path: each.levels[0] for each in self.claims.file.choice}
+
+    def _whole(self, levels: Levels) -> Levels:
+        """Levels as the choices write them: `2ms` is `2 ms`."""
+        known = {each.path: each.levels for each in self.claims.file.choice}
+        return {
+            path: next((each for each in known.get(path, []) if same_level(each, level)), level)
+            for path, level in levels.items()
+        }
+
+    def _place(self, levels: Levels, paths: Sequence[str]) -> Levels:
+        """A point of a campaign, with a level for each choice that the claim depends on."""
+        unnamed = {
+            path: self.sets.get(path, level if path in self.varied else AS_RUN)
+            for path, level in self._first().items()
+            if path in paths
+        }
+        return self._whole({**unnamed, **levels})
+
+    def _is_at(self, levels: Mapping[str, str], interpretation: InterpretationTable, paths: Sequence[str]) -> bool:
+        there = {**self._first(), **interpretation.levels}
+        return all(levels[path] == there[path] for path in paths)
+
+    def _at(
+        self, points: Sequence[Point], interpretation: InterpretationTable, paths: Sequence[str]
+    ) -> Standing | None:
+        here = (each for each in points if not each.outside and self._is_at(each.levels, interpretation, paths))
+        return next((point.standing for point in here), None)
+
+
+def _filled(places: Sequence[Levels]) -> list[Levels]:
+    """Places with the same paths: one that some places lack is as run there."""
+    paths = dict.fromkeys(path for place in places for path in place)
+    return [{path: place.get(path, AS_RUN) for path in paths} for place in places]

@@ -1,0 +1,197 @@
+"""What a publication leaves open, as data: choices with their levels, named interpretations, and the frozen digest.
+
+Says what is wrong with them; judges nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, get_args
+
+from pydantic import BeforeValidator, Field
+
+from wirelab.claims.part import Levels, Statistic, Table
+from wirelab.errors import did_you_mean
+from wirelab.experiment.file.positions import Path as KeyPath
+from wirelab.experiment.file.problems import shown
+from wirelab.schema.verdicts import Basis
+
+if TYPE_CHECKING:
+    from wirelab.claims.model import ClaimsFile
+
+ANY = "*"
+"""In a printed number that an interpretation used: every level, or every metric."""
+
+CANNOT_LEAD = ("fitted", "rival")
+"""Bases of interpretations that may not be primary: they were chosen by results, or only to contest a cause."""
+
+RULES = frozenset({"error_rate", "factor", "outlier_rule", "published_level", "metrics", "grid", "choices"})
+"""Keys of the file that change verdicts, and are frozen with the claims."""
+
+
+def _zoned(value: object) -> object:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value
+    raise ValueError("should be a time with its zone, such as 2026-11-26T00:00:00Z")
+
+
+Time = Annotated[datetime, BeforeValidator(_zoned)]
+
+
+class Dated(Table):
+    """Something that may have been written after data existed: it then stands outside the frozen digest."""
+
+    after_the_fact: Time | None = Field(default=None, alias="after-the-fact")
+
+
+class ChoiceTable(Dated):
+    """A choice that the publication leaves open. `path` is a path of the experiment, or a name of `[metrics]` if it is
+    open which metric the name means. The first level is the one that applies unless another is named. `for` and
+    `against` quote the publication, by level.
+    """
+
+    path: str
+    title: str
+    levels: list[str] = Field(min_length=2)
+    reasons_for: dict[str, str] = Field(default_factory=dict, alias="for")
+    reasons_against: dict[str, str] = Field(default_factory=dict, alias="against")
+
+
+class InterpretationTable(Dated):
+    """A point of the grid with a name: `levels` of choices, the others at their first. `basis` says what it was chosen
+    by, and `why` quotes or argues. `used` are the printed numbers that were used to choose it, each as a metric, the
+    levels in the order of `[grid]`, and the statistic; `*` stands for every one.
+    """
+
+    name: str
+    title: str
+    basis: Basis
+    why: str
+    levels: Levels
+    used: list[list[str]] = Field(default_factory=list)
+
+
+class FrozenTable(Table):
+    """The digest of what was frozen, and when."""
+
+    digest: str
+    at: Time
+
+
+def digest(file: ClaimsFile) -> str:
+    """SHA-256, in hexadecimal, over what decides verdicts: the rules, and the claims, choices and interpretations that
+    were not written after the fact. Canonical JSON, so that the order of keys and comments do not matter.
+    """
+    leading = primary_of(file)
+    frozen = {
+        "rules": file.model_dump(mode="json", include=set(RULES), exclude_defaults=True),
+        "primary": file.primary if leading is None else leading.name if leading.after_the_fact is None else None,
+        "claims": _before_the_fact(file.claim),
+        "choices": _before_the_fact(file.choice),
+        "interpretations": _before_the_fact(file.interpretation),
+    }
+    text = json.dumps(frozen, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _before_the_fact(tables: Iterable[Dated]) -> list[dict[str, object]]:
+    return [
+        table.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        for table in tables
+        if table.after_the_fact is None
+    ]
+
+
+def primary_form(value: object) -> object:
+    """Refuses a primary that is neither a name nor levels, in one sentence."""
+    if isinstance(value, str) or (isinstance(value, dict) and all(isinstance(each, str) for each in value.values())):
+        return value
+    raise ValueError("should be the name of an interpretation")
+
+
+def primary_of(file: ClaimsFile) -> InterpretationTable | None:
+    """The interpretation that is primary, if the publication has one."""
+    return next((each for each in file.interpretation if each.name == file.primary), None)
+
+
+def first_levels(file: ClaimsFile) -> Levels:
+    """The point of the grid that is judged first: that of the primary interpretation, or the first level of each
+    choice.
+    """
+    if isinstance(file.primary, dict) and file.primary:
+        return file.primary
+    leading = primary_of(file)
+    return {choice.path: choice.levels[0] for choice in file.choice} | (leading.levels if leading else {})
+
+
+def mistakes(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
+    """What is wrong: the key, a sentence, and a hint."""
+    yield from chain(_choices(file), _interpretations(file), _primary(file))
+
+
+def _choices(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
+    for index, choice in enumerate(file.choice):
+        at: KeyPath = ("choice", index)
+        if choice.path in file.grid:
+            yield (
+                (*at, "path"),
+                f"is varied by the publication ({shown(choice.path)})",
+                "remove it from [grid], or here",
+            )
+        if choice.path in {other.path for other in file.choice[:index]}:
+            yield (*at, "path"), f"is a choice already ({shown(choice.path)})", "write all its levels in one [[choice]]"
+        for level in {level for level in choice.levels if choice.levels.count(level) > 1}:
+            yield (*at, "levels"), f"has a level twice ({shown(level)})", None
+        for key, quoted in (("for", choice.reasons_for), ("against", choice.reasons_against)):
+            for level in quoted:
+                yield from _known(f"level of {choice.path}", level, choice.levels, (*at, key, level))
+        if (meant := file.metrics.get(choice.path)) is not None:
+            for level in choice.levels:
+                yield from _known(f"meaning of {choice.path}", level, meant, (*at, "levels"))
+            if choice.levels[0] != meant[0]:
+                first = f"does not begin with the metric that is judged by ({shown(choice.levels[0])})"
+                yield (*at, "levels"), first, f"write {meant[0]} first"
+
+
+def _interpretations(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
+    levels = {choice.path: choice.levels for choice in file.choice}
+    columns = [list(file.metrics), *file.grid.values(), list(get_args(Statistic))]
+    names = ["metric", *(f"level of {path}" for path in file.grid), "statistic"]
+    for index, each in enumerate(file.interpretation):
+        at: KeyPath = ("interpretation", index)
+        if each.name in {other.name for other in file.interpretation[:index]}:
+            yield (*at, "name"), f"is the name of two interpretations ({shown(each.name)})", None
+        for path, level in each.levels.items():
+            yield from _known("choice", path, levels, (*at, "levels", path))
+            if path in levels:
+                yield from _known(f"level of {path}", level, levels[path], (*at, "levels", path))
+        for number, row in enumerate(each.used):
+            if len(row) != len(columns):
+                needs = f"needs a metric, {len(file.grid)} levels and a statistic ({shown(row)})"
+                yield (*at, "used", number), needs, None
+                continue
+            for what, name, known in zip(names, row, columns, strict=True):
+                if name != ANY:
+                    yield from _known(what, name, known, (*at, "used", number))
+
+
+def _primary(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
+    at: KeyPath = ("primary",)
+    if not isinstance(file.primary, str):
+        if file.primary and file.choice:
+            yield at, "must be the name of an interpretation, since there are choices", "write an [[interpretation]]"
+        return
+    yield from _known("interpretation", file.primary, [each.name for each in file.interpretation], at)
+    leading = primary_of(file)
+    if leading is not None and leading.basis in CANNOT_LEAD:
+        what = f"may not be an interpretation of basis {leading.basis} ({shown(leading.name)})"
+        yield at, what, "only what the text states or its baseline implies may lead; without one, leave it out"
+
+
+def _known(what: str, name: str, known: Iterable[str], at: KeyPath) -> Iterator[tuple[KeyPath, str, str | None]]:
+    if name not in (names := list(known)):
+        yield at, f"unknown {what} ({shown(name)})", did_you_mean(name, names)
