@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import signal
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -50,12 +51,31 @@ def test_an_interrupt_that_is_ignored_stays_ignored() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_lost_by_python_ends_a_run_at_its_next_step(how: signal.Signals) -> None:
+def test_an_interrupt_lost_by_python_ends_a_run_at_its_next_step_and_is_not_printed(
+    how: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", printed.append)
     with terminated_as_interrupted() as check, LiveProgress(Console(file=io.StringIO()), check) as progress:
         progress.update(PROGRESS)
         ends = _Interrupted(how)
         del ends
         with pytest.raises(KeyboardInterrupt):
             progress.update(PROGRESS)
+    assert not printed
+
+
+class _Broken:
+    def __del__(self) -> None:
+        raise ValueError
+
+
+def test_other_errors_that_python_ignores_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", printed.append)
+    with terminated_as_interrupted():
+        broken = _Broken()
+        del broken
+    assert len(printed) == 1
+    assert sys.unraisablehook == printed.append

@@ -14,7 +14,7 @@ from wirelab.report import page
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Items, Table
 from wirelab.report.campaign import load
-from wirelab.report.grade import reasons
+from wirelab.report.grade import graded, reasons
 from wirelab.report.sections import comparisons, emulation_accuracy, limits, outcomes
 
 write = partial(campaigns.write, protocols=("https1", "h2"))
@@ -428,6 +428,7 @@ def test_unsupported_scenarios_are_named_with_the_reason_and_do_not_count_as_fai
     (folder / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     why = "curl does not do downloads of several sizes in turn."
     assert f"h2 was not measured in 1 of 2 scenarios: {why}" in sentences(folder)
+    assert "of 3 scenarios" in graded(load(folder, folder))
     [table] = [block for block in outcomes.section(load(folder, folder)).blocks if isinstance(block, Table)]
     errors = [row[-1].text for row in table.rows]
     assert [text for text in errors if text.startswith("not supported")] == [

@@ -177,7 +177,8 @@ def _nat(campaign: Campaign) -> Iterator[Statement]:
     """What each scenario's clients did when the NAT had forgotten them. Of many, those alone in which exchanges did not
     complete after that are named.
     """
-    behind = [(scenario, scenario.nat) for scenario in campaign.scenarios if scenario.nat is not None]
+    ran = [scenario for scenario in campaign.scenarios if scenario.key not in campaign.unsupported]
+    behind = [(scenario, scenario.nat) for scenario in ran if scenario.nat is not None]
     forgot = [(scenario, nat) for scenario, nat in behind if nat["forgotten"]]
     harmless = [nat for _, nat in forgot if not nat["not_completed"]] if len(forgot) > MOST_CONDITIONS else []
     for scenario, nat in forgot:

@@ -82,8 +82,9 @@ def graded(campaign: Campaign) -> str:
 
 
 def _of_scenarios(campaign: Campaign) -> Iterator[Grade]:
-    """The quality of each scenario that has one."""
-    found = (scenario_quality(campaign, scenario) for scenario in campaign.scenarios)
+    """The quality of each scenario that ran and has one."""
+    ran = (scenario for scenario in campaign.scenarios if scenario.key not in campaign.unsupported)
+    found = (scenario_quality(campaign, scenario) for scenario in ran)
     return (each for each in found if each is not None)
 
 

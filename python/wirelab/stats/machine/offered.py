@@ -274,7 +274,7 @@ def _all_places(workload: RequestWorkload, taken_s: float, carried: Carried | No
     )
 
 
-def _where(workload: WorkloadSpec) -> str:
+def _where(workload: WorkloadSpec | RequestWorkload) -> str:
     policy = workload.connection if isinstance(workload, RequestWorkload) else None
     if isinstance(policy, Persistent):
         return f"on {policy.connections} persistent connection{'s' * (policy.connections > 1)}"
