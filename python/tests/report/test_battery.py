@@ -22,6 +22,10 @@ KNOWN = {
     "day_states": None,
 }
 CONNECTIONS = ("new", "persistent")
+RANGES = [
+    "Ranges of battery lives are those of the models' constants, which all protocols of a link share.",
+    "  Self-discharge is left out.",
+]
 THREE = ("https1", "http1", "h2")
 
 
@@ -32,7 +36,7 @@ def sentences(
     ends: Mapping[str, Mapping[str, Any]] | None = None,
     **written: Any,
 ) -> list[str]:
-    """Lives and changed outcomes are those of scenarios whose keys contain the words."""
+    """Those before what their ranges are. Lives and changed outcomes are of scenarios whose keys contain the words."""
     write(folder, protocols=protocols, links=("clean",), **written)
     estimates = read(folder, "estimates.json")
     for scenario in estimates["scenarios"]:
@@ -44,7 +48,9 @@ def sentences(
             if words in scenario["key"].split("-"):
                 scenario["denominators"] |= changed
     store(folder, "estimates.json", estimates)
-    return [line for each in battery_lives(load(folder, folder)) for line in each.lines()]
+    said = [line for each in battery_lives(load(folder, folder)) for line in each.lines()]
+    assert said[-2:] == (RANGES if said else [])
+    return said[:-2]
 
 
 def test_the_longest_and_the_shortest_life_are_named_and_so_is_the_longest_with_encryption(tmp_path: Path) -> None:
@@ -117,6 +123,7 @@ def test_an_overloaded_and_an_unusable_scenario_are_left_out(tmp_path: Path) -> 
     assert said == [
         "clean: the battery lasts 500 [250, 1,000] days with h2.",
         "  Left out: https1, of unusable quality; http1, overloaded.",
+        *RANGES,
     ]
 
 

@@ -38,6 +38,12 @@ def battery_lives(campaign: Campaign) -> Iterator[Statement]:
         yield Statement(
             f"{more} more conditions have battery lives in section Energy of the client's radio.", href=_HREF
         )
+    if found:
+        yield Statement(
+            "Ranges of battery lives are those of the models' constants, which all protocols of a link share.",
+            [Statement("Self-discharge is left out.")],
+            href=_HREF,
+        )
 
 
 def _in_condition(campaign: Campaign, where: str, scenarios: Sequence[Scenario]) -> Statement | None:
