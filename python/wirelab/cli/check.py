@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from wirelab.cli.arguments import (
-    clock_option,
     experiment_argument,
+    experiment_clock_option,
     link_option,
     load,
     set_option,
@@ -24,7 +24,7 @@ from wirelab.cli.precheck import precheck
 @set_option
 @site_option
 @link_option
-@clock_option
+@experiment_clock_option
 def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str | None, clock: str | None) -> None:
     """Check an experiment file; start nothing.
 

@@ -10,8 +10,8 @@ import click
 
 from wirelab.cli.arguments import (
     budget_option,
-    clock_option,
     experiment_argument,
+    experiment_clock_option,
     link_option,
     load,
     set_option,
@@ -45,7 +45,7 @@ MOST_PAGES = 6
     metavar="N",
     help="Trials at a time.  [chosen for this machine]",
 )
-@clock_option
+@experiment_clock_option
 @click.option("--json", "as_json", is_flag=True, help="Print plan.json.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     experiment: str,

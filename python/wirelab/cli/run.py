@@ -13,8 +13,8 @@ import click
 from wirelab.cli.arguments import (
     budget_option,
     by_option,
-    clock_option,
     experiment_argument,
+    experiment_clock_option,
     link_option,
     load,
     set_option,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Trials at a time.  [chosen for this machine]",
 )
-@clock_option
+@experiment_clock_option
 @click.option("--capture", is_flag=True, help="Keep a capture of every packet at both ends, with the TLS secrets.")
 @click.option("--fresh", is_flag=True, help="Archive earlier results in that folder and start again.")
 @click.option("--retry-failed", is_flag=True, help="Repeat trials that failed in an earlier run.")
