@@ -181,6 +181,25 @@ def test_unsupported_scenarios_have_no_trials_and_a_plan_without_any_is_refused(
     ]
 
 
+@VERBS
+def test_a_plan_without_anything_to_run_has_the_hint_of_each_reason(verb: str) -> None:
+    resumed = ("quickstart", *_sets("protocol=coap", "workload.connection=resumed"))
+    code, out, err = run(verb, *resumed)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-2:] == [
+        "error: nothing to run: every scenario is unsupported",
+        'hint: workload.connection = "new", or a protocol with sessions',
+    ]
+    slow = ("quickstart", "--link", "lorawan-eu868-dr0", *_sets("workload.timeout=12h"))
+    assert run(verb, *slow, "--set", "protocol=https1")[2].splitlines()[-1] == (
+        "hint: choose another link, or another protocol"
+    )
+    both = run(verb, *slow, *_sets("protocol=coap,https1", "workload.connection=resumed"))[2].splitlines()[-1]
+    assert both == (
+        'hint: workload.connection = "new", or a protocol with sessions; choose another link, or another protocol'
+    )
+
+
 def test_a_quick_run_with_too_few_values_for_its_percentile_is_warned_of(tmp_path: Path) -> None:
     file = tmp_path / "tail.toml"
     file.write_text('statistic = "p95"\n' + experiment_file("quickstart").read_text())

@@ -56,7 +56,7 @@ def precheck(plan: Plan, experiment: Experiment, jobs: int) -> Beforehand:
     ):
         click.echo(words, err=True)
     if plan.scenarios and not left.scenarios:
-        raise WirelabError("nothing to run: every scenario is unsupported", hint="choose other programs, or none")
+        raise WirelabError("nothing to run: every scenario is unsupported", hint="; ".join(forecast.hints) or None)
     return Beforehand(left, not forecast.failing.isdisjoint(scenario.key for scenario in left.scenarios))
 
 
