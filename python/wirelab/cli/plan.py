@@ -21,7 +21,7 @@ from wirelab.cli.arguments import (
 )
 from wirelab.cli.precheck import budget_jobs, precheck, within_budget
 from wirelab.cli.text import columns
-from wirelab.runner.minutes import run_ns, virtual_words
+from wirelab.runner.minutes import time_words
 from wirelab.schema import Clock
 from wirelab.units import format_duration, format_size
 
@@ -94,12 +94,6 @@ def _pages(plan: Plan) -> list[str]:
     return [*list(pages.values())[:MOST_PAGES], *([f"and {count(more, 'more page')}"] * (more > 0))]
 
 
-def _time(plan: Plan, jobs: int) -> str:
-    if plan.clock is Clock.VIRTUAL:
-        return virtual_words(plan, jobs)
-    return f"about {format_duration(run_ns(plan, jobs))}"
-
-
 def _words(plan: Plan, jobs: Jobs) -> str:
     from wirelab.experiment.duration.trial import runs_alone
     from wirelab.runner.progress import jobs_words
@@ -114,7 +108,7 @@ def _words(plan: Plan, jobs: Jobs) -> str:
         f"{record.name}: {record.title}",
         f"{count(len(plan.scenarios), 'scenario')} x {replicates} replicates: "
         f"{up_to}{count(plan.trials, 'trial')}, {count(exchanges, 'exchange')}",
-        _time(plan, jobs.number),
+        time_words(plan, jobs.number),
         f"{jobs_words(jobs.number)}: {jobs.why}",
     ]
     if plan.clock is Clock.LIVE and (alone := sum(map(runs_alone, plan.scenarios))):
