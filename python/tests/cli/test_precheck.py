@@ -223,6 +223,29 @@ def test_a_download_that_takes_longer_than_its_timeout_is_reported(verb: str) ->
     assert run(verb, "quickstart", "--link", "milosevic2021-burst")[2] == ""
 
 
+@pytest.mark.parametrize("verb", ["plan", "run"])
+def test_a_budget_far_below_the_smallest_quick_run_is_refused_with_the_virtual_clock(verb: str, tmp_path: Path) -> None:
+    words = (verb, "quickstart", "--link", "clean", *_sets("protocol=coap"), "--budget", "10s")
+    words += ("--out", str(tmp_path / "out")) if verb == "run" else ()
+    code, out, err = run(*words, "--set", "workload.interval=12h")
+    assert (code, out) == (2, "")
+    assert re.fullmatch(
+        r"error: even the smallest quick run takes about [0-9.]+ (h|d), longer than --budget 10 s\n"
+        r"hint: --clock virtual without --budget takes about [0-9.]+ s\n",
+        err,
+    ), err
+    assert not (tmp_path / "out").exists()
+    limited = run(*words, *_sets("workload.interval=12h", "endpoints.client.cpu=50%"))[2]
+    assert re.search(r"hint: a budget of [0-9.]+ (h|d)\n", limited), limited
+
+
+def test_the_virtual_clock_refuses_no_budget() -> None:
+    words = ("quickstart", "--link", "clean", *_sets("protocol=coap", "workload.interval=12h"))
+    code, _, err = run("plan", *words, "--budget", "10s", "--clock", "virtual")
+    assert code == 0
+    assert err.startswith("even the smallest quick run takes about")
+
+
 def test_unsupported_scenarios_use_none_of_the_budget() -> None:
     words = ("plan", "page", "--set", "protocol=http1", "--link", "ethernet-100m", "--jobs", "1")
     one = Plan.model_validate_json(run(*words, "--json")[1])
