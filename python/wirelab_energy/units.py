@@ -165,7 +165,7 @@ def quantity(
         raise UnitError(f"unknown unit '{unit}' of {what}", hint=_AMBIGUOUS.get(unit, f"known: {known}"))
     amount = Fraction(number) * units[unit]
     if amount < 0 and not signed:
-        raise UnitError("is negative")
+        raise UnitError("is negative", hint=f'did you mean "{number[1:]} {unit}"?')
     if abs(amount) > _MOST:
         raise UnitError("is too much")
     return amount

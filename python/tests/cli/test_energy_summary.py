@@ -40,6 +40,10 @@ def test_nothing_is_said_without_a_radio(tmp_path: Path) -> None:
     assert list(energy_lines(campaign(tmp_path))) == []
 
 
+def test_no_model_is_named_if_no_link_has_a_radio(tmp_path: Path) -> None:
+    assert list(energy_lines(campaign(tmp_path, energy(), radios=[]))) == []
+
+
 def test_the_least_energy_comes_first_and_the_model_is_named(tmp_path: Path) -> None:
     found = campaign(tmp_path, energy(0.5, 403.0), energy(0.25, 806.0))
     table, model = energy_lines(found)

@@ -184,6 +184,25 @@ def test_unsupported_scenarios_have_no_trials_and_a_plan_without_any_is_refused(
     ]
 
 
+@VERBS
+def test_a_plan_without_anything_to_run_has_the_hint_of_each_reason(verb: str) -> None:
+    resumed = ("quickstart", *_sets("protocol=coap", "workload.connection=resumed"))
+    code, out, err = run(verb, *resumed)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-2:] == [
+        "error: nothing to run: every scenario is unsupported",
+        'hint: workload.connection = "new", or a protocol with sessions',
+    ]
+    slow = ("quickstart", "--link", "lorawan-eu868-dr0", *_sets("workload.timeout=12h"))
+    assert run(verb, *slow, "--set", "protocol=https1")[2].splitlines()[-1] == (
+        "hint: choose another link, or another protocol"
+    )
+    both = run(verb, *slow, *_sets("protocol=coap,https1", "workload.connection=resumed"))[2].splitlines()[-1]
+    assert both == (
+        'hint: workload.connection = "new", or a protocol with sessions; choose another link, or another protocol'
+    )
+
+
 def test_a_quick_run_with_too_few_values_for_its_percentile_is_warned_of(tmp_path: Path) -> None:
     file = tmp_path / "tail.toml"
     file.write_text('statistic = "p95"\n' + experiment_file("quickstart").read_text())
@@ -205,6 +224,29 @@ def test_a_download_that_takes_longer_than_its_timeout_is_reported(verb: str) ->
     assert "1 of 1 scenarios may time out (h2): an exchange is expected to take " in run(verb, *words)[2]
     # A few exchanges meet a long burst; that is no reason to expect it of all.
     assert run(verb, "quickstart", "--link", "milosevic2021-burst")[2] == ""
+
+
+@pytest.mark.parametrize("verb", ["plan", "run"])
+def test_a_budget_far_below_the_smallest_quick_run_is_refused_with_the_virtual_clock(verb: str, tmp_path: Path) -> None:
+    words = (verb, "quickstart", "--link", "clean", *_sets("protocol=coap"), "--budget", "10s")
+    words += ("--out", str(tmp_path / "out")) if verb == "run" else ()
+    code, out, err = run(*words, "--set", "workload.interval=12h")
+    assert (code, out) == (2, "")
+    assert re.fullmatch(
+        r"error: even the smallest quick run takes about [0-9.]+ (h|d), longer than --budget 10 s\n"
+        r"hint: --clock virtual without --budget takes about [0-9.]+ s\n",
+        err,
+    ), err
+    assert not (tmp_path / "out").exists()
+    limited = run(*words, *_sets("workload.interval=12h", "endpoints.client.cpu=50%"))[2]
+    assert re.search(r"hint: a budget of [0-9.]+ (h|d)\n", limited), limited
+
+
+def test_the_virtual_clock_refuses_no_budget() -> None:
+    words = ("quickstart", "--link", "clean", *_sets("protocol=coap", "workload.interval=12h"))
+    code, _, err = run("plan", *words, "--budget", "10s", "--clock", "virtual")
+    assert code == 0
+    assert err.startswith("even the smallest quick run takes about")
 
 
 def test_unsupported_scenarios_use_none_of_the_budget() -> None:

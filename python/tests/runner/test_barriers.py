@@ -50,9 +50,9 @@ def test_a_protocol_without_requests_is_left_out_where_ways_of_waiting_are_compa
     work = PubSub(message_bytes=30, messages=1, timeout_ns=1, arrival=Fixed(rate_hz=1), wait=Poll(every_ns=1))
     polls = first.model_copy(update={"workload": work, "protocol": "mqtt"})
     plan = plan.model_copy(update={"scenarios": (polls, *rest)})
-    assert forecast(plan, {}).words == [
-        "1 of 2 scenarios would be unsupported (scenario 0): mqtt fetches nothing by request"
-    ]
+    found = forecast(plan, {})
+    assert found.words == ["1 of 2 scenarios would be unsupported (scenario 0): mqtt fetches nothing by request"]
+    assert found.hints == ['wait = { check-in = "10 min" }']
 
 
 def test_a_protocol_without_sessions_resumes_none() -> None:

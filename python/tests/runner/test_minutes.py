@@ -19,6 +19,7 @@ from wirelab.runner.minutes import (
     START_NS,
     in_days,
     run_ns,
+    time_words,
     virtual_run_ns,
     virtual_words,
 )
@@ -38,6 +39,14 @@ def test_the_estimated_time_of_a_run_includes_start_probes_trials_and_analysis(t
 def test_two_days_and_more_are_said_in_days() -> None:
     hour = 3600 * 10**9
     assert [in_days(each * hour) for each in (1, 47, 48, 720, 100_000)] == ["1 h", "47 h", "2 d", "30 d", "4,167 d"]
+
+
+def test_a_run_of_days_is_said_in_days_by_the_clock_that_it_takes(tmp_path: Path) -> None:
+    day = BASE.replace("[workload]", '[workload]\ninterval = "12 h"')
+    live, virtual = (make_plan(load(tmp_path, f'clock = "{clock}"\n{day}')) for clock in ("live", "virtual"))
+    assert time_words(live, 1) == f"about {in_days(run_ns(live, 1))}"
+    assert time_words(live, 1).endswith(" d")
+    assert time_words(virtual, 1) == virtual_words(virtual, 1)
 
 
 def test_under_the_virtual_clock_guests_take_the_place_of_trials(

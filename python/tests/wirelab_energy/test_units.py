@@ -56,8 +56,9 @@ def test_a_unit_of_another_kind_is_refused() -> None:
 
 
 def test_a_negative_quantity_is_refused() -> None:
-    with pytest.raises(UnitError, match="is negative"):
+    with pytest.raises(UnitError, match="is negative") as caught:
         units.duration_ns("-20 ms")
+    assert caught.value.hint == 'did you mean "20 ms"?'
 
 
 @pytest.mark.parametrize("text", ["1e12 s", "9e999 h"])

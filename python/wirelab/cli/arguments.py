@@ -102,11 +102,18 @@ backend_option = click.option(
     help="What runs the link: Wirelab's own emulator, or the kernel's netem.  [as the link says, or wirelab]",
 )
 
-clock_option = click.option(
-    "--clock",
-    type=click.Choice(["live", "virtual"]),
-    help="What measures time: this machine's clock, or one that jumps over idle time.  [live]",
-)
+
+def _clock(default: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--clock",
+        type=click.Choice(["live", "virtual"]),
+        help=f"What measures time: this machine's clock, or one that jumps over idle time.  [{default}]",
+    )
+
+
+clock_option = _clock("live")
+experiment_clock_option = _clock("as the experiment says, or live")
+"""Of commands that take an experiment, which may set its clock itself."""
 
 
 def with_clock(clock: str | None) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from wirelab.cli.arguments import (
-    clock_option,
     experiment_argument,
+    experiment_clock_option,
     link_option,
     load,
     set_option,
@@ -26,7 +26,7 @@ from wirelab.launcher import launched
 @set_option
 @site_option
 @link_option
-@clock_option
+@experiment_clock_option
 @click.option("--freeze", "frozen", is_flag=True, help="First write the digest of its claims and their choices.")
 def command(  # noqa: PLR0913 (one parameter for each option)
     experiment: str, sets: tuple[str, ...], site: Path | None, link: str | None, clock: str | None, *, frozen: bool

@@ -25,7 +25,7 @@ def energy_lines(campaign: Campaign) -> Iterator[str]:
     if model is None:
         return
     yield from energy_table(campaign)
-    yield modelled(model)
+    yield from modelled(model)
     yield from without_day(model, campaign.plan.scenarios)
 
 

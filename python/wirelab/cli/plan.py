@@ -11,8 +11,8 @@ import click
 
 from wirelab.cli.arguments import (
     budget_option,
-    clock_option,
     experiment_argument,
+    experiment_clock_option,
     link_option,
     load,
     set_option,
@@ -22,7 +22,7 @@ from wirelab.cli.arguments import (
 )
 from wirelab.cli.precheck import budget_jobs, precheck, within_budget
 from wirelab.cli.text import columns
-from wirelab.runner.minutes import run_ns, virtual_words
+from wirelab.runner.minutes import time_words
 from wirelab.schema import Clock
 from wirelab.units import format_duration, format_size
 
@@ -46,7 +46,7 @@ MOST_PAGES = 6
     metavar="N",
     help="Trials at a time.  [chosen for this machine]",
 )
-@clock_option
+@experiment_clock_option
 @click.option("--json", "as_json", is_flag=True, help="Print plan.json.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     experiment: str,
@@ -125,12 +125,6 @@ def _of(plan: Plan, levels: Mapping[str, Level]) -> list[Scenario]:
     ]
 
 
-def _time(plan: Plan, jobs: int) -> str:
-    if plan.clock is Clock.VIRTUAL:
-        return virtual_words(plan, jobs)
-    return f"about {format_duration(run_ns(plan, jobs))}"
-
-
 def _words(plan: Plan, jobs: Jobs, around: Sequence[str]) -> str:
     from wirelab.experiment.duration.trial import runs_alone
     from wirelab.runner.progress import jobs_words
@@ -145,7 +139,7 @@ def _words(plan: Plan, jobs: Jobs, around: Sequence[str]) -> str:
         f"{record.name}: {record.title}",
         f"{count(len(plan.scenarios), 'scenario')} x {replicates} replicates: "
         f"{up_to}{count(plan.trials, 'trial')}, {count(exchanges, 'exchange')}",
-        _time(plan, jobs.number),
+        time_words(plan, jobs.number),
         f"{jobs_words(jobs.number)}: {jobs.why}",
     ]
     if plan.clock is Clock.LIVE and (alone := sum(map(runs_alone, plan.scenarios))):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 NAMED = 3
 """Scenarios named in one line."""
 HOUR_NS = 3600 * 10**9
+FAR_OVER = 10
+"""A quick run in real time that takes so many times its budget, and `LONG_NS`, is refused: nobody waits for it."""
+LONG_NS = 10 * 60 * 10**9
 
 
 class Beforehand(NamedTuple):
@@ -56,7 +59,7 @@ def precheck(plan: Plan, experiment: Experiment, jobs: int) -> Beforehand:
     ):
         click.echo(words, err=True)
     if plan.scenarios and not left.scenarios:
-        raise WirelabError("nothing to run: every scenario is unsupported", hint="choose other programs, or none")
+        raise WirelabError("nothing to run: every scenario is unsupported", hint="; ".join(forecast.hints) or None)
     return Beforehand(left, not forecast.failing.isdisjoint(scenario.key for scenario in left.scenarios))
 
 
@@ -69,11 +72,12 @@ def budget_jobs(plan: Plan, jobs: int) -> int:
 
 def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, jobs: int) -> Plan:
     """The experiment's plan, or a quick run that fits the budget with so many parallel trials. Unsupported scenarios
-    use none of the budget.
+    use none of the budget. Refuses a budget that is far too short.
     """
     from wirelab.plan import expected_ns, make_plan
     from wirelab.runner.entries import forecast_failures
-    from wirelab.runner.minutes import run_ns
+    from wirelab.runner.minutes import in_days, run_ns
+    from wirelab.schema import Clock
 
     own_ns = plan.experiment.stop.budget_ns
     if own_ns is not None and own_ns < budget_ns:
@@ -85,12 +89,31 @@ def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, jobs: int)
     places = zip(plan.scenarios, quick.scenarios, strict=True)
     left = quick.without({small.key for whole, small in places if whole.key in unsupported})
     if quick.experiment.preview is not None and expected_ns(left, jobs) > budget_ns:
-        takes = format_duration(run_ns(left, jobs))
-        click.echo(
-            f"even the smallest quick run takes about {takes}, longer than --budget {format_duration(budget_ns)}",
-            err=True,
-        )
+        takes_ns = run_ns(left, jobs)
+        takes = in_days(takes_ns)
+        what = f"even the smallest quick run takes about {takes}, longer than --budget {format_duration(budget_ns)}"
+        if left.clock is Clock.LIVE and takes_ns > max(FAR_OVER * budget_ns, LONG_NS):
+            virtual = _virtual_takes(plan.without(unsupported)) if _may_be_virtual(left) else None
+            hint = f"a budget of {takes}" if virtual is None else f"--clock virtual without --budget takes {virtual}"
+            raise WirelabError(what, hint=hint)
+        click.echo(what, err=True)
     return quick
+
+
+def _may_be_virtual(plan: Plan) -> bool:
+    """The virtual clock has neither limits of CPU time nor idle starts."""
+    from wirelab.schema import IdleStart
+
+    return not any(
+        each.cpu or isinstance(getattr(each.workload, "arrival", None), IdleStart) for each in plan.scenarios
+    )
+
+
+def _virtual_takes(plan: Plan) -> str:
+    from wirelab.runner.minutes import in_days, virtual_run_ns
+    from wirelab.runner.start import virtual_jobs
+
+    return f"about {in_days(virtual_run_ns(plan, virtual_jobs(plan).number))}"
 
 
 def _left_out(experiment: Experiment) -> Iterator[str]:
@@ -200,13 +223,11 @@ def _too_early(plan: Plan) -> Iterator[str]:
 
 def _hours(plan: Plan, jobs: int) -> Iterator[str]:
     """A line for real time that the virtual clock would not take."""
-    from wirelab.runner.minutes import in_days, run_ns, virtual_run_ns
-    from wirelab.runner.start import virtual_jobs
+    from wirelab.runner.minutes import in_days, run_ns
     from wirelab.schema import Clock
 
     if plan.clock is Clock.LIVE and any(_real_ns(each.workload) > HOUR_NS for each in plan.scenarios):
-        took = in_days(virtual_run_ns(plan, virtual_jobs(plan).number))
-        yield f"this takes {in_days(run_ns(plan, jobs))} of real time; --clock virtual takes about {took}"
+        yield f"this takes {in_days(run_ns(plan, jobs))} of real time; --clock virtual takes {_virtual_takes(plan)}"
 
 
 def _real_ns(workload: WorkloadSpec) -> int:

@@ -13,8 +13,8 @@ import click
 from wirelab.cli.arguments import (
     budget_option,
     by_option,
-    clock_option,
     experiment_argument,
+    experiment_clock_option,
     link_option,
     load,
     set_option,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Trials at a time.  [chosen for this machine]",
 )
-@clock_option
+@experiment_clock_option
 @click.option("--capture", is_flag=True, help="Keep a capture of every packet at both ends, with the TLS secrets.")
 @click.option("--fresh", is_flag=True, help="Archive earlier results in that folder and start again.")
 @click.option("--retry-failed", is_flag=True, help="Repeat trials that failed in an earlier run.")
@@ -161,18 +161,17 @@ def _plan(
 
 def _announce(plan: Plan, jobs: int, console: Console, *, probes: bool) -> None:
     """Print the size and duration of the run; unsupported scenarios are left out."""
-    from wirelab.runner.minutes import run_ns, virtual_words
+    from wirelab.runner.minutes import time_words
     from wirelab.runner.progress import jobs_words
     from wirelab.schema import Clock
     from wirelab.site import count
-    from wirelab.units import format_duration
 
     least, most = plan.experiment.stop.replicates
     live = plan.clock is Clock.LIVE
-    time = f"about {format_duration(run_ns(plan, jobs, probes=probes))}" if live else virtual_words(plan, jobs)
+    with_jobs = f"{' with' if live else ','} {jobs_words(jobs)}{'; unprivileged' * (os.geteuid() != 0)}"
     console.print(
         f"{count(len(plan.scenarios), 'scenario')}, {'up to ' * (least != most)}{count(plan.trials, 'trial')}, "
-        f"{time}{' with' if live else ','} {jobs_words(jobs)}{'; unprivileged' * (os.geteuid() != 0)}"
+        f"{time_words(plan, jobs, probes=probes)}{with_jobs}"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from wirelab.experiment.duration.opening import cannot_open
@@ -14,10 +14,11 @@ from wirelab.schema import Description, ProtocolDescription, Resumed, Role, link
 from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Plan, Scenario
-from wirelab.schema.waits import lacks_wait
+from wirelab.schema.waits import Refusal, lacks_wait
 
 RESUMPTION = "resumption"
 """The setting of every built-in protocol that has sessions."""
+OTHER_PROGRAMS = "choose other programs, or none"
 NAMED = 3
 """So many scenarios are named in a line."""
 
@@ -28,6 +29,8 @@ class Barrier:
 
     status: EntryStatus
     error: str
+    hint: str | None = field(default=None, compare=False)
+    """What would run instead, if the error does not say it."""
 
 
 def program_barrier(
@@ -37,7 +40,7 @@ def program_barrier(
     described = known.protocol(scenario.protocol)
     assert described is not None, "the plan has only known protocols"
     if (lacking := _lacking(scenario, described)) is not None:
-        return Barrier(EntryStatus.UNSUPPORTED, lacking)
+        return Barrier(EntryStatus.UNSUPPORTED, *lacking)
     for role in (Role.CLIENT, Role.SERVER):
         name = getattr(scenario.implementation, role.value)
         if name == BUILTIN:
@@ -45,26 +48,27 @@ def program_barrier(
         if (program := implementations.get(name)) is None:
             return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
         if (entry := program.role(role)) is None:
-            return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
+            return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}", OTHER_PROGRAMS)
         protocol, settings = spoken_by(scenario, role)
         described = known.protocol(protocol)
         assert described is not None, "the plan has only known protocols"
         own = scenario.program_settings.get(name, {})
         if (refusal := entry.refusal(described, settings, scenario.workload, own)) is not None:
-            return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
+            return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}", OTHER_PROGRAMS)
         if (absent := missing(program)) is not None:
             return Barrier(EntryStatus.FAILED, absent)
     return None
 
 
-def _lacking(scenario: Scenario, protocol: ProtocolDescription) -> str | None:
+def _lacking(scenario: Scenario, protocol: ProtocolDescription) -> Refusal | None:
     """What the workload asks of a built-in protocol that it does not have."""
     if (wait := lacks_wait(protocol, scenario.workload)) is not None:
-        return wait.what
+        return wait
     resumes = isinstance(getattr(scenario.workload, "connection", None), Resumed)
     ours = protocol.builtin and BUILTIN in (scenario.implementation.client, scenario.implementation.server)
     if resumes and ours and protocol.setting(RESUMPTION) is None:
-        return f"{protocol.name} has no session that could be resumed"
+        what = f"{protocol.name} has no session that could be resumed"
+        return Refusal(what, 'workload.connection = "new", or a protocol with sessions')
     return None
 
 
@@ -73,17 +77,19 @@ def link_barrier(scenario: Scenario, plan: Plan) -> Barrier | None:
     protocol, facts = plan.known.protocol(scenario.protocol), plan.link_facts.get(link_key(scenario.link))
     if protocol is None or facts is None or (why := cannot_open(scenario, protocol, facts)) is None:
         return None
-    return Barrier(EntryStatus.UNSUPPORTED, why)
+    return Barrier(EntryStatus.UNSUPPORTED, why, "choose another link, or another protocol")
 
 
 class Forecast(NamedTuple):
     """What is known of a plan on this machine: a line for each reason for which scenarios would not run, with their
-    names, and the keys of those that would be unsupported, and of those that would fail.
+    names, the keys of those that would be unsupported, and of those that would fail, and what would run instead of the
+    unsupported ones.
     """
 
     words: list[str]
     unsupported: frozenset[str]
     failing: frozenset[str]
+    hints: list[str]
 
 
 def forecast(plan: Plan, implementations: Mapping[str, Implementation]) -> Forecast:
@@ -99,7 +105,8 @@ def forecast(plan: Plan, implementations: Mapping[str, Implementation]) -> Forec
         frozenset[str]().union(*(barred for why, barred in keys.items() if why.status is status))
         for status in (EntryStatus.UNSUPPORTED, EntryStatus.FAILED)
     )
-    return Forecast(words, unsupported, failing)
+    hints = dict.fromkeys(why.hint for why in found if why.status is EntryStatus.UNSUPPORTED and why.hint is not None)
+    return Forecast(words, unsupported, failing, list(hints))
 
 
 def spoken_by(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, SettingValue]]:

@@ -41,6 +41,15 @@ def virtual_run_ns(plan: Plan, jobs: int) -> int:
     return START_NS + guests_wall_ns(plan, _used(jobs)) + dataset_ns + _analysis_ns(plan)
 
 
+def time_words(plan: Plan, jobs: int, *, probes: bool = True) -> str:
+    """About how long a run takes with so many trials at a time: `about 3 min`, or by both clocks if one is virtual."""
+    from wirelab.schema import Clock
+
+    if plan.clock is Clock.VIRTUAL:
+        return virtual_words(plan, jobs)
+    return f"about {in_days(run_ns(plan, jobs, probes=probes))}"
+
+
 def virtual_words(plan: Plan, jobs: int) -> str:
     """The time of all trials by their own clocks, and what they take here: `virtual time 60 d, about 7 min of yours on
     2 CPUs, 0.3 GB`.

@@ -144,7 +144,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
             exact.mark(each, a if a == b else EXACT)
     if used.radio is not None:
         estimates["energy"] = used.radio
-        estimates["notes"].append(modelled(used.radio))
+        estimates["notes"].extend(modelled(used.radio))
         estimates["notes"].extend(without_day(used.radio, dataset.scenarios))
     if dataset.plan.clock is Clock.VIRTUAL:
         estimates["notes"].extend(exact.over_phases(dataset))

@@ -123,12 +123,14 @@ def _parts(trials: pl.DataFrame) -> EnergyParts | None:
     }  # fmt: skip
 
 
-def modelled(model: EnergyModel) -> str:
-    """The models of the energies, and whether they were validated by a measurement."""
+def modelled(model: EnergyModel) -> Iterator[str]:
+    """The models of the energies, and whether they were validated by a measurement; nothing if no link has a radio."""
+    if not model["radios"]:
+        return
     parts = [part for each in model["radios"] for part in (each["radio"], each["device"]) if part is not None]
     named = dict.fromkeys(labelled(part["name"], part) for part in parts)
     work = " and of the client's CPU time" if model["measured_on_device"] else ""
-    return f"Energy is not measured but modelled, of the packets that flowed{work}: {', '.join(named)}."
+    yield f"Energy is not measured but modelled, of the packets that flowed{work}: {', '.join(named)}."
 
 
 def without_day(model: EnergyModel, scenarios: Sequence[Scenario]) -> Iterator[str]:

@@ -1,3 +1,4 @@
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -92,6 +93,14 @@ def test_an_experiment_is_described_with_its_claims_its_workloads_and_links_and_
     monkeypatch.setattr("wirelab.runner.cpus.count", lambda: 2)
     monkeypatch.setattr("wirelab.runner.cpus.real_time", lambda: True)
     assert_golden("describe-experiment-elmangoush2017.txt", described("experiment", "elmangoush2017"))
+
+
+def test_an_experiment_of_days_is_described_with_the_time_of_both_clocks_and_without_what_is_unsupported() -> None:
+    lines = described("experiment", "sensor-day").splitlines()
+    [at] = [place for place, line in enumerate(lines) if line.startswith("96 trials, ")]
+    scenarios, trials = lines[at - 1 : at + 1]
+    assert scenarios.startswith("48 scenarios and 6 unsupported, ")
+    assert re.fullmatch(r"96 trials, virtual time 100 d, about [0-9.]+ (s|min) of yours on \d+ CPUs?, .* MB", trials)
 
 
 def test_the_keys_of_a_workload_are_described_with_bounds_units_and_defaults() -> None:

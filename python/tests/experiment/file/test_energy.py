@@ -116,6 +116,11 @@ def test_an_error_in_the_energy_table_is_reported_at_its_key(
     assert errors(tmp_path, f'[energy]\nradio = "{radio}"\n{more}\n').startswith(f"t.toml:{expected}")
 
 
+def test_a_voltage_of_0_is_refused_with_one_that_would_do(tmp_path: Path) -> None:
+    text = f'[energy]\nradio = "{RADIO}"\nbattery = "1 Ah"\nvoltage = "0 V"\n'
+    assert 't.toml:10:1: energy.voltage: must be more than 0 ("0 V")\nhint: such as "3.7 V"' in errors(tmp_path, text)
+
+
 def test_each_link_may_have_its_radio(tmp_path: Path) -> None:
     text = """[energy]
 device = "esp32"

@@ -57,10 +57,10 @@ def _experiment(name: str) -> str:
     from wirelab.link_facts import asking
     from wirelab.plan import make_plan
     from wirelab.report.model import level_words, levels_words
-    from wirelab.runner.minutes import run_ns
+    from wirelab.runner.entries import forecast_failures
+    from wirelab.runner.minutes import time_words
     from wirelab.runner.progress import jobs_words
     from wirelab.runner.start import planned_jobs
-    from wirelab.units import format_duration
 
     with asking() as ask:
         experiment = load_experiment(name, (), ask)
@@ -80,12 +80,13 @@ def _experiment(name: str) -> str:
     parts += [section("interpretations", interpretations)] if interpretations else []
     parts += [hanging("workloads", _workloads(experiment)), hanging("links", _links(experiment))]
     parts += [hanging("claims", claims)] if (claims := _claims(experiment)) else []
-    plan = make_plan(experiment)
-    jobs = planned_jobs(plan)
+    whole = make_plan(experiment)
+    plan = whole.without(forecast_failures(whole, experiment.source.folder).unsupported)
+    jobs, rest = planned_jobs(plan), len(whole.scenarios) - len(plan.scenarios)
+    unsupported = f" and {rest} unsupported" * (rest > 0)
     parts.append(
-        f"{len(experiment.scenarios)} scenarios, {jobs_words(jobs.number)}: {jobs.why}\n"
-        f"{'' if least == most else 'up to '}{plan.trials:,} trials, "
-        f"about {format_duration(run_ns(plan, jobs.number))}"
+        f"{len(plan.scenarios)} scenarios{unsupported}, {jobs_words(jobs.number)}: {jobs.why}\n"
+        f"{'' if least == most else 'up to '}{plan.trials:,} trials, {time_words(plan, jobs.number)}"
     )
     use = [("run it", launched(f"run {name}")), ("its scenarios and duration", launched(f"plan {name}"))]
     use += [("your own", launched(f"new mine.toml --from {name}"))] if name in experiment_names() else []

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from wirelab.errors import WirelabError, did_you_mean
-from wirelab.experiment.file.quantities import Table, inside, positive, quantity
+from wirelab.experiment.file.quantities import Table, inside, positive
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.library import profiles
 from wirelab.launcher import launched
 from wirelab.schema.plan import EnergyRecord, LinkRadio, is_own_file
 from wirelab.units import UnitError, charge_mah, voltage_v
 
-Charge = Annotated[float, *quantity(charge_mah, "2400 mAh"), AfterValidator(positive)]
-Voltage = Annotated[float, *quantity(voltage_v, "3.7 V"), AfterValidator(positive)]
+Charge = Annotated[float, *positive(charge_mah, "2400 mAh")]
+Voltage = Annotated[float, *positive(voltage_v, "3.7 V")]
 INTERVAL = '[workload] interval = "15 min"'
 
 

@@ -56,16 +56,20 @@ def quantity(read: Callable[[object], Any], example: str) -> tuple[PlainValidato
     return PlainValidator(read), WithJsonSchema({"type": "string", "pattern": r"^\s*[0-9.]", "examples": [example]})
 
 
+def positive(read: Callable[[object], Any], example: str) -> tuple[PlainValidator, WithJsonSchema]:
+    """The same of a quantity that must not be 0."""
+
+    def above_0(value: object) -> Any:
+        if (found := read(value)) == 0:
+            raise UnitError("must be more than 0", hint=f'such as "{example}"')
+        return found
+
+    return quantity(above_0, example)
+
+
 def signed(read: Callable[[object], Any], example: str) -> tuple[PlainValidator, WithJsonSchema]:
     """The same of a quantity that may be negative."""
     return PlainValidator(read), WithJsonSchema({"type": "string", "pattern": r"^\s*[-+0-9.]", "examples": [example]})
-
-
-def positive(value: float) -> float:
-    """Refuse 0."""
-    if value == 0:
-        raise UnitError("must be more than 0")
-    return value
 
 
 def below_100_percent(value: float) -> float:
@@ -131,17 +135,17 @@ def inside(key: str, value: object, error: UnitError) -> ValidationError:
 
 
 Duration = Annotated[int, *quantity(duration_ns, "20 ms")]
-PositiveDuration = Annotated[int, *quantity(duration_ns, "10 s"), AfterValidator(positive)]
+PositiveDuration = Annotated[int, *positive(duration_ns, "10 s")]
 Offset = Annotated[int, *signed(offset_ns, "-1 ms")]
 Size = Annotated[int, *quantity(size_bytes, "3.5 kB")]
-PositiveSize = Annotated[int, *quantity(size_bytes, "64 kB"), AfterValidator(positive)]
+PositiveSize = Annotated[int, *positive(size_bytes, "64 kB")]
 Overhead = Annotated[int, *quantity(size_bytes, "14 B"), AfterValidator(fits_a_packet)]
-Packets = Annotated[int, *quantity(packet_count, "100 packets"), AfterValidator(positive), AfterValidator(fits_32_bits)]
-BitRate = Annotated[int, *quantity(rate_bps, "250 kbit/s"), AfterValidator(positive)]
+Packets = Annotated[int, *positive(packet_count, "100 packets"), AfterValidator(fits_32_bits)]
+BitRate = Annotated[int, *positive(rate_bps, "250 kbit/s")]
 BitRateOrZero = Annotated[int, *quantity(rate_bps, "250 kbit/s")]
 Share = Annotated[float, *quantity(share, "10 %")]
 Correlation = Annotated[float, *quantity(share, "25 %"), AfterValidator(below_100_percent)]
-PositiveShare = Annotated[float, *quantity(share, "1 %"), AfterValidator(positive)]
+PositiveShare = Annotated[float, *positive(share, "1 %")]
 CpuShare = Annotated[
     float | None,
     PlainValidator(cpu_share),

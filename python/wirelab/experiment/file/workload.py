@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from wirelab.experiment.file.arrival import Arrival, WorkloadKeyError, arrival_spec, read_rate
 from wirelab.experiment.file.pages import DEFAULT, Pages, WrittenPage, check_size
-from wirelab.experiment.file.quantities import Duration, PositiveDuration, Size, Table, positive, quantity
+from wirelab.experiment.file.quantities import Duration, PositiveDuration, Size, Table, positive
 from wirelab.experiment.file.retry import WrittenRetry
 from wirelab.experiment.file.waiting import WrittenWait
 from wirelab.schema import (
@@ -218,7 +218,7 @@ class WorkloadTable(Table):
             {"poisson": "10 /s"},
         ],
     )
-    interval: Annotated[int | None, *quantity(duration_ns, "10 min"), AfterValidator(positive)] = Field(
+    interval: Annotated[int | None, *positive(duration_ns, "10 min")] = Field(
         default=None,
         description="The time from one message of a client to its next, or from one burst to the next. The last "
         "message is followed by this time as well, so that a trial is as long as all its intervals.",
@@ -242,7 +242,7 @@ class WorkloadTable(Table):
         examples=["fischer2021", {"objects": 20, "object-size": "10 kB"}, {"site": "DIR"}],
     )
     loads: int = Field(default=10, ge=1, le=2**32 - 1, description="Loads in a trial, one after another.")
-    timeout: Annotated[int | None, *quantity(duration_ns, "10 s"), AfterValidator(positive)] = Field(
+    timeout: Annotated[int | None, *positive(duration_ns, "10 s")] = Field(
         default=None,
         description="An exchange or a message that takes longer has timed out. Of a page it is the time of a whole "
         "load, by default 60 s. For a subscriber that comes at intervals the default is an interval longer.",

@@ -11,7 +11,6 @@ from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, mode
 from wirelab.experiment.file.quantities import (
     BitRateOrZero,
     Duration,
-    Overhead,
     Packets,
     PositiveDuration,
     PositiveSize,
@@ -19,11 +18,12 @@ from wirelab.experiment.file.quantities import (
     Size,
     Table,
     choose,
+    fits_a_packet,
     positive,
 )
 from wirelab.experiment.link.files import MAX_POINTS, Files, opportunities, replay
 from wirelab.schema import Codel, DropTail, FqCodel, Outage, QueueSpec, SchedulePoint
-from wirelab.units import UnitError, size_or_packets
+from wirelab.units import UnitError, size_bytes, size_or_packets
 
 TARGET_NS = 5 * 10**6
 """TARGET of RFC 8289 section 4.2 and RFC 8290 section 5.2.1."""
@@ -83,7 +83,7 @@ class FqCodelTable(Table):
         json_schema_extra={"default": "100 ms"},
     )
     flows: int = Field(default=1024, ge=1, le=65536, description="Number of queues that flows are hashed to.")
-    quantum: Annotated[Overhead, AfterValidator(positive)] = Field(
+    quantum: Annotated[int, *positive(size_bytes, "1514 B"), AfterValidator(fits_a_packet)] = Field(
         default=1514, description="Bytes that a queue may send in its turn.", json_schema_extra={"default": "1514 B"}
     )
     limit: Packets = Field(
