@@ -28,7 +28,7 @@ def own(folder: Path, old: str = "", new: str = "") -> Plan:
 def test_the_programs_of_a_plan_are_those_that_it_names(tmp_path: Path) -> None:
     plan = own(tmp_path)
     assert needed_programs(plan, tmp_path).keys() == {"mine-py"}
-    assert forecast_failures(plan, tmp_path) == ([], frozenset(), frozenset())
+    assert forecast_failures(plan, tmp_path) == ([], frozenset(), frozenset(), [])
 
 
 def refused(folder: Path, old: str, new: str) -> str:
