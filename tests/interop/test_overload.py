@@ -53,5 +53,6 @@ def test_an_overloaded_client_is_named_with_both_rates(clock: str, bench: Bench)
     assert "Delays grow without end and are not compared." in page
     assert "times as long" not in page
     if clock == "virtual":
-        assert found["limit"] == "places"
+        assert (found["limit"], found["why"]) == ("protocol", "at most 1 message at a time on 1 persistent connection")
+        assert found["cure"] == "raise protocols.coap.nstart, and workload.concurrency with it"
         assert found["served_hz"] == pytest.approx(9.8, abs=0.3)
