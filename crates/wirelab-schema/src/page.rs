@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
+use crate::workload::is_zero;
 
 /// Parameters of `page`: one client loads a page as a browser with an empty cache does, one load after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +16,10 @@ pub struct PageLoads {
     pub loads: u32,
     /// A load that is not complete by then, counted from its start, ends with the outcome `timed-out`.
     pub timeout_ns: u64,
+    /// How long each request waits before it is sent, and holds its connection if it shares that with none: what a browser's developer tools add. A
+    /// push is not requested, and waits for nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub request_delay_ns: u64,
     /// Which page.
     pub page: PageIdentity,
 }

@@ -337,6 +337,6 @@ fn one() -> u32 {
     1
 }
 
-fn is_zero(number: &u64) -> bool {
+pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }

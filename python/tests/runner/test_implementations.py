@@ -234,6 +234,15 @@ def test_a_client_that_performs_the_workload_itself_keeps_no_message() -> None:
     assert itself.refusal(described("coap"), {}, kept) == "performs the workload itself and does not do retry"
 
 
+def test_a_browser_of_a_third_party_delays_no_request() -> None:
+    held = WorkloadTable.model_validate({"kind": "page", "request-delay": "100 ms"}).spec()
+    browser, server = load(None)["chromium"].roles.client, load(None)["nginx"].roles.server
+    assert browser is not None
+    assert server is not None
+    assert browser.refusal(described("h2"), {}, held) == "does not do request-delay"
+    assert server.refusal(described("h2"), {}, held) is None
+
+
 def test_some_values_of_a_setting_may_need_certain_workloads() -> None:
     entry = load(None)["rabbitmq"].roles.server
     assert entry is not None

@@ -380,6 +380,10 @@ class PageLoads(Border):
     """Loads in a trial."""
     timeout_ns: Unsigned
     """A load that takes longer has timed out."""
+    request_delay_ns: Unsigned = Field(default=0, exclude_if=is_default)
+    """How long each request waits before it is sent, and holds a connection that it shares with none. A push is not
+    requested, and waits for nothing.
+    """
     page: PageIdentity
     """Which page."""
 

@@ -30,7 +30,8 @@ pub async fn load_pages<F: Fetch>(
     let page = Page::read(&context.parameters)?;
     std::mem::replace(&mut context.ready, Box::new(drop))(BTreeMap::new());
     for index in 0..work.loads {
-        let browser = Browser { version: make(&context)?, origin: &origin, clock: context.clock.clone() };
+        let request_delay = Duration::from_nanos(work.request_delay_ns);
+        let browser = Browser { version: make(&context)?, origin: &origin, clock: context.clock.clone(), request_delay };
         let (exchange, rows) = tokio::select! {
             loaded = browser.load(page.clone(), index, Duration::from_nanos(work.timeout_ns)) => loaded,
             () = context.stop.stopped() => break,
@@ -48,6 +49,7 @@ struct Browser<'a, F> {
     version: F,
     origin: &'a Origin,
     clock: Arc<dyn Clock>,
+    request_delay: Duration,
 }
 
 /// What happened to one of the load's connections or fetches.
@@ -133,6 +135,9 @@ impl<F: Fetch> Browser<'_, F> {
         let mut attempt = Attempt::start(self.clock.clone(), 0, None);
         let result = tokio::select! {
             result = async {
+                if !self.request_delay.is_zero() {
+                    tokio::time::sleep(self.request_delay).await;
+                }
                 let answer = self.version.send(&mut connection, request, &mut attempt).await?;
                 self.read(fetch, answer, &mut attempt, &events).await
             } => result,

@@ -78,7 +78,7 @@ fn lab_of(described: &[Described], loads: u32, timeout_ns: u64) -> (Lab, PageLoa
         resources: manifest.resources.len() as u32,
         body_bytes: manifest.resources.iter().map(|resource| resource.body_bytes).sum(),
     };
-    (lab, PageLoads { loads, timeout_ns, page })
+    (lab, PageLoads { loads, timeout_ns, request_delay_ns: 0, page })
 }
 
 fn total() -> u64 {
@@ -192,6 +192,26 @@ async fn hundreds_of_hints_are_taken() {
             let (exchanges, rows) = load_all(&lab, stack, &work, &hints).await;
             assert_eq!(exchanges[0].outcome, Outcome::Completed, "{stack} {hints}: {:?}", exchanges[0].error);
             assert_eq!(rows.len(), resources.len(), "{stack} {hints}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_request_waits_for_its_delay_and_a_push_does_not() {
+    let delay_ns = 20_000_000;
+    for stack in descriptors(does(PAGE)) {
+        for hints in hints_of(&stack) {
+            let what = format!("{} {hints}", stack.name);
+            let (lab, work) = page_lab(1, LONG);
+            let work = PageLoads { request_delay_ns: delay_ns, ..work };
+            let (exchanges, rows) = load_all(&lab, &stack.name, &work, &hints).await;
+            assert_eq!(exchanges[0].outcome, Outcome::Completed, "{what}: {:?}", exchanges[0].error);
+            for row in &rows {
+                let waited_ns = row.request_start_ns.map(|sent_ns| sent_ns - row.discovered_ns);
+                assert!(waited_ns.is_none_or(|waited_ns| waited_ns >= delay_ns), "{what}: {row:?}");
+            }
+            let requested = rows.iter().filter(|row| row.request_start_ns.is_some()).count();
+            assert_eq!(requested, if hints == "push" { 1 } else { RESOURCES.len() }, "{what}");
         }
     }
 }

@@ -221,6 +221,11 @@ def test_devtools_latency_is_part_of_a_loads_time(tmp_path: Path) -> None:
     assert held == 2 * 100_000_000  # of the document, then of the image
 
 
+def test_a_requests_delay_is_part_of_a_loads_time(tmp_path: Path) -> None:
+    held = load_ns(tmp_path, "workload.request-delay=100 ms") - load_ns(tmp_path)
+    assert held == 2 * 100_000_000
+
+
 def test_a_small_window_costs_a_page_round_trips_and_cpu_time(tmp_path: Path) -> None:
     one_mb, windows = 1_000_000, -(-1_000_000 // 1000)
     trips = 2 + windows + 1  # the document's bytes fill one more window

@@ -120,7 +120,7 @@ def _load(scenario: Scenario, workload: PageLoads, timing: Timing) -> Parts:
         window_bytes=_window(scenario, timing, wide=True, at_once=at_once),
         windows=page.body_bytes // (_stream_window(scenario, timing) or page.body_bytes + 1),
         connections=connections,
-        held_back_ns=rounds * held_back_ms * 10**6,
+        held_back_ns=rounds * (held_back_ms * 10**6 + workload.request_delay_ns),
     )
     return _time(scenario, timing, load)
 

@@ -48,7 +48,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "telemetry": ("message", *_ASKING),
     "pubsub": ("message", "messages", "subscribers", "wait", *_ARRIVAL, "timeout"),
     "stream": ("message", "messages", "subscribers", "rate", "playout-delay", "timeout"),
-    "page": ("page", "loads", "timeout"),
+    "page": ("page", "loads", "timeout", "request-delay"),
 }
 """What belongs to each kind of workload, besides `kind`."""
 ABOUT: Mapping[str, str] = {
@@ -241,6 +241,12 @@ class WorkloadTable(Table):
         "folder of your own (docs/guide/pages.md).",
         examples=["fischer2021", {"objects": 20, "object-size": "10 kB"}, {"site": "DIR"}],
     )
+    request_delay: Duration = Field(
+        default=0,
+        description="Each request of a page waits so long before it is sent, as developer tools of a browser hold "
+        "requests back. Over HTTP/1.1 it holds its connection meanwhile. A pushed resource is not requested.",
+        json_schema_extra={"default": "0 s"},
+    )
     loads: int = Field(default=10, ge=1, le=2**32 - 1, description="Loads in a trial, one after another.")
     timeout: Annotated[int | None, *positive(duration_ns, "10 s")] = Field(
         default=None,
@@ -365,4 +371,6 @@ class WorkloadTable(Table):
                 except UnitError as error:
                     raise WorkloadKeyError("page", str(error), error.hint) from None
                 identity = (pages or Pages()).identity(self.page)
-                return PageLoads(page=identity, loads=self.loads, timeout_ns=timeout_ns)
+                return PageLoads(
+                    page=identity, loads=self.loads, timeout_ns=timeout_ns, request_delay_ns=self.request_delay
+                )

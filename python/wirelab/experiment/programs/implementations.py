@@ -211,11 +211,15 @@ class ClientEntry(RoleEntry):
         workload: WorkloadSpec,
         own: Mapping[str, SettingValue] | None = None,
     ) -> str | None:
-        """The same of a client: one that performs the workload itself asks no link to rest, and keeps nothing."""
+        """The same of a client: one that performs the workload itself asks no link to rest, keeps nothing, and sends
+        each request of a page at once.
+        """
         if isinstance(getattr(workload, "arrival", None), IdleStart) and self.whole(workload):
             return "performs the workload itself and does not do arrival = 'idle-start'"
         if getattr(workload, "retry", None) is not None and self.whole(workload):
             return "performs the workload itself and does not do retry"
+        if isinstance(workload, PageLoads) and workload.request_delay_ns:
+            return "does not do request-delay"
         return super().refusal(protocol, settings, workload, own)
 
     def whole(self, workload: WorkloadSpec) -> tuple[Words, ...]:

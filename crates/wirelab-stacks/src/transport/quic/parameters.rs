@@ -208,7 +208,7 @@ mod tests {
         let descriptor = crate::find("h3").expect("registered").descriptor();
         let settings = Settings::resolve(&descriptor, &BTreeMap::new()).expect("defaults");
         let page = PageIdentity { name: String::new(), sha256: String::new(), resources: 1, body_bytes: 1 };
-        let workload = PageLoads { loads: 1, timeout_ns: 1, page }.into();
+        let workload = PageLoads { loads: 1, timeout_ns: 1, request_delay_ns: 0, page }.into();
         let granted = format!("{:?}", client_transport(&settings, &workload));
         assert!(granted.contains(" receive_window: 15728640,"), "{granted}");
         assert!(granted.contains(" stream_receive_window: 6291456,"), "{granted}");
@@ -223,7 +223,7 @@ mod tests {
         let given = given.map(|(name, value)| (name.to_owned(), value.into()));
         let settings = Settings::resolve(&descriptor, &BTreeMap::from(given)).expect("in range");
         let page = PageIdentity { name: String::new(), sha256: String::new(), resources: 1, body_bytes: 1 };
-        let workload = PageLoads { loads: 1, timeout_ns: 1, page }.into();
+        let workload = PageLoads { loads: 1, timeout_ns: 1, request_delay_ns: 0, page }.into();
         let granted = format!("{:?}", client_transport(&settings, &workload));
         assert!(granted.contains(" receive_window: 8192,"), "{granted}");
         assert!(granted.contains(" stream_receive_window: 4096,"), "{granted}");
