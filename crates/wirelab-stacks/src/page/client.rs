@@ -31,7 +31,8 @@ pub async fn load_pages<F: Fetch>(
     std::mem::replace(&mut context.ready, Box::new(drop))(BTreeMap::new());
     for index in 0..work.loads {
         let request_delay = Duration::from_nanos(work.request_delay_ns);
-        let browser = Browser { version: make(&context)?, origin: &origin, clock: context.clock.clone(), request_delay };
+        let browser =
+            Browser { version: make(&context)?, origin: &origin, clock: context.clock.clone(), request_delay };
         let (exchange, rows) = tokio::select! {
             loaded = browser.load(page.clone(), index, Duration::from_nanos(work.timeout_ns)) => loaded,
             () = context.stop.stopped() => break,
