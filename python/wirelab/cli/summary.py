@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from wirelab.report.model import Condition
 from wirelab.report.numbers import Estimate, Unit, ended, plain, with_unit
 from wirelab.report.ranking import kinds, value, why_unranked
 from wirelab.report.sections.recovery import recovery_line
+from wirelab.report.waiting import by_waiting, waiting_name
 from wirelab.schema import LinkBackend
 from wirelab.statistic import MEDIAN, key_of
 from wirelab.stats.link.grade import GRADES
@@ -66,16 +67,28 @@ def _rank(flag: str) -> int:
 def tables(campaign: Campaign) -> Iterator[str]:
     """A table for each condition, its protocols ranked, encrypted and unencrypted ones apart, or one for neighbours
     that have the same protocol alone, and why some values are missing; a big grid is left to the report.
+
+    Where ways of waiting are compared, a condition has them all in one table.
     """
-    conditions = [
-        (", ".join(filter(None, (group.title, condition.label, kind))), Condition(condition.label, tuple(scenarios)))
-        for group in campaign.groups
-        for condition in group.conditions
-        for kind, scenarios in kinds(campaign, condition.scenarios)
-    ]
-    runs = [list(run) for _, run in groupby(conditions, lambda labelled: _only_protocol(labelled[1]) or labelled[0])]
+    if waiting := by_waiting(campaign):
+        conditions = [(label, Condition(label, tuple(scenarios))) for label, scenarios in waiting]
+        runs = [[each] for each in conditions]
+        named = waiting_name
+    else:
+        conditions = [
+            (
+                ", ".join(filter(None, (group.title, condition.label, kind))),
+                Condition(condition.label, tuple(scenarios)),
+            )
+            for group in campaign.groups
+            for condition in group.conditions
+            for kind, scenarios in kinds(campaign, condition.scenarios)
+            if not group.own.isdisjoint(scenario.key for scenario in scenarios)
+        ]
+        runs = [list(run) for _, run in groupby(conditions, lambda each: _only_protocol(each[1]) or each[0])]
+        named = _series_label
     for run in runs[:MOST_TABLES]:
-        rows = [(label, _rows(campaign, condition)) for label, condition in run]
+        rows = [(label, _rows(campaign, condition, named)) for label, condition in run]
         if (protocol := _only_protocol(run[0][1])) is not None and len(run) > 1:
             rows = [(protocol, [(label, *values) for label, [[_, *values]] in rows])]
         for head, lines in rows:
@@ -119,19 +132,22 @@ def _other(campaign: Campaign) -> str:
     return "p95" if campaign.statistic == MEDIAN else MEDIAN
 
 
-def _rows(campaign: Campaign, condition: Condition) -> list[tuple[str, ...]]:
+def _series_label(scenario: Scenario) -> str:
+    return scenario.series.label
+
+
+def _rows(campaign: Campaign, condition: Condition, named: Callable[[Scenario], str]) -> list[tuple[str, ...]]:
     values = [(scenario, value(campaign, scenario)) for scenario in condition.scenarios]
     ranked = sorted(values, key=lambda pair: _point(pair[1], float("inf")))
-    return [_row(campaign, scenario, ranks) for scenario, ranks in ranked]
+    return [(named(scenario), *_values(campaign, scenario, ranks)) for scenario, ranks in ranked]
 
 
-def _row(campaign: Campaign, scenario: Scenario, ranks: Estimate | None) -> tuple[str, ...]:
+def _values(campaign: Campaign, scenario: Scenario, ranks: Estimate | None) -> tuple[str, ...]:
     metric = campaign.metric
     unit, ends = scenario.unit(metric), scenario.outcomes
     other = scenario.estimate(metric, "0.95" if campaign.statistic == MEDIAN else MEDIAN)
     above = scenario.above_s(metric, key_of(campaign.statistic)) is not None
     return (
-        scenario.series.label,
         _ranks(scenario, ranks, unit, above=above),
         f"{plain(other.point * unit.per_base)} {unit.symbol}" if other is not None and other.point is not None else "–",
         _wire(scenario),
