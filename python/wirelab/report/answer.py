@@ -11,6 +11,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.grade import Reason, grouped
 from wirelab.report.model import Scenario, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
+from wirelab.report.outages import recoveries
 from wirelab.report.protocols import is_reference, is_secure, title
 from wirelab.report.smallest_median import MOST_CONDITIONS, programs, smallest_medians
 from wirelab.report.statement import Statement, listed, resting_on
@@ -37,6 +38,7 @@ def answer(campaign: Campaign) -> list[Statement]:
         *_overloads(campaign),
         *_counts(campaign),
         *_verdicts(campaign),
+        *recoveries(campaign),
         *waiting,
         *battery_lives(campaign),
         *([] if waiting else smallest_medians(campaign)),
