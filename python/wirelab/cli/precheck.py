@@ -200,7 +200,12 @@ def _hours(plan: Plan, jobs: int) -> Iterator[str]:
     from wirelab.schema import Clock
 
     if plan.clock is Clock.LIVE and any(_real_ns(each.workload) > HOUR_NS for each in plan.scenarios):
-        yield f"this takes {in_days(run_ns(plan, jobs))} of real time; --clock virtual takes {_virtual_takes(plan)}"
+        can = (
+            f"takes {_virtual_takes(plan)}"
+            if _may_be_virtual(plan)
+            else "has neither limits of CPU time nor idle starts"
+        )
+        yield f"this takes {in_days(run_ns(plan, jobs))} of real time; --clock virtual {can}"
 
 
 def _real_ns(workload: WorkloadSpec) -> int:
