@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.experiment.duration.connections import connections
 from wirelab.experiment.duration.exchange import expected_exchange_ns
+from wirelab.experiment.duration.first_timer import short_timer
 from wirelab.experiment.duration.traffic import background_packets_per_s
 from wirelab.experiment.duration.trial import expected_trial_ns, runs_alone
 from wirelab.experiment.experiment import Experiment
@@ -201,6 +202,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         restart=scenario.restart,
         background_packets_per_s=background_packets_per_s(scenario),
         connections=connections(scenario, protocol),
+        short_timer=short_timer(scenario, protocol),
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=trial_ns + experiment.starts_in_ns(scenario, Role.CLIENT),
         server_starts_in_ns=experiment.starts_in_ns(scenario, Role.SERVER),

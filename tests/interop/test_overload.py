@@ -54,5 +54,5 @@ def test_an_overloaded_client_is_named_with_both_rates(clock: str, bench: Bench)
     assert "times as long" not in page
     if clock == "virtual":
         assert (found["limit"], found["why"]) == ("protocol", "at most 1 message at a time on 1 persistent connection")
-        assert found["cure"] == "raise protocols.coap.nstart, and workload.concurrency with it"
+        assert found["cure"] == "raise protocols.coap.nstart to 6, and raise workload.concurrency to 6"
         assert found["served_hz"] == pytest.approx(9.8, abs=0.3)

@@ -113,6 +113,8 @@ def test_hours_of_real_time_are_reported_with_those_of_the_virtual_clock(verb: s
     assert run(verb, *words, "--clock", "virtual")[2] == ""
     assert "real time" not in run(verb, *words, "--set", "workload.arrival=idle-start")[2]
     assert "real time" not in run(verb, *words, "--set", "workload.interval=2min")[2]
+    [line] = run(verb, *words, *_sets("endpoints.client.cpu=50%"))[2].splitlines()
+    assert line == "this takes 20 h of real time; --clock virtual has neither limits of CPU time nor idle starts"
 
 
 @VERBS

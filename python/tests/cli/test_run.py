@@ -124,6 +124,11 @@ def test_scenarios_that_cannot_run_are_reported_first_and_the_rest_runs(
     assert any(trial.startswith("raw-tcp") for trial in statuses(tmp_path / "results" / "fake"))
 
 
+def test_trials_of_unsupported_scenarios_are_announced_since_the_progress_counts_them(labs: list[Lab]) -> None:
+    done = run("fake.toml", "--set", "protocol=raw-tcp", "--set", "workload.connection=new,resumed")
+    assert "\n1 scenario, up to 9 trials and 9 unsupported, about " in done.stderr
+
+
 def test_the_stopping_rule_ends_only_finished_scenarios(labs: list[Lab], tmp_path: Path) -> None:
     run("fake.toml")
     ran = [trial.split("-")[0] for trial in statuses(tmp_path / "results" / "fake")]

@@ -41,7 +41,8 @@ def test_the_lowest_delay_comes_first_and_a_protocol_without_answers_last(campai
     assert first.startswith("h3")
     assert first.endswith("30/30")
     assert last.split()[:4] == ["h2", "above", "the", "timeout"]
-    assert "– p95 of fewer than 100 values is not estimated" in why.splitlines()
+    assert "p95" not in table
+    assert "p95 needs 100 values or more" in why.splitlines()
     assert "– bytes on the wire of h2: no exchange completed" in why.splitlines()
     assert "– bytes on the wire of h3: not counted for this protocol" in why.splitlines()
     assert last.endswith("0/30")
@@ -216,6 +217,18 @@ def test_a_scenario_without_results_has_no_quality_of_its_own(campaign: Path, tm
 def test_encrypted_and_unencrypted_protocols_have_tables_of_their_own(tmp_path: Path) -> None:
     folder = campaigns.write(tmp_path, protocols=("http1", "coap", "https1", "h2"), links=("clean",))
     tables = [table.splitlines() for table in summary.tables(load(folder, folder)) if "median" in table]
-    assert [table[0].split("median")[0].strip() for table in tables] == ["clean, encrypted", "clean, unencrypted"]
+    assert [table[0].split("  ")[0] for table in tables] == ["clean, encrypted", "clean, unencrypted"]
     assert [[row.split()[0] for row in table[1:]] for table in tables] == [["https1", "h2"], ["http1", "coap"]]
-    assert tables[0][0].endswith("bytes on the wire  completed / attempted")
+    head = tables[0][0].split("  end-to-end delay: ")[1]
+    assert head.split() == ["median", "[95", "%]", "p95", "bytes", "on", "the", "wire", "completed", "/", "attempted"]
+
+
+def test_a_statistic_without_an_interval_has_the_reason_and_the_number_of_values(tmp_path: Path) -> None:
+    folder = campaigns.write(tmp_path, protocols=("http1", "coap"), links=("clean",))
+    estimates = campaigns.read(folder, "estimates.json")
+    without = {"low": None, "high": None, "n": 5, "method": "no interval: too few values or trials"}
+    for scenario in estimates["scenarios"]:
+        scenario["metrics"]["end-to-end-delay"]["median"] |= without
+    campaigns.store(folder, "estimates.json", estimates)
+    *_, why = summary.tables(load(folder, folder))
+    assert why == "no interval of the median of http1, coap: too few values or trials (n = 5)"

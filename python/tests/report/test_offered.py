@@ -29,7 +29,7 @@ KEEPS_UP: dict[str, Any] = {
 }  # fmt: skip
 PLACES: dict[str, Any] = {
     **KEEPS_UP, "served_hz": 9.8, "slope": SLOPE, "keeps_up": False, "limit": "places",
-    "why": "at most 1 message at a time, each takes 102 ms", "cure": "raise workload.concurrency",
+    "why": "at most 1 message at a time, each takes 102 ms", "cure": "raise workload.concurrency to 6",
     "growth": {"places": 1.0, "late": 0.0, "inside": 0.0},
 }  # fmt: skip
 CLIENT: dict[str, Any] = {
@@ -64,7 +64,7 @@ def tables(section: Section | None) -> list[Table]:
 def test_the_answer_has_both_rates_and_no_ratio(tmp_path: Path) -> None:
     words = said(overloaded(tmp_path, links=("clean",)))
     sentence = f"h2: {RATES} (at most 1 message at a time, each takes 102 ms)."
-    assert f"{sentence} Delays grow without end and are not compared.\nFix: raise workload.concurrency." in words
+    assert f"{sentence} Delays grow without end and are not compared.\nFix: raise workload.concurrency to 6." in words
     assert "times as long" not in words
     assert "clean: the median of https1 is 40.0 ms" in words
     assert "h2 has no median: more was offered than was served." in words

@@ -612,6 +612,18 @@ def test_limits_name_the_connections_that_loss_limits_and_the_expected_rate(tmp_
     assert "Random loss" not in str(limits.section(load(folder, folder)))
 
 
+def test_limits_name_first_retransmissions_that_come_before_an_answer(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert "First retransmissions" not in str(limits.section(load(folder, folder)))
+    plan_ = read(folder, "plan.json")
+    takes = {"answer_ns": 2_900_000_000, "takes": "waking and a round trip"}
+    plan_["scenarios"][0]["short_timer"] = {"name": "TCP's SYN", "is_setting": False, "timer_ns": 10**9, **takes}
+    store(folder, "plan.json", plan_)
+    said = str(limits.section(load(folder, folder)))
+    assert "First retransmissions come before an answer can, as computed before the run:" in said
+    assert "TCP's SYN is retransmitted after 1 s, sooner than waking and a round trip (2.9 s)" in said
+
+
 def test_connections_and_congestion_control_of_each_protocol_are_named_or_said_to_be_unknown(tmp_path: Path) -> None:
     folder = write(tmp_path)
     [table] = [each for each in tables(machine.section(load(folder, folder))) if "Implementation" in each.caption]

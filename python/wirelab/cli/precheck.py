@@ -11,7 +11,6 @@ from wirelab.errors import WirelabError
 from wirelab.units import format_duration
 
 if TYPE_CHECKING:
-    from wirelab.experiment.duration.first_timer import ShortTimer
     from wirelab.experiment.experiment import Experiment
     from wirelab.schema import WorkloadSpec
     from wirelab.schema.plan import Plan
@@ -41,6 +40,7 @@ def precheck(plan: Plan, experiment: Experiment, jobs: int) -> Beforehand:
     """
     from wirelab.runner.entries import forecast_failures
     from wirelab.schema.connections import loss_lines
+    from wirelab.schema.short_timer import short_timer_lines
 
     forecast = forecast_failures(plan, experiment.source.folder)
     left = plan.without(forecast.unsupported)
@@ -52,7 +52,7 @@ def precheck(plan: Plan, experiment: Experiment, jobs: int) -> Beforehand:
         *_forgotten(experiment),
         *_not_covered(experiment),
         *_back_to_back(left),
-        *_too_early(left),
+        *short_timer_lines((each.protocol, each.link_name, each.short_timer) for each in left.scenarios),
         *_hours(left, jobs),
         *_too_few_values(plan),
         *loss_lines((each.protocol, each.link_name, each.connections) for each in plan.scenarios),
@@ -194,40 +194,18 @@ def _back_to_back(plan: Plan) -> Iterator[str]:
         yield f"{missed.what}. For messages minutes apart: {missed.hint}"
 
 
-def _too_early(plan: Plan) -> Iterator[str]:
-    """A line for each first retransmission time-out that is shorter than an answer takes."""
-    from wirelab.experiment.duration.first_timer import short_timers
-
-    by_timer: dict[tuple[str, int], list[ShortTimer]] = {}
-    for each in short_timers(plan):
-        by_timer.setdefault((each.name, each.timer_ns), []).append(each)
-    for (name, timer_ns), found in by_timer.items():
-        longest = max(found, key=lambda each: each.answer_ns)
-        protocols = _named(dict.fromkeys(each.protocol for each in found), ", ")
-        links = _named(dict.fromkeys(each.link for each in found), ", ")
-        up_to = "up to " * (len(found) > 1)
-        takes = f"{longest.takes} ({up_to}{format_duration(longest.answer_ns)})"
-        if longest.is_setting:
-            sets = " ".join(
-                f"--set protocols.{protocol}.{name}={longest.enough_s}s"
-                for protocol in dict.fromkeys(each.protocol for each in found)
-            )
-            rest = f"messages may be sent twice. {sets}"
-            yield f"{protocols} on {links}: {name} ({format_duration(timer_ns)}) is shorter than {takes}: {rest}"
-        else:
-            yield (
-                f"{protocols} on {links}: {name} is retransmitted after {format_duration(timer_ns)}, sooner than "
-                f"{takes}; no setting changes that"
-            )
-
-
 def _hours(plan: Plan, jobs: int) -> Iterator[str]:
     """A line for real time that the virtual clock would not take."""
     from wirelab.runner.minutes import in_days, run_ns
     from wirelab.schema import Clock
 
     if plan.clock is Clock.LIVE and any(_real_ns(each.workload) > HOUR_NS for each in plan.scenarios):
-        yield f"this takes {in_days(run_ns(plan, jobs))} of real time; --clock virtual takes {_virtual_takes(plan)}"
+        can = (
+            f"takes {_virtual_takes(plan)}"
+            if _may_be_virtual(plan)
+            else "has neither limits of CPU time nor idle starts"
+        )
+        yield f"this takes {in_days(run_ns(plan, jobs))} of real time; --clock virtual {can}"
 
 
 def _real_ns(workload: WorkloadSpec) -> int:
@@ -238,7 +216,7 @@ def _real_ns(workload: WorkloadSpec) -> int:
     return 0 if isinstance(getattr(workload, "arrival", None), IdleStart) else sends_for_ns(workload) or 0
 
 
-def _named(names: Iterable[str], between: str = "; ") -> str:
+def _named(names: Iterable[str]) -> str:
     """The first of them."""
     names = list(names)
-    return between.join(names[:NAMED]) + f"{between}…" * (len(names) > NAMED)
+    return "; ".join(names[:NAMED]) + "; …" * (len(names) > NAMED)

@@ -112,7 +112,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),
         own={} if loaded.energy is None else loaded.energy.files(loaded.source.folder),
     )  # fmt: skip
-    _announce(left, at_a_time, console, probes=not no_probes)
+    _announce(left, plan.trials - left.trials, at_a_time, console, probes=not no_probes)
     summary = _run(plan, folder, options, console)
     _derive(folder, console)
     campaign = load_campaign(folder, folder)
@@ -159,8 +159,8 @@ def _plan(
     return loaded, plan
 
 
-def _announce(plan: Plan, jobs: int, console: Console, *, probes: bool) -> None:
-    """Print the size and duration of the run; unsupported scenarios are left out."""
+def _announce(plan: Plan, unsupported: int, jobs: int, console: Console, *, probes: bool) -> None:
+    """Print the size and duration of the run, and how many trials of unsupported scenarios its progress also counts."""
     from wirelab.runner.minutes import time_words
     from wirelab.runner.progress import jobs_words
     from wirelab.schema import Clock
@@ -170,8 +170,8 @@ def _announce(plan: Plan, jobs: int, console: Console, *, probes: bool) -> None:
     live = plan.clock is Clock.LIVE
     with_jobs = f"{' with' if live else ','} {jobs_words(jobs)}{'; unprivileged' * (os.geteuid() != 0)}"
     console.print(
-        f"{count(len(plan.scenarios), 'scenario')}, {'up to ' * (least != most)}{count(plan.trials, 'trial')}, "
-        f"{time_words(plan, jobs, probes=probes)}{with_jobs}"
+        f"{count(len(plan.scenarios), 'scenario')}, {'up to ' * (least != most)}{count(plan.trials, 'trial')}"
+        f"{f' and {unsupported} unsupported' * (unsupported > 0)}, {time_words(plan, jobs, probes=probes)}{with_jobs}"
     )
 
 

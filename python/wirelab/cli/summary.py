@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +13,11 @@ from wirelab.launcher import launched
 from wirelab.report.grade import graded, reasons
 from wirelab.report.missing import why_missing
 from wirelab.report.model import Condition
-from wirelab.report.numbers import Estimate, Unit, ended, plain, with_unit
+from wirelab.report.numbers import DASH, Estimate, Unit, ended, plain, with_unit
 from wirelab.report.ranking import kinds, value, why_unranked
+from wirelab.report.sections.common import metric_words
 from wirelab.report.sections.recovery import recovery_line
+from wirelab.report.waiting import by_waiting, waiting_name
 from wirelab.schema import LinkBackend
 from wirelab.statistic import MEDIAN, key_of
 from wirelab.stats.link.grade import GRADES
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 MOST_TABLES = 12
 MOST_REASONS = 3
 MOST_OUTAGES = 12
+NO_INTERVAL = "no interval: "
+"""How the method of an estimate without an interval begins; the reason follows."""
 
 
 def link_line(campaign: Campaign) -> str:
@@ -66,22 +70,36 @@ def _rank(flag: str) -> int:
 def tables(campaign: Campaign) -> Iterator[str]:
     """A table for each condition, its protocols ranked, encrypted and unencrypted ones apart, or one for neighbours
     that have the same protocol alone, and why some values are missing; a big grid is left to the report.
+
+    Where ways of waiting are compared, a condition has them all in one table.
     """
-    conditions = [
-        (", ".join(filter(None, (group.title, condition.label, kind))), Condition(condition.label, tuple(scenarios)))
-        for group in campaign.groups
-        for condition in group.conditions
-        for kind, scenarios in kinds(campaign, condition.scenarios)
-    ]
-    runs = [list(run) for _, run in groupby(conditions, lambda labelled: _only_protocol(labelled[1]) or labelled[0])]
+    if waiting := by_waiting(campaign):
+        conditions = [(label, Condition(label, tuple(scenarios))) for label, scenarios in waiting]
+        runs = [[each] for each in conditions]
+        named = waiting_name
+    else:
+        conditions = [
+            (
+                ", ".join(filter(None, (group.title, condition.label, kind))),
+                Condition(condition.label, tuple(scenarios)),
+            )
+            for group in campaign.groups
+            for condition in group.conditions
+            for kind, scenarios in kinds(campaign, condition.scenarios)
+            if not group.own.isdisjoint(scenario.key for scenario in scenarios)
+        ]
+        runs = [list(run) for _, run in groupby(conditions, lambda each: _only_protocol(each[1]) or each[0])]
+        named = _series_label
+    shown = [condition for run in runs[:MOST_TABLES] for _, condition in run]
+    scenarios = [scenario for condition in shown for scenario in condition.scenarios]
+    has_other = any(_other_value(campaign, scenario) != DASH for scenario in scenarios)
     for run in runs[:MOST_TABLES]:
-        rows = [(label, _rows(campaign, condition)) for label, condition in run]
+        rows = [(label, _rows(campaign, condition, named, has_other=has_other)) for label, condition in run]
         if (protocol := _only_protocol(run[0][1])) is not None and len(run) > 1:
             rows = [(protocol, [(label, *values) for label, [[_, *values]] in rows])]
         for head, lines in rows:
-            yield columns([_head(campaign, head), *lines], right=(2, 3, 4))
-    shown = [condition for run in runs[:MOST_TABLES] for _, condition in run]
-    if why := _missing(campaign, [scenario for condition in shown for scenario in condition.scenarios]):
+            yield columns([_head(campaign, head, has_other=has_other), *lines], right=range(2, len(lines[0])))
+    if why := _missing(campaign, scenarios, has_other=has_other):
         yield "\n".join(why)
     if more := len(conditions) - len(shown):
         yield f"{more} more condition{'s are' if more > 1 else ' is'} in the report."
@@ -110,8 +128,9 @@ def next_commands(campaign: Campaign, folder: Path) -> str:
     return f"Next    {launched(f'show {folder}{one} --slowest')}{new}"
 
 
-def _head(campaign: Campaign, label: str) -> tuple[str, ...]:
-    return (label, f"{campaign.statistic} [95 %]", _other(campaign), "bytes on the wire", "completed / attempted")
+def _head(campaign: Campaign, label: str, *, has_other: bool) -> tuple[str, ...]:
+    ranks = f"{metric_words(campaign.metric)}: {campaign.statistic} [95 %]"
+    return (label, ranks, *([_other(campaign)] * has_other), "bytes on the wire", "completed / attempted")
 
 
 def _other(campaign: Campaign) -> str:
@@ -119,24 +138,33 @@ def _other(campaign: Campaign) -> str:
     return "p95" if campaign.statistic == MEDIAN else MEDIAN
 
 
-def _rows(campaign: Campaign, condition: Condition) -> list[tuple[str, ...]]:
+def _series_label(scenario: Scenario) -> str:
+    return scenario.series.label
+
+
+def _rows(
+    campaign: Campaign, condition: Condition, named: Callable[[Scenario], str], *, has_other: bool
+) -> list[tuple[str, ...]]:
     values = [(scenario, value(campaign, scenario)) for scenario in condition.scenarios]
     ranked = sorted(values, key=lambda pair: _point(pair[1], float("inf")))
-    return [_row(campaign, scenario, ranks) for scenario, ranks in ranked]
+    return [(named(each), *_values(campaign, each, ranks, has_other=has_other)) for each, ranks in ranked]
 
 
-def _row(campaign: Campaign, scenario: Scenario, ranks: Estimate | None) -> tuple[str, ...]:
-    metric = campaign.metric
-    unit, ends = scenario.unit(metric), scenario.outcomes
-    other = scenario.estimate(metric, "0.95" if campaign.statistic == MEDIAN else MEDIAN)
-    above = scenario.above_s(metric, key_of(campaign.statistic)) is not None
+def _values(campaign: Campaign, scenario: Scenario, ranks: Estimate | None, *, has_other: bool) -> tuple[str, ...]:
+    ends = scenario.outcomes
+    above = scenario.above_s(campaign.metric, key_of(campaign.statistic)) is not None
     return (
-        scenario.series.label,
-        _ranks(scenario, ranks, unit, above=above),
-        f"{plain(other.point * unit.per_base)} {unit.symbol}" if other is not None and other.point is not None else "–",
+        _ranks(scenario, ranks, scenario.unit(campaign.metric), above=above),
+        *([_other_value(campaign, scenario)] * has_other),
         _wire(scenario),
-        "–" if ends is None else ended(ends),
+        DASH if ends is None else ended(ends),
     )
+
+
+def _other_value(campaign: Campaign, scenario: Scenario) -> str:
+    unit = scenario.unit(campaign.metric)
+    other = scenario.estimate(campaign.metric, "0.95" if campaign.statistic == MEDIAN else MEDIAN)
+    return DASH if other is None or other.point is None else f"{plain(other.point * unit.per_base)} {unit.symbol}"
 
 
 def _ranks(scenario: Scenario, ranks: Estimate | None, unit: Unit, *, above: bool) -> str:
@@ -149,11 +177,11 @@ def _ranks(scenario: Scenario, ranks: Estimate | None, unit: Unit, *, above: boo
 def _wire(scenario: Scenario) -> str:
     both = [scenario.estimate(f"wire-{direction}-bytes", "mean") for direction in ("up", "down")]
     points = [estimate.point for estimate in both if estimate is not None and estimate.point is not None]
-    return format_size(sum(points)) if len(points) == 2 else "–"
+    return format_size(sum(points)) if len(points) == 2 else DASH
 
 
-def _missing(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[str]:
-    """The reason of each dash of the tables, each once."""
+def _missing(campaign: Campaign, scenarios: Iterable[Scenario], *, has_other: bool) -> list[str]:
+    """The reason of each dash of the tables, and of each missing interval, each once."""
     found: dict[tuple[str, str], list[str]] = {}
 
     def lacks(what: str, scenario: Scenario, why: str) -> None:
@@ -162,17 +190,23 @@ def _missing(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[str]:
 
     few = False
     for scenario in scenarios:
+        ranks = value(campaign, scenario)
         p95 = scenario.estimate(campaign.metric, "0.95")
         few |= p95 is None and campaign.statistic == MEDIAN and scenario.metric(campaign.metric) is not None
-        if scenario.overload is not None and value(campaign, scenario) is None:
-            lacks(_other(campaign), scenario, OVERLOADED)
+        if scenario.overload is not None and ranks is None:
+            if has_other:
+                lacks(f"{DASH} {_other(campaign)}", scenario, OVERLOADED)
         elif scenario.outcomes is not None and _has_none(campaign, scenario):
             what = "delay" if scenario.outcomes["sent"] else campaign.statistic
-            lacks(what, scenario, why_unranked(campaign, scenario))
-        if _wire(scenario) == "–":
-            lacks("bytes on the wire", scenario, why_missing(scenario, "wire-up-bytes"))
-    lines = [f"– {what} of {', '.join(labels)}: {why}" for (what, why), labels in found.items()]
-    return ["– p95 of fewer than 100 values is not estimated"] * few + lines
+            lacks(f"{DASH} {what}", scenario, why_unranked(campaign, scenario))
+        elif ranks is not None and ranks.point is not None and ranks.method.startswith(NO_INTERVAL):
+            why = f"{ranks.method.removeprefix(NO_INTERVAL)} (n = {ranks.n:,})"
+            lacks(f"no interval of the {campaign.statistic}", scenario, why)
+        if _wire(scenario) == DASH:
+            lacks(f"{DASH} bytes on the wire", scenario, why_missing(scenario, "wire-up-bytes"))
+    lines = [f"{what} of {', '.join(labels)}: {why}" for (what, why), labels in found.items()]
+    too_few = f"{DASH} p95 of fewer than 100 values is not estimated" if has_other else "p95 needs 100 values or more"
+    return [too_few] * few + lines
 
 
 def _has_none(campaign: Campaign, scenario: Scenario) -> bool:

@@ -11,10 +11,12 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.grade import Reason, grouped
 from wirelab.report.model import Scenario, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
+from wirelab.report.outages import recoveries
 from wirelab.report.protocols import is_reference, is_secure, title
 from wirelab.report.smallest_median import MOST_CONDITIONS, programs, smallest_medians
 from wirelab.report.statement import Statement, listed, resting_on
-from wirelab.schema.estimates import ModeRecord, NatRecord
+from wirelab.report.waiting import ways_of_waiting
+from wirelab.schema.estimates import ModeRecord, NatRecord, Outcomes
 from wirelab.schema.verdicts import ClaimRecord
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
 from wirelab.stats.machine.offered import OVERLOADED, overload_words
@@ -30,13 +32,16 @@ _LESSER = {
 
 def answer(campaign: Campaign) -> list[Statement]:
     """Sentences, the most important first."""
+    waiting = list(ways_of_waiting(campaign))
     return [
         *_failures(campaign),
         *_overloads(campaign),
         *_counts(campaign),
         *_verdicts(campaign),
+        *recoveries(campaign),
+        *waiting,
         *battery_lives(campaign),
-        *smallest_medians(campaign),
+        *([] if waiting else smallest_medians(campaign)),
         *_proxies(campaign),
         *programs(campaign),
         *_unsupported(campaign),
@@ -161,8 +166,10 @@ def _messages(campaign: Campaign) -> Iterator[Statement]:
         sum(messages["lost"] for _, messages in counted),
         sum(messages["duplicate"] for _, messages in counted),
     )
-    for count, words in ((lost, "were lost"), (duplicate, "arrived twice")):
-        if count:
+    ends = [scenario.outcomes for scenario, _ in counted if scenario.outcomes is not None]
+    late = sum(map(_unfinished, ends)) - lost
+    for count, words in ((lost, "were lost"), (late, "failed or came after the timeout"), (duplicate, "arrived twice")):
+        if count > 0:
             yield Statement(f"Of {total:,} messages to subscribers {count:,} {words}.", href="#messages")
     played = [(scenario, messages["stalls"]) for scenario, messages in counted if messages["stalls"] is not None]
     if stalls := sum(count for _, count in played):
@@ -246,12 +253,17 @@ def _warnings(campaign: Campaign) -> Iterator[Statement]:
             Statement("Its p95 lies in that mode, its median does not."),
         ]
         yield Statement("On links with loss, the p95 of every protocol is a retransmission.", more, href="#delays")
-    ends = [each.outcomes for each in campaign.scenarios if each.outcomes is not None]
-    lost = sum(each["failed"] + each["timed-out"] for each in ends)
+    # Messages to subscribers have a sentence of their own.
+    ends = [each.outcomes for each in campaign.scenarios if each.outcomes is not None and each.messages is None]
+    lost = sum(map(_unfinished, ends))
     total = sum(each["exchanges"] for each in ends)
     if lost:
         more = [Statement("See how many completed before comparing delays.")]
         yield Statement(f"{lost:,} of {total:,} exchanges failed or timed out.", more, href="#outcomes")
+
+
+def _unfinished(ends: Outcomes) -> int:
+    return ends["failed"] + ends["timed-out"]
 
 
 def _lossy(campaign: Campaign) -> list[Scenario]:

@@ -51,7 +51,7 @@ def _in_condition(campaign: Campaign, where: str, scenarios: Sequence[Scenario])
     lives = [(scenario, life) for scenario in scenarios if (life := _life(scenario))]
     if len(lives) < 2:
         return None
-    out = {scenario.key: why for scenario, _ in lives if (why := _left_out(campaign, scenario))}
+    out = {scenario.key: why for scenario, _ in lives if (why := left_out(campaign, scenario))}
     known = sorted((each for each in lives if each[0].key not in out), key=lambda each: -each[1]["typical"])
     names = [f"{_name(scenario)}, {out[scenario.key]}" for scenario, _ in lives if scenario.key in out]
     more = [Statement(f"Left out: {'; '.join(names)}.", href="#outcomes")] if names else []
@@ -76,7 +76,7 @@ def _of(where: str, known: Sequence[tuple[Scenario, Bounds]], left_out: Sequence
     return Statement(f"{where}: the battery lasts longest with {_longest(known)}.", [*more, *left_out], href=_HREF)
 
 
-def _left_out(campaign: Campaign, scenario: Scenario) -> str | None:
+def left_out(campaign: Campaign, scenario: Scenario) -> str | None:
     """Why a scenario did not do the work of the others; None if it did."""
     if (ends := scenario.outcomes) is None:
         return "no message completed"

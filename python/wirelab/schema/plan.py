@@ -14,6 +14,7 @@ from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.host import Clock, RestartPlan
 from wirelab.schema.link_facts import LinkFacts
 from wirelab.schema.link_spec import LinkSpec
+from wirelab.schema.short_timer import ShortTimer
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
 from wirelab.schema.workload import WorkloadSpec
 
@@ -207,6 +208,9 @@ class Scenario(Border):
     """Packets a second of background traffic, over all links, both ways."""
     connections: Connections | None = None
     """Its connections. Absent from a protocol without congestion control."""
+    short_timer: ShortTimer | None = Field(default=None, exclude_if=is_default)
+    """A first retransmission time-out that is shorter than an answer takes, computed before the run. Absent if none is.
+    """
     expected_exchange_ns: Unsigned
     """Rough guess of an exchange's time, for the minutes of a plan."""
     expected_trial_ns: Unsigned

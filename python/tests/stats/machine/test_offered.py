@@ -115,7 +115,7 @@ def test_a_late_generator_makes_the_cell_unusable(tmp_path: Path) -> None:
 
 def test_a_full_set_of_places_is_distinguished_from_a_busy_server(tmp_path: Path) -> None:
     idle = offered(tmp_path / "idle", FULL)
-    assert (idle["limit"], idle["flag"], idle["cure"]) == ("places", "good", "raise workload.concurrency")
+    assert (idle["limit"], idle["flag"], idle["cure"]) == ("places", "good", "raise workload.concurrency to 6")
     assert overload_words(idle) == "50 /s offered, 9.8 /s served (at most 1 message at a time, each takes 102 ms)"
     busy = offered(tmp_path / "busy", FULL, server_cpu_ns=5_000 * MS)
     assert busy["limit"] == "server"
@@ -161,11 +161,28 @@ def test_more_places_do_not_help_a_connection_that_carries_one_message_at_a_time
     assert overload_words(http) == (
         "50 /s offered, 9.8 /s served (at most 1 message at a time on 1 persistent connection)"
     )
-    places = ", and workload.concurrency with it" * (concurrency == 1)
-    assert http["cure"] == f"more connections, such as workload.connection = {{ persistent = 4 }}{places}"
-    assert coap["cure"] == f"raise protocols.coap.nstart{places}"
+    places = ", and raise workload.concurrency to 6" * (concurrency == 1)
+    assert http["cure"] == f"more connections: workload.connection = {{ persistent = 6 }}{places}"
+    assert coap["cure"] == f"raise protocols.coap.nstart to 6{places}"
     wide = offered(tmp_path / "wide", FULL, workload=work, scenario={"protocol": "coap", "settings": {"nstart": 20}})
     assert wide["limit"] == "places"
+
+
+@pytest.mark.parametrize(("connections", "took_ms", "enough"), [(1, 40, 3), (1, 100, 6), (2, 100, 11), (3, 100, 16)])
+def test_so_many_connections_are_proposed_that_they_serve_what_is_offered_and_some_more(
+    connections: int, took_ms: int, enough: int, tmp_path: Path
+) -> None:
+    """One that takes 40 ms serves 25 of 50 messages a second, and two would serve exactly what is offered."""
+    policy = {"policy": "persistent", "connections": connections}
+    rows = one_place(50, 20, took_ms)
+    found = offered(tmp_path, rows, workload={"concurrency": 50, "connection": policy}, scenario={"protocol": "http1"})
+    assert found["cure"] == f"more connections: workload.connection = {{ persistent = {enough} }}"
+
+
+def test_the_nstart_of_each_connection_is_raised(tmp_path: Path) -> None:
+    work = {"concurrency": 4, "connection": {"policy": "persistent", "connections": 2}}
+    found = offered(tmp_path, FULL, workload=work, scenario={"protocol": "coap", "settings": {"nstart": 2}})
+    assert found["cure"] == "raise protocols.coap.nstart to 11, and raise workload.concurrency to 22"
 
 
 def test_a_link_at_its_rate_is_the_limit(tmp_path: Path) -> None:

@@ -2,61 +2,28 @@
 
 from __future__ import annotations
 
-from math import ceil
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from wirelab.experiment.duration.formula import HEADER_BYTES
 from wirelab.experiment.duration.opening import packet_bytes
 from wirelab.experiment.duration.path import path
-from wirelab.schema import Closed, LinkFacts, NewConnection, ProtocolDescription, RequestWorkload, Resumed, link_key
+from wirelab.schema import Closed, NewConnection, ProtocolDescription, RequestWorkload, Resumed
 from wirelab.schema.link_facts import DirectionFacts
-from wirelab.schema.plan import Plan, Scenario
+from wirelab.schema.short_timer import ShortTimer
 from wirelab.schema.timers import length_ns
+
+if TYPE_CHECKING:
+    from wirelab.experiment.grid.scenario import Scenario
 
 LEAST_EXCESS = 1.02
 """An answer that takes no more of the time-out than this is not called late: what it takes is known about so well."""
-MARGIN = 2
-"""A time-out that is proposed is so often what an answer takes."""
 
 
-class ShortTimer(NamedTuple):
-    """A first retransmission time-out that is too short for a link."""
-
-    protocol: str
-    link: str
-    name: str
-    """Of the setting, or of what has it, in words."""
-    is_setting: bool
-    timer_ns: int
-    answer_ns: int
-    """From the first packet to its answer."""
-    takes: str
-    """What that time consists of, in words."""
-
-    @property
-    def enough_s(self) -> int:
-        """A time-out that is long enough, with a margin."""
-        return ceil(MARGIN * self.answer_ns / 1e9)
-
-
-def short_timers(plan: Plan) -> list[ShortTimer]:
-    """Of each protocol and link the one that is shortest by most."""
-    found: dict[tuple[str, str, str], ShortTimer] = {}
-    for scenario in plan.scenarios:
-        protocol, facts = plan.known.protocol(scenario.protocol), plan.link_facts.get(link_key(scenario.link))
-        if protocol is None or facts is None or not isinstance(scenario.workload, RequestWorkload):
-            continue
-        each = _short_timer(scenario, protocol, facts)
-        if each is None:
-            continue
-        key = each.protocol, each.link, each.name
-        found[key] = max(found.get(key, each), each, key=lambda short: short.answer_ns - short.timer_ns)
-    return list(found.values())
-
-
-def _short_timer(scenario: Scenario, protocol: ProtocolDescription, facts: LinkFacts) -> ShortTimer | None:
-    workload, timing = scenario.workload, protocol.timing
-    assert isinstance(workload, RequestWorkload)
+def short_timer(scenario: Scenario, protocol: ProtocolDescription) -> ShortTimer | None:
+    """The first retransmission time-out of a scenario's requests, if it is shorter than an answer takes."""
+    workload, timing, facts = scenario.workload, protocol.timing, scenario.facts[0]
+    if not isinstance(workload, RequestWorkload):
+        return None
     opens = isinstance(workload.connection, NewConnection | Resumed) and timing.opening_timer is not None
     timer = timing.opening_timer if opens else None
     if timer is not None:
@@ -82,7 +49,7 @@ def _short_timer(scenario: Scenario, protocol: ProtocolDescription, facts: LinkF
     sleeps = answer_ns > trip_ns + before_ns
     *others, last = ["waking"] * bool(before_ns) + ["a round trip"] + ["the radio's sleep before the answer"] * sleeps
     takes = " and ".join(filter(None, (", ".join(others), last)))
-    return ShortTimer(protocol.name, scenario.link_name, name, is_setting, timer_ns, answer_ns, takes)
+    return ShortTimer(name=name, is_setting=is_setting, timer_ns=timer_ns, answer_ns=answer_ns, takes=takes)
 
 
 def _alone_ns(direction: DirectionFacts, size: int) -> int:

@@ -11,6 +11,7 @@ from wirelab.report.protocols import by_proxy, is_secure
 from wirelab.schema import Clock, LinkSpec, link_key
 from wirelab.schema.back_to_back import back_to_back
 from wirelab.schema.connections import loss_lines
+from wirelab.schema.short_timer import short_timer_lines
 
 
 def section(campaign: Campaign) -> Section:
@@ -27,6 +28,7 @@ def _limits(campaign: Campaign) -> Iterator[str]:
             yield f"Chosen here, since the {publication} does not state it: {chosen}."
         yield "The publication's protocols, sizes and channels are replicated, not its programs and hardware."
     yield from _loss(campaign)
+    yield from _retransmissions(campaign)
     yield from _implementations(campaign)
     if proxied := [f"{s.label} ({by_proxy(s.origin)})" for s in campaign.series if s.origin is not None]:
         yield f"A difference to another protocol may come from the proxy and its protocol: {', '.join(proxied)}."
@@ -59,6 +61,14 @@ def _loss(campaign: Campaign) -> Iterator[str]:
     used = ((s.series.protocol, s.plan.link_name, s.plan.connections) for s in campaign.scenarios)
     if lines := list(loss_lines(used)):
         yield "Random loss, not the link's rate, limits these connections, as computed before the run:"
+        yield from lines
+
+
+def _retransmissions(campaign: Campaign) -> Iterator[str]:
+    measured = (each for each in campaign.scenarios if each.key not in campaign.unsupported)
+    timers = ((each.series.protocol, each.plan.link_name, each.plan.short_timer) for each in measured)
+    if lines := list(short_timer_lines(timers)):
+        yield "First retransmissions come before an answer can, as computed before the run:"
         yield from lines
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from wirelab.metrics.link import DIRECTIONS
@@ -38,6 +39,8 @@ CLIENT_LATE = 0.1
 MOST_OF_GROWTH = 0.5
 FULL = 0.95
 """Share of a link's rate."""
+HEADROOM = 0.95
+"""A fix is proposed with which no more than this share of what it serves is offered."""
 LESS = "offer less, or run fewer trials at a time (--jobs)"
 OVERLOADED = "more was offered than was served"
 ROLES: tuple[End, ...] = ("client", "server")
@@ -91,6 +94,8 @@ class Carried(NamedTuple):
     """How many messages connections carry at a time, and what to do where that is too few."""
 
     messages: int
+    enough: int
+    """So many that what is offered is served."""
     cure: str
 
 
@@ -126,11 +131,14 @@ def _record(
     if max(slope.low or 0.0, min(each.low for each in growths)) <= MOST_SLOPE:
         return record
     loads = [] if is_netem(scenario.link) else list(_loads(dataset.link_facts(scenario.link), trials))
-    case = replace(_Case.of(scenario, growths, ends, loads, waits), carried=_carried(dataset, scenario))
+    over = 1 + max(slope.point or 0.0, 0.0)
+    case = replace(
+        _Case.of(scenario, growths, ends, loads, waits), over=over, carried=_carried(dataset, scenario, over)
+    )
     found = next(case.limits(), None) or Limit("not known", case.unknown())
     return {
         **record,
-        "served_hz": offered_hz / (1 + max(slope.point or 0.0, 0.0)), "keeps_up": False,
+        "served_hz": offered_hz / over, "keeps_up": False,
         "limit": found.limit, "why": found.why, "cure": found.cure, "flag": found.flag,
         "growth": {"places": case.places, "late": case.late, "inside": case.inside},
     }  # fmt: skip
@@ -158,6 +166,8 @@ class _Case:
     ends: dict[End, EndUse]
     loads: list[tuple[str, float]]
     waits: EndpointWaits | None
+    over: float = 1.0
+    """How many times what is served is offered."""
     carried: Carried | None = None
     """How many messages the connections carry at a time; None where the protocol does not limit them."""
 
@@ -193,7 +203,7 @@ class _Case:
                 yield Limit("link", f"{where} got {load:.0%} of what its rate carries")
         workload = self.scenario.workload
         if isinstance(workload, RequestWorkload) and (self.places or 0.0) >= MOST_OF_GROWTH:
-            yield _all_places(workload, self.taken_s, self.carried)
+            yield _all_places(workload, self.taken_s, self.over, self.carried)
         if not isinstance(workload, RequestWorkload) and self.inside < MOST_OF_GROWTH:
             yield Limit("server", "messages were published late")
         if self.inside >= MOST_OF_GROWTH and (self.virtual or self._used("server", IDLE) is False):
@@ -249,29 +259,36 @@ class _Case:
         return "" if self.waits is None else self.waits["why"]
 
 
-def _carried(dataset: Dataset, scenario: Scenario) -> Carried | None:
+def _carried(dataset: Dataset, scenario: Scenario, over: float) -> Carried | None:
     """Of persistent connections whose protocol has an exchange end before the next, or limits how many are open."""
     workload, protocol = scenario.workload, dataset.plan.known.protocol(scenario.protocol)
     if not isinstance(workload, RequestWorkload) or not isinstance(workload.connection, Persistent) or protocol is None:
         return None
     connections = workload.connection.connections
     if protocol.timing.sequential:
-        return Carried(connections, "more connections, such as workload.connection = { persistent = 4 }")
+        enough = _enough(connections, over)
+        return Carried(connections, enough, f"more connections: workload.connection = {{ persistent = {enough} }}")
     if (open_at_once := scenario.settings.get(NSTART)) is not None:
-        return Carried(connections * int(open_at_once), f"raise protocols.{scenario.protocol}.{NSTART}")
+        enough = _enough(int(open_at_once), over)
+        cure = f"raise protocols.{scenario.protocol}.{NSTART} to {enough}"
+        return Carried(connections * int(open_at_once), connections * enough, cure)
     return None
 
 
-def _all_places(workload: RequestWorkload, taken_s: float, carried: Carried | None) -> Limit:
+def _enough(now: int, over: float) -> int:
+    """How many are needed to serve what is offered, if each serves as much as one of those that there are now."""
+    return ceil(now * over / HEADROOM)
+
+
+def _all_places(workload: RequestWorkload, taken_s: float, over: float, carried: Carried | None) -> Limit:
     most = min(workload.concurrency, workload.exchanges)
     if carried is not None and carried.messages <= most:
         at_once = f"{carried.messages} message{'s' * (carried.messages > 1)} at a time"
-        cure = f"{carried.cure}, and workload.concurrency with it" if carried.messages == most else carried.cure
-        return Limit("protocol", f"at most {at_once} {_where(workload)}", cure)
+        more = f", and raise workload.concurrency to {carried.enough}" * (carried.enough > workload.concurrency)
+        return Limit("protocol", f"at most {at_once} {_where(workload)}", f"{carried.cure}{more}")
     at_once = f"at most {most} message{'s' * (most > 1)} at a time{' of each client' * (workload.clients > 1)}"
-    return Limit(
-        "places", f"{at_once}, each takes {format_duration(round(taken_s * 1e9))}", "raise workload.concurrency"
-    )
+    why = f"{at_once}, each takes {format_duration(round(taken_s * 1e9))}"
+    return Limit("places", why, f"raise workload.concurrency to {_enough(most, over)}")
 
 
 def _where(workload: WorkloadSpec | RequestWorkload) -> str:
