@@ -48,6 +48,7 @@ class Grid:
                 {
                     "name": each.name, "title": each.title, "basis": each.basis, "used": len(each.used),
                     "levels": self._whole({**self._first(), **each.levels}),
+                    "used_claims": each.used_claims,
                     "after_the_fact": each.after_the_fact is not None,
                 }
                 for each in file.interpretation
