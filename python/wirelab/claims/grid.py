@@ -60,9 +60,11 @@ class Grid:
         choices = {each.path: each.levels for each in self.claims.file.choice}
         if len(rows) < 2 and not choices:
             return None
-        open_metrics = {name for name, meant in self.claims.file.metrics.items() if len(meant) > 1}
-        used = {name for part in claim.parts for name in part.metric_names()}
-        paths = [path for path in choices if path not in open_metrics - used]
+        # Open metrics change their meaning together, and the first of them names the point.
+        open_metrics = [name for name, meant in self.claims.file.metrics.items() if len(meant) > 1]
+        ambiguous = any(name in open_metrics for part in claim.parts for name in part.metric_names())
+        naming = open_metrics[:1] if ambiguous else []
+        paths = [path for path in choices if path not in open_metrics or path in naming]
         named = {each.name: (each, fitted(claim, each, self.claims)) for each in self.claims.file.interpretation}
         places = _filled(
             [self._place({path: str(level) for path, level in row["levels"].items()}, paths) for row in rows]
