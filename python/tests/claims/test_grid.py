@@ -98,6 +98,13 @@ def test_a_choice_that_a_campaign_does_not_vary_is_not_guessed(claims: Claims) -
     assert given["interpretations"]["lan"] == "confirmed"
 
 
+def test_a_first_level_that_is_unset_is_that_of_each_campaign_that_does_not_name_the_choice(tmp_path: Path) -> None:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(FILE.replace('levels = ["new", "persistent"]', 'levels = ["unset", "persistent"]'))
+    found = _over(Grid(load(path), {"link.rtt"}), 2, _row("confirmed", rtt="2 ms"), _row("confirmed", rtt="4 ms"))
+    assert found["interpretations"]["lan"] == "confirmed"
+
+
 def test_one_point_without_declared_choices_gives_no_record(tmp_path: Path) -> None:
     path = tmp_path / "x.claims.toml"
     path.write_text(FILE[: FILE.index("[[choice]]")].replace('primary = "lan"\n', "") + FILE[FILE.index("[[claim]]") :])

@@ -17,6 +17,8 @@ from wirelab.schema.verdicts import ChoiceVerdict, GridRecord, OverGrid, Standin
 
 AS_RUN = "as run"
 """The level of a choice that a campaign does not name."""
+UNSET = "unset"
+"""As the first level of a choice: that of each campaign that does not name it."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Grid:
     def _place(self, levels: Levels, paths: Sequence[str]) -> Levels:
         """A point of a campaign, with a level for each choice that the claim depends on."""
         unnamed = {
-            path: self.sets.get(path, level if path in self.varied else AS_RUN)
+            path: self.sets.get(path, level if path in self.varied or level == UNSET else AS_RUN)
             for path, level in self._first().items()
             if path in paths
         }
