@@ -17,6 +17,8 @@ from wirelab.schema.verdicts import ChoiceVerdict, GridRecord, OverGrid, Standin
 
 AS_RUN = "as run"
 """The level of a choice that a campaign does not name."""
+UNSET = "unset"
+"""As the first level of a choice: that of each campaign that does not name it."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Grid:
                 {
                     "name": each.name, "title": each.title, "basis": each.basis, "used": len(each.used),
                     "levels": self._whole({**self._first(), **each.levels}),
+                    "used_claims": each.used_claims,
                     "after_the_fact": each.after_the_fact is not None,
                 }
                 for each in file.interpretation
@@ -59,9 +62,11 @@ class Grid:
         choices = {each.path: each.levels for each in self.claims.file.choice}
         if len(rows) < 2 and not choices:
             return None
-        open_metrics = {name for name, meant in self.claims.file.metrics.items() if len(meant) > 1}
-        used = {name for part in claim.parts for name in part.metric_names()}
-        paths = [path for path in choices if path not in open_metrics - used]
+        # Open metrics change their meaning together, and the first of them names the point.
+        open_metrics = [name for name, meant in self.claims.file.metrics.items() if len(meant) > 1]
+        ambiguous = any(name in open_metrics for part in claim.parts for name in part.metric_names())
+        naming = open_metrics[:1] if ambiguous else []
+        paths = [path for path in choices if path not in open_metrics or path in naming]
         named = {each.name: (each, fitted(claim, each, self.claims)) for each in self.claims.file.interpretation}
         places = _filled(
             [self._place({path: str(level) for path, level in row["levels"].items()}, paths) for row in rows]
@@ -98,7 +103,7 @@ class Grid:
     def _place(self, levels: Levels, paths: Sequence[str]) -> Levels:
         """A point of a campaign, with a level for each choice that the claim depends on."""
         unnamed = {
-            path: self.sets.get(path, level if path in self.varied else AS_RUN)
+            path: self.sets.get(path, level if path in self.varied or level == UNSET else AS_RUN)
             for path, level in self._first().items()
             if path in paths
         }

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from wirelab.claims.campaigns import CampaignTable
 from wirelab.claims.interpretations import ChoiceTable, Dated, FrozenTable, InterpretationTable, primary_form
 from wirelab.claims.part import Form, Grid, Levels, Statistic, Table
 
@@ -47,7 +48,7 @@ class ClaimsFile(Table):
 
     `choice` are what the publication leaves open, and `interpretation` named points of their grid. `primary` names the
     one that leads; in a file without choices it has the levels that are judged first. `frozen` says when the claims and
-    the grid were fixed.
+    the grid were fixed. `campaign` are the runs that they are judged by, the confirmatory one first.
     """
 
     paper: str
@@ -64,6 +65,7 @@ class ClaimsFile(Table):
     choice: list[ChoiceTable] = Field(default_factory=list)
     interpretation: list[InterpretationTable] = Field(default_factory=list)
     frozen: FrozenTable | None = None
+    campaign: list[CampaignTable] = Field(default_factory=list)
     claim: list[ClaimTable] = Field(min_length=1)
     published: PublishedTable | None = None
 
