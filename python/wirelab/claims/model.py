@@ -47,7 +47,8 @@ class ClaimsFile(Table):
 
     `choice` are what the publication leaves open, and `interpretation` named points of their grid. `primary` names the
     one that leads; in a file without choices it has the levels that are judged first. `frozen` says when the claims and
-    the grid were fixed.
+    the grid were fixed. `null-cell` has levels of the cell that a null model predicts the others by; without it that is
+    the first level of the grid's second factor.
     """
 
     paper: str
@@ -63,6 +64,7 @@ class ClaimsFile(Table):
     primary: Annotated[str | Levels, BeforeValidator(primary_form)] = Field(default_factory=dict)
     choice: list[ChoiceTable] = Field(default_factory=list)
     interpretation: list[InterpretationTable] = Field(default_factory=list)
+    null_cell: Levels = Field(default_factory=dict, alias="null-cell")
     frozen: FrozenTable | None = None
     claim: list[ClaimTable] = Field(min_length=1)
     published: PublishedTable | None = None
