@@ -15,7 +15,7 @@ from wirelab.claims.interpretations import first_levels
 from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Judgement, plain_part
 from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim
-from wirelab.claims.printed import printed, published_numbers, skill_at
+from wirelab.claims.printed import orders_inside, printed, published_numbers, skill_at
 from wirelab.claims.samples import Samples, same_level
 from wirelab.claims.source import Measured, Published
 from wirelab.errors import RunError
@@ -107,6 +107,8 @@ def verdicts_on(
     }
     if printed(claims):
         verdicts["skill"] = claims_judge.skills(choices, grid)
+    if file.inside:
+        verdicts["inside"] = orders_inside(claims)
     return verdicts
 
 

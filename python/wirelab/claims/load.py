@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
-from wirelab.claims import interpretations
+from wirelab.claims import inside, interpretations
 from wirelab.claims.forms import FORMS
 from wirelab.claims.model import Claim, ClaimsFile
 from wirelab.claims.part import Form
@@ -63,7 +64,9 @@ def load(path: Path, *, to_freeze: bool = False) -> Claims:
         if name not in known:
             wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
     wrong += _not_times(file, claims, place)
-    wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in interpretations.mistakes(file)]
+    means = {*numbers, *((metric, "mean", levels) for metric, levels in values)}
+    later = chain(interpretations.mistakes(file), inside.mistakes(file, means))
+    wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in later]
     if not (to_freeze or wrong or file.frozen is None or file.frozen.digest == interpretations.digest(file)):
         changed = f"the claims or the grid changed after they were frozen ({shown(file.frozen.digest)})"
         wrong.append(WirelabError(changed, place.where(("frozen", "digest")), _thaw(path)))

@@ -7,17 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from wirelab.claims.fitted import is_used
+from wirelab.claims.inside import Case, inside
 from wirelab.claims.interpretations import InterpretationTable
 from wirelab.claims.load import Claims
 from wirelab.claims.model import ClaimsFile
 from wirelab.claims.part import Levels
 from wirelab.claims.skill import Number, skill
 from wirelab.claims.source import Measured
-from wirelab.schema.printed import SkillRecord
+from wirelab.schema.printed import InsideRecord, SkillRecord
 from wirelab.schema.verdicts import PublishedNumber
-
-Case = tuple[str, str, frozenset[tuple[str, str]]]
-"""A metric's name in the file, a statistic, and the levels."""
 
 
 def printed(claims: Claims) -> Mapping[Case, float]:
@@ -32,6 +30,14 @@ def published_numbers(claims: Claims) -> list[PublishedNumber]:
         {"metric": metrics[metric][0], "levels": dict(sorted(levels)), "statistic": statistic, "value": value}
         for (metric, statistic, levels), value in printed(claims).items()
     ]
+
+
+def orders_inside(claims: Claims) -> list[InsideRecord]:
+    """The orders that the numbers should have, and where they have not."""
+    size = claims.file.published.sample_size if claims.file.published else None
+    counts = {} if size is None else dict.fromkeys(claims.numbers, size)
+    counts |= {(metric, "mean", levels): len(values) for (metric, levels), values in claims.values.items()}
+    return inside(claims.file, printed(claims), counts)
 
 
 def null_cell(file: ClaimsFile) -> Levels:

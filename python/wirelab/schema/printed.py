@@ -95,3 +95,47 @@ class SkillRecord(TypedDict):
     """The same for each metric and statistic, and separately for the used numbers, which are no prediction."""
     left_out: list[LeftOutRecord]
     """For each factor of the used numbers; empty if the interpretation is not fitted."""
+
+
+@document
+class PrintedCell(TypedDict):
+    """A printed mean."""
+
+    metric: str
+    """Name of the metric in the file of claims."""
+    levels: dict[str, str]
+    """Levels of the factors that the paper varied."""
+    value: float
+    """The mean in base units, such as seconds."""
+
+
+@document
+class InsideCell(TypedDict):
+    """Two printed means that are not in the order that they should have."""
+
+    lower: PrintedCell
+    """The mean that should be the lower one."""
+    upper: PrintedCell
+    """The other."""
+    difference: float
+    """The lower mean less `factor` times the upper one, in base units. Above 0 it is against the order."""
+    z: float | None
+    """The same in standard errors, from the printed standard deviations and sample size, as if values were
+    independent; null if the paper does not print them.
+    """
+
+
+@document
+class InsideRecord(TypedDict):
+    """An order that the paper's own printed numbers should have."""
+
+    title: str
+    """The order as a sentence."""
+    why: str
+    """What gives the order."""
+    factor: float
+    """The lower mean is at most so many times the upper one."""
+    compared: int
+    """Pairs of printed means that were compared."""
+    against: list[InsideCell]
+    """Pairs against the order by more than 3 standard errors, or at all if there is no z."""
