@@ -30,7 +30,7 @@ def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabE
         from wirelab.claims.load import load as load_claims
 
         try:
-            known = load_claims(claims)
+            known = load_claims(claims, to_run=True)
         except WirelabError as error:
             yield error
             return

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from wirelab.claims import inside, interpretations
+from wirelab.claims import campaigns, inside, interpretations
 from wirelab.claims.forms import FORMS
 from wirelab.claims.model import Claim, ClaimsFile
 from wirelab.claims.part import Form
@@ -44,9 +44,10 @@ class Claims:
     values: dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, ...]]
 
 
-def load(path: Path, *, to_freeze: bool = False) -> Claims:
+def load(path: Path, *, to_freeze: bool = False, to_run: bool = False) -> Claims:
     """Read a file of claims. Raises all its errors together; a digest that does not match is one, unless the file is
-    about to be frozen anew.
+    about to be frozen anew. With `to_run`, the experiments of its campaigns must be there: a campaign keeps its claims
+    without them.
     """
     where = Where(str(path))
     text = read_text(path, where)
@@ -65,8 +66,9 @@ def load(path: Path, *, to_freeze: bool = False) -> Claims:
             wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
     wrong += _not_times(file, claims, place)
     means = {*numbers, *((metric, "mean", levels) for metric, levels in values)}
-    later = chain(interpretations.mistakes(file), inside.mistakes(file, means))
-    wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in later]
+    experiments = campaigns.unknown_experiments(file, path.parent) if to_run else ()
+    found = chain(interpretations.mistakes(file), inside.mistakes(file, means), campaigns.mistakes(file), experiments)
+    wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in found]
     if not (to_freeze or wrong or file.frozen is None or file.frozen.digest == interpretations.digest(file)):
         changed = f"the claims or the grid changed after they were frozen ({shown(file.frozen.digest)})"
         wrong.append(WirelabError(changed, place.where(("frozen", "digest")), _thaw(path)))

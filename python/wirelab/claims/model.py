@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from wirelab.claims.campaigns import CampaignTable
 from wirelab.claims.inside import InsideTable
 from wirelab.claims.interpretations import ChoiceTable, Dated, FrozenTable, InterpretationTable, primary_form
 from wirelab.claims.part import Form, Grid, Levels, Statistic, Table
@@ -49,8 +50,9 @@ class ClaimsFile(Table):
 
     `choice` are what the publication leaves open, and `interpretation` named points of their grid. `primary` names the
     one that leads; in a file without choices it has the levels that are judged first. `frozen` says when the claims and
-    the grid were fixed. `null-cell` has levels of the cell that a null model predicts the others by; without it that is
-    the first level of the grid's second factor. `inside` are orders that its own numbers should have.
+    the grid were fixed. `campaign` are the runs that they are judged by, the confirmatory one first. `null-cell` has
+    levels of the cell that a null model predicts the others by; without it that is the first level of the grid's second
+    factor. `inside` are orders that its own numbers should have.
     """
 
     paper: str
@@ -69,6 +71,7 @@ class ClaimsFile(Table):
     null_cell: Levels = Field(default_factory=dict, alias="null-cell")
     inside: list[InsideTable] = Field(default_factory=list)
     frozen: FrozenTable | None = None
+    campaign: list[CampaignTable] = Field(default_factory=list)
     claim: list[ClaimTable] = Field(min_length=1)
     published: PublishedTable | None = None
 

@@ -1,0 +1,82 @@
+"""The runs of a file of claims: what is wrong with them, and that those that ship can be run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.asked import load_experiment
+from tests.claims.grids import FILE
+from wirelab.claims.interpretations import digest
+from wirelab.claims.load import load
+from wirelab.claims.model import ClaimsFile
+from wirelab.errors import WirelabError
+from wirelab.experiment.library import experiment_file
+
+CAMPAIGN = """\
+[[campaign]]
+experiment = "quickstart"
+clock = "virtual"
+set = { "link.rtt" = "2ms, 20 ms", "stop.replicates" = "4" }
+why = "the primary interpretation"
+"""
+SHIPPED = Path(str(experiment_file("quickstart"))).parent
+
+
+def _file(tmp_path: Path, text: str, *, to_run: bool = True) -> ClaimsFile:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(text)
+    return load(path, to_run=to_run).file
+
+
+def test_a_campaign_has_the_assignments_of_its_run(tmp_path: Path) -> None:
+    [campaign] = _file(tmp_path, FILE + CAMPAIGN).campaign
+    assert campaign.assignments == ("link.rtt=2ms, 20 ms", "stop.replicates=4", "clock=virtual")
+
+
+def test_campaigns_stand_outside_the_frozen_digest(tmp_path: Path) -> None:
+    assert digest(_file(tmp_path, FILE + CAMPAIGN)) == digest(_file(tmp_path, FILE))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('"quickstart"', '"quickstrat"', "no such experiment (\"quickstrat\")\nhint: did you mean 'quickstart'?"),
+        ('"virtual"', '"simulated"', 'unknown value ("simulated")'),
+        ('"2ms, 20 ms"', '"2ms, 3 ms"', 'set.link.rtt: unknown level of link.rtt ("3 ms")'),
+        ('"2ms, 20 ms"', '"2ms,"', 'set.link.rtt: is not PATH = LEVELS ("2ms,")'),
+        ('"2ms, 20 ms"', "2", "should be a string (2)"),
+        ('"stop.replicates"', '"clock"', 'set.clock: is a key of the campaign'),
+        ("why", "reason", "unknown key"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, old: str, new: str, what: str) -> None:
+    assert old in CAMPAIGN
+    with pytest.raises(WirelabError) as caught:
+        _file(tmp_path, FILE + CAMPAIGN.replace(old, new, 1))
+    assert what in str(caught.value)
+    assert "x.claims.toml:" in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_the_same_campaign_twice_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match="is a campaign already"):
+        _file(tmp_path, FILE + CAMPAIGN + CAMPAIGN)
+
+
+def test_an_experiment_next_to_the_file_may_be_run(tmp_path: Path) -> None:
+    text = FILE + CAMPAIGN.replace("quickstart", "mine")
+    (tmp_path / "mine.toml").touch()
+    assert _file(tmp_path, text).campaign[0].experiment == "mine"
+
+
+def test_a_kept_file_of_claims_needs_no_experiments(tmp_path: Path) -> None:
+    assert len(_file(tmp_path, FILE + CAMPAIGN.replace("quickstart", "gone"), to_run=False).campaign) == 1
+
+
+@pytest.mark.parametrize("claims", sorted(SHIPPED.glob("*.claims.toml")), ids=lambda path: path.name.partition(".")[0])
+def test_each_campaign_that_ships_is_an_experiment_of_these_claims(claims: Path) -> None:
+    for campaign in load(claims, to_run=True).file.campaign:
+        experiment = load_experiment(campaign.experiment, campaign.assignments)
+        assert experiment.claims == claims.name
