@@ -79,6 +79,8 @@ class SkillRecord(TypedDict):
     """Its name."""
     by_rule: bool
     """Whether our values were filtered by the paper's outlier rule first."""
+    null_cell: dict[str, str]
+    """Levels of the cell that the null model `null-cell` predicts the others by; empty if there is none."""
     knobs: int
     """Choices that it sets away from their first level."""
     used: int
@@ -107,6 +109,8 @@ class PrintedCell(TypedDict):
     """Levels of the factors that the paper varied."""
     value: float
     """The mean in base units, such as seconds."""
+    unit: Literal["s", "J", "1"]
+    """The base unit."""
 
 
 @document
