@@ -68,6 +68,15 @@ def test_an_interpretation_without_skill_says_so_and_names_the_better_null_model
     assert predictions.SKILL in page.render(campaign)
 
 
+def test_a_null_model_of_some_numbers_has_our_error_on_the_same_ones(tmp_path: Path) -> None:
+    cell = {**NULL, "model": "null-cell", "n": 8, "error": 0.4, "ours": 0.75}
+    campaign = _campaign(tmp_path, skill=[{**SKILL, "error": {**PREDICTION, "nulls": [NULL, cell]}}])
+    [row] = _tables(campaign)[predictions.SKILL].rows
+    assert [each.text for each in row[5:8]] == ["0.360", "–", "0.400 (ours 0.750)"]
+    assert row[7].title is not None
+    assert row[7].title.startswith("at lossless: on 8 numbers")
+
+
 def test_a_fit_with_one_column_left_out_has_a_table(tmp_path: Path) -> None:
     campaign = _campaign(tmp_path, skill=[{**SKILL, "left_out": [{"path": "link", **PREDICTION}]}])
     [row] = _tables(campaign)[predictions.LEFT_OUT].rows

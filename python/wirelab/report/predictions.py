@@ -36,6 +36,7 @@ ABOUT = (
     "A null model is fitted to the publication’s printed numbers, but never to the one that it predicts. "
     "No skill means that our error is not below that of the best null model on the same numbers. "
     "The reference cell, such as the one without loss, predicts the other cells of its protocol. "
+    "If a null model can predict some of the numbers only, our error on these stands in brackets. "
     "Standard deviations are left out here."
 )
 
@@ -147,7 +148,8 @@ def _errors(prediction: PredictionRecord | None, skill: SkillRecord) -> list[Cel
             f"{at}on {each['n']} numbers, where ours is {plain(each['ours'])}; skill score {score}; "
             f"{plain(each['error_seen'])} if it sees the number that it predicts"
         )
-        cells.append(Cell(plain(each["error"]), title=title))
+        own = "" if each["n"] == prediction["n"] else f" (ours {plain(each['ours'])})"
+        cells.append(Cell(f"{plain(each['error'])}{own}", title=title))
     return cells
 
 
