@@ -57,7 +57,12 @@ def fitted(claim: Claim, interpretation: InterpretationTable, claims: Claims) ->
     """Whether the interpretation used the claim, or a number that a part that decides the claim touches."""
     if claim.id in interpretation.used_claims or not interpretation.used:
         return claim.id in interpretation.used_claims
-    return any(_same(cell, tuple(used)) for cell in cells_of(claim, claims) for used in interpretation.used)
+    return any(is_used(cell, interpretation) for cell in cells_of(claim, claims))
+
+
+def is_used(cell: Cell, interpretation: InterpretationTable) -> bool:
+    """Whether the interpretation used this number."""
+    return any(_same(cell, tuple(used)) for used in interpretation.used)
 
 
 def _same(cell: Cell, used: Cell) -> bool:

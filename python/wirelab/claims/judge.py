@@ -8,28 +8,27 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from wirelab.claims.family import METHOD, Rules, judge, judge_family
 from wirelab.claims.grade import Grades
 from wirelab.claims.grid import Grid
-from wirelab.claims.interpretations import first_levels
+from wirelab.claims.interpretations import InterpretationTable, first_levels
 from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Judgement, plain_part
 from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim
+from wirelab.claims.printed import models_at, orders_inside, printed, published_numbers, skill_at
 from wirelab.claims.samples import Samples, same_level
 from wirelab.claims.source import Measured, Published
 from wirelab.errors import RunError
 from wirelab.launcher import launched
 from wirelab.schema.estimates import Estimates
 from wirelab.schema.plan import Level
+from wirelab.schema.printed import SkillRecord
 from wirelab.schema.replaced import replace_file
 from wirelab.schema.verdicts import (
     VERDICTS,
     VERDICTS_VERSION,
     ChoiceVerdict,
     ClaimRecord,
-    PublishedNumber,
     VerdictQuality,
     Verdicts,
 )
@@ -68,11 +67,11 @@ def verdicts_on(
     """The contents of `verdicts.json`."""
     file = claims.file
     rules = Rules(file.error_rate, file.factor, file.labels)
-    claims_judge = _ClaimsJudge(claims, _samples(claims, dataset), rules, Grades.of(dataset, estimates))
-    choices = claims_judge.choices()
     planned = dataset.plan.experiment
     sets = {path: str(levels[0]) for path, levels in planned.sets.items() if len(levels) == 1}
     grid = Grid(claims, {*planned.factors, *planned.choices}, sets)
+    claims_judge = _ClaimsJudge(claims, _samples(claims, dataset), rules, Grades.of(dataset, estimates), grid)
+    choices = claims_judge.choices()
     progress("claims")
     judged = claims_judge.family(choices[0], 0, RESAMPLES)
     by_rule = claims_judge.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else None
@@ -91,7 +90,7 @@ def verdicts_on(
     for claim, record in zip(claims.claims, records, strict=True):
         if (over := grid.of_claim(claim, record["choices"])) is not None:
             record["over_grid"] = over
-    return {
+    verdicts: Verdicts = {
         "schema_version": VERDICTS_VERSION,
         "claims_file": claims.name,
         "claims_sha256": claims.sha256,
@@ -103,9 +102,16 @@ def verdicts_on(
             "published_level": file.published_level,
         },
         "claims": records,
-        "published_numbers": _published_numbers(claims),
+        "published_numbers": published_numbers(claims),
         "grid": grid.record(),
     }
+    if printed(claims):
+        verdicts["skill"] = claims_judge.skills()
+    if file.inside:
+        verdicts["inside"] = orders_inside(claims)
+    if file.model:
+        verdicts["models"] = models_at(claims, claims_judge.at)
+    return verdicts
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,7 @@ class _ClaimsJudge:
     samples: Samples
     rules: Rules
     grades: Grades
+    grid: Grid
 
     @cached_property
     def printed(self) -> Published:
@@ -154,6 +161,29 @@ class _ClaimsJudge:
         source = Measured(self.samples, choice, metrics, filtered=False, resamples=RESAMPLES, grades=self.grades)
         level = self.claims.file.published_level or 0.0
         return [judge(claim, source, 1 - level, self.rules) for claim in self.claims.claims]
+
+    def at(
+        self, interpretation: InterpretationTable | None, *, by_rule: bool = False
+    ) -> tuple[Mapping[str, Level], Measured | None]:
+        """The levels that were run for an interpretation, and what was measured there; for none, at the first point."""
+        choices, meant = self.choices(), {name: known[0] for name, known in self.claims.file.metrics.items()}
+        choice: Mapping[str, Level] | None = choices[0]
+        if interpretation is not None:
+            choice = self.grid.choice_at(interpretation, choices)
+            meant |= {name: level for name, level in interpretation.levels.items() if name in meant}
+        if choice is None:
+            return {}, None
+        return choice, Measured(self.samples, choice, meant, by_rule, CHOICE_RESAMPLES, grades=self.grades)
+
+    def skills(self) -> list[SkillRecord]:
+        """Of each interpretation that the campaign has scenarios for, without and with the outlier rule."""
+        rules = (False, True) if self.claims.file.outlier_rule else (False,)
+        return [
+            skill_at(each, self.claims, source, by_rule=by_rule)
+            for each in self.claims.file.interpretation
+            for by_rule in rules
+            if (source := self.at(each, by_rule=by_rule)[1]) is not None
+        ]
 
     def link(self, claim: Claim, judged: Judgement, meaning: int = 0) -> VerdictQuality | None:
         """The quality of a judgement on the claim, or on a part of it."""
@@ -270,20 +300,3 @@ def _contradiction(printed: Judgement) -> str | None:
     if (other := next((p for p in printed.parts if p.verdict == CONTRADICTED and not p.decides), None)) is not None:
         return f"the publication's own numbers disagree with one another: {other.text}: {other.why}"
     return None
-
-
-def _published_numbers(claims: Claims) -> list[PublishedNumber]:
-    metrics = claims.file.metrics
-    return [
-        {"metric": metrics[metric][0], "levels": dict(sorted(levels)), "statistic": statistic, "value": value}
-        for (metric, statistic, levels), value in {**claims.numbers, **_moments(claims)}.items()
-    ]
-
-
-def _moments(claims: Claims) -> dict[tuple[str, str, frozenset[tuple[str, str]]], float]:
-    """Mean and standard deviation of the cases that were published value by value."""
-    return {
-        (metric, statistic, levels): number
-        for (metric, levels), values in ((case, np.array(each)) for case, each in claims.values.items())
-        for statistic, number in (("mean", float(values.mean())), ("sd", float(values.std(ddof=1))))
-    }
