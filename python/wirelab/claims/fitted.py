@@ -55,7 +55,12 @@ def fitted(claim: Claim, interpretation: InterpretationTable, claims: Claims) ->
     """Whether a part that decides the claim touches a number that the interpretation used."""
     if not interpretation.used:
         return False
-    return any(_same(cell, tuple(used)) for cell in cells_of(claim, claims) for used in interpretation.used)
+    return any(is_used(cell, interpretation) for cell in cells_of(claim, claims))
+
+
+def is_used(cell: Cell, interpretation: InterpretationTable) -> bool:
+    """Whether the interpretation used this number."""
+    return any(_same(cell, tuple(used)) for used in interpretation.used)
 
 
 def _same(cell: Cell, used: Cell) -> bool:

@@ -13,6 +13,7 @@ from wirelab.claims.model import Claim
 from wirelab.claims.over_grid import FITTED, Point, over_grid
 from wirelab.claims.part import Levels
 from wirelab.claims.samples import same_level
+from wirelab.schema.plan import Level
 from wirelab.schema.verdicts import ChoiceVerdict, GridRecord, OverGrid, Standing
 
 AS_RUN = "as run"
@@ -83,6 +84,17 @@ class Grid:
             name: FITTED if by_fit else self._at(points, each, paths) for name, (each, by_fit) in named.items()
         }
         return over_grid(points, prod(len(choices[path]) for path in paths) if choices else None, standings)
+
+    def choice_at(
+        self, interpretation: InterpretationTable, choices: Sequence[Mapping[str, Level]]
+    ) -> Mapping[str, Level] | None:
+        """The one of a campaign's combinations of levels that is at an interpretation; None if none is."""
+        paths = [each.path for each in self.claims.file.choice if each.path not in self.claims.file.metrics]
+        for choice in choices:
+            place = self._place({path: str(level) for path, level in choice.items()}, paths)
+            if self._is_at(place, interpretation, paths):
+                return choice
+        return None
 
     def _first(self) -> Levels:
         return {each.path: each.levels[0] for each in self.claims.file.choice}

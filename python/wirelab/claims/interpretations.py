@@ -130,7 +130,7 @@ def first_levels(file: ClaimsFile) -> Levels:
 
 def mistakes(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
     """What is wrong: the key, a sentence, and a hint."""
-    yield from chain(_choices(file), _interpretations(file), _primary(file))
+    yield from chain(_choices(file), _interpretations(file), _primary(file), _null_cell(file))
 
 
 def _choices(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
@@ -190,6 +190,12 @@ def _primary(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
     if leading is not None and leading.basis in CANNOT_LEAD:
         what = f"may not be an interpretation of basis {leading.basis} ({shown(leading.name)})"
         yield at, what, "only what the text states or its baseline implies may lead; without one, leave it out"
+
+
+def _null_cell(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
+    for path, level in file.null_cell.items():
+        yield from _known("factor", path, file.grid, ("null-cell", path))
+        yield from _known(f"level of {path}", level, file.grid.get(path, [level]), ("null-cell", path))
 
 
 def _known(what: str, name: str, known: Iterable[str], at: KeyPath) -> Iterator[tuple[KeyPath, str, str | None]]:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from wirelab.claims.family import METHOD, Rules, judge, judge_family
 from wirelab.claims.grade import Grades
 from wirelab.claims.grid import Grid
@@ -17,19 +15,20 @@ from wirelab.claims.interpretations import first_levels
 from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Judgement, plain_part
 from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim
+from wirelab.claims.printed import orders_inside, printed, published_numbers, skill_at
 from wirelab.claims.samples import Samples, same_level
 from wirelab.claims.source import Measured, Published
 from wirelab.errors import RunError
 from wirelab.launcher import launched
 from wirelab.schema.estimates import Estimates
 from wirelab.schema.plan import Level
+from wirelab.schema.printed import SkillRecord
 from wirelab.schema.replaced import replace_file
 from wirelab.schema.verdicts import (
     VERDICTS,
     VERDICTS_VERSION,
     ChoiceVerdict,
     ClaimRecord,
-    PublishedNumber,
     VerdictQuality,
     Verdicts,
 )
@@ -91,7 +90,7 @@ def verdicts_on(
     for claim, record in zip(claims.claims, records, strict=True):
         if (over := grid.of_claim(claim, record["choices"])) is not None:
             record["over_grid"] = over
-    return {
+    verdicts: Verdicts = {
         "schema_version": VERDICTS_VERSION,
         "claims_file": claims.name,
         "claims_sha256": claims.sha256,
@@ -103,9 +102,14 @@ def verdicts_on(
             "published_level": file.published_level,
         },
         "claims": records,
-        "published_numbers": _published_numbers(claims),
+        "published_numbers": published_numbers(claims),
         "grid": grid.record(),
     }
+    if printed(claims):
+        verdicts["skill"] = claims_judge.skills(choices, grid)
+    if file.inside:
+        verdicts["inside"] = orders_inside(claims)
+    return verdicts
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,18 @@ class _ClaimsJudge:
         source = Measured(self.samples, choice, metrics, filtered=False, resamples=RESAMPLES, grades=self.grades)
         level = self.claims.file.published_level or 0.0
         return [judge(claim, source, 1 - level, self.rules) for claim in self.claims.claims]
+
+    def skills(self, choices: Sequence[Mapping[str, Level]], grid: Grid) -> list[SkillRecord]:
+        """Of each interpretation that the campaign has scenarios for, without and with the outlier rule."""
+        found = []
+        for each in self.claims.file.interpretation:
+            choice = grid.choice_at(each, choices)
+            for by_rule in (False, True) if choice is not None and self.claims.file.outlier_rule else (False,):
+                if choice is not None:
+                    meant = {name: each.levels.get(name, known[0]) for name, known in self.claims.file.metrics.items()}
+                    source = Measured(self.samples, choice, meant, by_rule, CHOICE_RESAMPLES, grades=self.grades)
+                    found.append(skill_at(each, self.claims, source, by_rule=by_rule))
+        return found
 
     def link(self, claim: Claim, judged: Judgement, meaning: int = 0) -> VerdictQuality | None:
         """The quality of a judgement on the claim, or on a part of it."""
@@ -270,20 +286,3 @@ def _contradiction(printed: Judgement) -> str | None:
     if (other := next((p for p in printed.parts if p.verdict == CONTRADICTED and not p.decides), None)) is not None:
         return f"the publication's own numbers disagree with one another: {other.text}: {other.why}"
     return None
-
-
-def _published_numbers(claims: Claims) -> list[PublishedNumber]:
-    metrics = claims.file.metrics
-    return [
-        {"metric": metrics[metric][0], "levels": dict(sorted(levels)), "statistic": statistic, "value": value}
-        for (metric, statistic, levels), value in {**claims.numbers, **_moments(claims)}.items()
-    ]
-
-
-def _moments(claims: Claims) -> dict[tuple[str, str, frozenset[tuple[str, str]]], float]:
-    """Mean and standard deviation of the cases that were published value by value."""
-    return {
-        (metric, statistic, levels): number
-        for (metric, levels), values in ((case, np.array(each)) for case, each in claims.values.items())
-        for statistic, number in (("mean", float(values.mean())), ("sd", float(values.std(ddof=1))))
-    }

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from wirelab.claims.campaigns import CampaignTable
+from wirelab.claims.inside import InsideTable
 from wirelab.claims.interpretations import ChoiceTable, Dated, FrozenTable, InterpretationTable, primary_form
 from wirelab.claims.part import Form, Grid, Levels, Statistic, Table
 
@@ -31,10 +32,11 @@ Unit = Literal["ms", "s", "1", "mJ", "J"]
 class PublishedTable(Table):
     """The publication's numbers: rows of metric, levels in the order of the grid, then one number for each
     statistic; and where it prints every value, rows of metric, levels, then the list of them. `unit` is that of all
-    metrics, or one for each by its name.
+    metrics, or one for each by its name. `sample-size` is how many values each mean of `rows` has.
     """
 
     unit: Unit | dict[str, Unit]
+    sample_size: int | None = Field(default=None, ge=2, alias="sample-size")
     statistics: list[Statistic] = Field(default_factory=list)
     rows: list[list[str | float]] = Field(default_factory=list)
     values: list[list[str | list[float]]] = Field(default_factory=list)
@@ -48,7 +50,9 @@ class ClaimsFile(Table):
 
     `choice` are what the publication leaves open, and `interpretation` named points of their grid. `primary` names the
     one that leads; in a file without choices it has the levels that are judged first. `frozen` says when the claims and
-    the grid were fixed. `campaign` are the runs that they are judged by, the confirmatory one first.
+    the grid were fixed. `campaign` are the runs that they are judged by, the confirmatory one first. `null-cell` has
+    levels of the cell that a null model predicts the others by; without it that is the first level of the grid's second
+    factor. `inside` are orders that its own numbers should have.
     """
 
     paper: str
@@ -64,6 +68,8 @@ class ClaimsFile(Table):
     primary: Annotated[str | Levels, BeforeValidator(primary_form)] = Field(default_factory=dict)
     choice: list[ChoiceTable] = Field(default_factory=list)
     interpretation: list[InterpretationTable] = Field(default_factory=list)
+    null_cell: Levels = Field(default_factory=dict, alias="null-cell")
+    inside: list[InsideTable] = Field(default_factory=list)
     frozen: FrozenTable | None = None
     campaign: list[CampaignTable] = Field(default_factory=list)
     claim: list[ClaimTable] = Field(min_length=1)

@@ -12,6 +12,7 @@ from wirelab.schema.bounds import document
 from wirelab.schema.document import read_document
 from wirelab.schema.estimates import EstimateRecord, Grade
 from wirelab.schema.plan import Level
+from wirelab.schema.printed import InsideRecord, SkillRecord
 
 VERDICTS = "verdicts.json"
 VERDICTS_VERSION = 1
@@ -329,6 +330,10 @@ class Verdicts(TypedDict):
     """The paper's own numbers as data."""
     grid: NotRequired[GridRecord]
     """The grid of choices."""
+    skill: NotRequired[list[SkillRecord]]
+    """How well each interpretation that was run predicts the printed numbers. Absent if the paper prints none."""
+    inside: NotRequired[list[InsideRecord]]
+    """Orders that the paper's own numbers should have. Absent if the file of claims names none."""
 
 
 def read_verdicts(campaign: Path) -> Verdicts | None:

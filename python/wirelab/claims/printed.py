@@ -1,0 +1,73 @@
+"""All numbers that a publication prints, and our estimates of them at an interpretation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from wirelab.claims.fitted import is_used
+from wirelab.claims.inside import Case, inside
+from wirelab.claims.interpretations import InterpretationTable
+from wirelab.claims.load import Claims
+from wirelab.claims.model import ClaimsFile
+from wirelab.claims.part import Levels
+from wirelab.claims.skill import Number, skill
+from wirelab.claims.source import Measured
+from wirelab.schema.printed import InsideRecord, SkillRecord
+from wirelab.schema.verdicts import PublishedNumber
+
+
+def printed(claims: Claims) -> Mapping[Case, float]:
+    """Every number in base units; of cases that were published value by value their mean and standard deviation."""
+    return {**claims.numbers, **_moments(claims)}
+
+
+def published_numbers(claims: Claims) -> list[PublishedNumber]:
+    """As `verdicts.json` has them."""
+    metrics = claims.file.metrics
+    return [
+        {"metric": metrics[metric][0], "levels": dict(sorted(levels)), "statistic": statistic, "value": value}
+        for (metric, statistic, levels), value in printed(claims).items()
+    ]
+
+
+def orders_inside(claims: Claims) -> list[InsideRecord]:
+    """The orders that the numbers should have, and where they have not."""
+    size = claims.file.published.sample_size if claims.file.published else None
+    counts = {} if size is None else dict.fromkeys(claims.numbers, size)
+    counts |= {(metric, "mean", levels): len(values) for (metric, levels), values in claims.values.items()}
+    return inside(claims.file, printed(claims), counts)
+
+
+def null_cell(file: ClaimsFile) -> Levels:
+    """The levels of the cell that predicts the others: as the file names it, or the first level of the grid's second
+    factor. Empty if the grid has one factor.
+    """
+    if file.null_cell:
+        return file.null_cell
+    return {path: levels[0] for path, levels in list(file.grid.items())[1:2]}
+
+
+def skill_at(
+    interpretation: InterpretationTable, claims: Claims, source: Measured, *, by_rule: bool = False
+) -> SkillRecord:
+    """The skill of the interpretation that `source` measured."""
+    numbers = []
+    for (metric, statistic, levels), paper in printed(claims).items():
+        at = dict(levels)
+        cell = (metric, *(at[path] for path in claims.file.grid), statistic)
+        if paper > 0:
+            ours = source.draws(metric, statistic, at)
+            numbers.append(Number(metric, at, statistic, paper, ours, is_used(cell, interpretation)))
+    first = {each.path: each.levels[0] for each in claims.file.choice}
+    knobs = sum(level != first[path] for path, level in interpretation.levels.items())
+    return skill(interpretation.name, knobs, numbers, null_cell(claims.file), by_rule=by_rule)
+
+
+def _moments(claims: Claims) -> dict[Case, float]:
+    return {
+        (metric, statistic, levels): number
+        for (metric, levels), values in ((case, np.array(each)) for case, each in claims.values.items())
+        for statistic, number in (("mean", float(values.mean())), ("sd", float(values.std(ddof=1))))
+    }
