@@ -120,4 +120,8 @@ def _stated(part: ReplicatedPart, times: float, sources: Sequence[Source], would
     values = math.ceil(values / exponent) * exponent
     each = sources[part["campaign"]].seconds_each
     hours = None if each is None else (values - part["n"]) * each / 3600
-    return {"n": values, "hours": hours, "why": f"{times:.2g} times as many values {would}, if the estimate stays"}
+    return {
+        "n": values,
+        "hours": hours,
+        "why": f"{float(f'{times:.2g}'):,g} times as many values {would}, if the estimate stays",
+    }
