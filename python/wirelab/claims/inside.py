@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -26,6 +27,9 @@ METRIC = "metric"
 
 LEAST_Z = 3.0
 """Standard errors by which an order must be broken. By chance that happens once in 740 pairs of equal means."""
+
+BASE: Mapping[str, Literal["s", "J", "1"]] = {"ms": "s", "s": "s", "mJ": "J", "J": "J", "1": "1"}
+"""Base units of the units of `[published]`."""
 
 Case = tuple[str, str, frozenset[tuple[str, str]]]
 """A metric's name in the file, a statistic, and the levels."""
@@ -80,43 +84,47 @@ def inside(file: ClaimsFile, printed: Mapping[Case, float], counts: Mapping[Case
     """As `verdicts.json` has them. `counts` are the values behind each mean; without one, or without a standard
     deviation, an order is broken by any difference.
     """
+    unit = file.published.unit if file.published else "1"
+    units = {metric: BASE[unit if isinstance(unit, str) else unit.get(metric, "1")] for metric in file.metrics}
+    means = {case: _Mean.of(case, units[case[0]], printed, counts) for case in printed if case[1] == "mean"}
     return [
         {
             "title": table.title,
             "why": table.why,
             "factor": table.factor,
-            "compared": len(pairs := list(table.pairs())),
+            "compared": len(cells := [_cell(means[one], means[two], table.factor) for one, two in table.pairs()]),
             "against": [
-                cell
-                for pair in pairs
-                if (cell := _cell(*pair, table.factor, printed, counts))["difference"] > 0
-                and (cell["z"] is None or cell["z"] > LEAST_Z)
+                each for each in cells if each["difference"] > 0 and (each["z"] is None or each["z"] > LEAST_Z)
             ],
         }
         for table in file.inside
     ]
 
 
+@dataclass(frozen=True)
+class _Mean:
+    """A printed mean with its standard error, as if its values were independent."""
+
+    cell: PrintedCell
+    error: float | None
+
+    @classmethod
+    def of(
+        cls, case: Case, unit: Literal["s", "J", "1"], printed: Mapping[Case, float], counts: Mapping[Case, int]
+    ) -> _Mean:
+        metric, _, levels = case
+        sd, n = printed.get((metric, "sd", levels)), counts.get(case)
+        error = None if not sd or n is None else sd / math.sqrt(n)
+        return cls({"metric": metric, "levels": dict(sorted(levels)), "value": printed[case], "unit": unit}, error)
+
+
+def _cell(lower: _Mean, upper: _Mean, factor: float) -> InsideCell:
+    difference = lower.cell["value"] - factor * upper.cell["value"]
+    known = lower.error is not None and upper.error is not None
+    z = difference / math.hypot(lower.error or 0.0, factor * (upper.error or 0.0)) if known else None
+    return {"lower": lower.cell, "upper": upper.cell, "difference": difference, "z": z}
+
+
 def _case(metric: str, levels: Levels) -> Case:
     rest = frozenset((path, level) for path, level in levels.items() if path != METRIC)
     return levels.get(METRIC, metric), "mean", rest
-
-
-def _cell(
-    lower: Case, upper: Case, factor: float, printed: Mapping[Case, float], counts: Mapping[Case, int]
-) -> InsideCell:
-    difference = printed[lower] - factor * printed[upper]
-    errors = [_error(case, printed, counts) for case in (lower, upper)]
-    z = None if None in errors else difference / math.hypot(errors[0] or 0.0, factor * (errors[1] or 0.0))
-    return {"lower": _printed(lower, printed), "upper": _printed(upper, printed), "difference": difference, "z": z}
-
-
-def _error(mean: Case, printed: Mapping[Case, float], counts: Mapping[Case, int]) -> float | None:
-    """The standard error of a mean, as if its values were independent."""
-    metric, _, levels = mean
-    sd, n = printed.get((metric, "sd", levels)), counts.get(mean)
-    return None if not sd or n is None else sd / math.sqrt(n)
-
-
-def _printed(case: Case, printed: Mapping[Case, float]) -> PrintedCell:
-    return {"metric": case[0], "levels": dict(sorted(case[2])), "value": printed[case]}

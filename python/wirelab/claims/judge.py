@@ -11,11 +11,11 @@ from pathlib import Path
 from wirelab.claims.family import METHOD, Rules, judge, judge_family
 from wirelab.claims.grade import Grades
 from wirelab.claims.grid import Grid
-from wirelab.claims.interpretations import first_levels
+from wirelab.claims.interpretations import InterpretationTable, first_levels
 from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Judgement, plain_part
 from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim
-from wirelab.claims.printed import orders_inside, printed, published_numbers, skill_at
+from wirelab.claims.printed import models_at, orders_inside, printed, published_numbers, skill_at
 from wirelab.claims.samples import Samples, same_level
 from wirelab.claims.source import Measured, Published
 from wirelab.errors import RunError
@@ -67,11 +67,11 @@ def verdicts_on(
     """The contents of `verdicts.json`."""
     file = claims.file
     rules = Rules(file.error_rate, file.factor, file.labels)
-    claims_judge = _ClaimsJudge(claims, _samples(claims, dataset), rules, Grades.of(dataset, estimates))
-    choices = claims_judge.choices()
     planned = dataset.plan.experiment
     sets = {path: str(levels[0]) for path, levels in planned.sets.items() if len(levels) == 1}
     grid = Grid(claims, {*planned.factors, *planned.choices}, sets)
+    claims_judge = _ClaimsJudge(claims, _samples(claims, dataset), rules, Grades.of(dataset, estimates), grid)
+    choices = claims_judge.choices()
     progress("claims")
     judged = claims_judge.family(choices[0], 0, RESAMPLES)
     by_rule = claims_judge.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else None
@@ -106,9 +106,11 @@ def verdicts_on(
         "grid": grid.record(),
     }
     if printed(claims):
-        verdicts["skill"] = claims_judge.skills(choices, grid)
+        verdicts["skill"] = claims_judge.skills()
     if file.inside:
         verdicts["inside"] = orders_inside(claims)
+    if file.model:
+        verdicts["models"] = models_at(claims, claims_judge.at)
     return verdicts
 
 
@@ -128,6 +130,7 @@ class _ClaimsJudge:
     samples: Samples
     rules: Rules
     grades: Grades
+    grid: Grid
 
     @cached_property
     def printed(self) -> Published:
@@ -159,17 +162,28 @@ class _ClaimsJudge:
         level = self.claims.file.published_level or 0.0
         return [judge(claim, source, 1 - level, self.rules) for claim in self.claims.claims]
 
-    def skills(self, choices: Sequence[Mapping[str, Level]], grid: Grid) -> list[SkillRecord]:
+    def at(
+        self, interpretation: InterpretationTable | None, *, by_rule: bool = False
+    ) -> tuple[Mapping[str, Level], Measured | None]:
+        """The levels that were run for an interpretation, and what was measured there; for none, at the first point."""
+        choices, meant = self.choices(), {name: known[0] for name, known in self.claims.file.metrics.items()}
+        choice: Mapping[str, Level] | None = choices[0]
+        if interpretation is not None:
+            choice = self.grid.choice_at(interpretation, choices)
+            meant |= {name: level for name, level in interpretation.levels.items() if name in meant}
+        if choice is None:
+            return {}, None
+        return choice, Measured(self.samples, choice, meant, by_rule, CHOICE_RESAMPLES, grades=self.grades)
+
+    def skills(self) -> list[SkillRecord]:
         """Of each interpretation that the campaign has scenarios for, without and with the outlier rule."""
-        found = []
-        for each in self.claims.file.interpretation:
-            choice = grid.choice_at(each, choices)
-            for by_rule in (False, True) if choice is not None and self.claims.file.outlier_rule else (False,):
-                if choice is not None:
-                    meant = {name: each.levels.get(name, known[0]) for name, known in self.claims.file.metrics.items()}
-                    source = Measured(self.samples, choice, meant, by_rule, CHOICE_RESAMPLES, grades=self.grades)
-                    found.append(skill_at(each, self.claims, source, by_rule=by_rule))
-        return found
+        rules = (False, True) if self.claims.file.outlier_rule else (False,)
+        return [
+            skill_at(each, self.claims, source, by_rule=by_rule)
+            for each in self.claims.file.interpretation
+            for by_rule in rules
+            if (source := self.at(each, by_rule=by_rule)[1]) is not None
+        ]
 
     def link(self, claim: Claim, judged: Judgement, meaning: int = 0) -> VerdictQuality | None:
         """The quality of a judgement on the claim, or on a part of it."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from wirelab.claims import campaigns, inside, interpretations
+from wirelab.claims import campaigns, inside, interpretations, one_line
 from wirelab.claims.forms import FORMS
 from wirelab.claims.model import Claim, ClaimsFile
 from wirelab.claims.part import Form
@@ -65,10 +65,11 @@ def load(path: Path, *, to_freeze: bool = False, to_run: bool = False) -> Claims
         if name not in known:
             wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
     wrong += _not_times(file, claims, place)
-    experiments = campaigns.unknown_experiments(file, path.parent) if to_run else ()
     means = {*numbers, *((metric, "mean", levels) for metric, levels in values)}
-    later = chain(interpretations.mistakes(file), inside.mistakes(file, means), campaigns.mistakes(file), experiments)
-    wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in later]
+    experiments = campaigns.unknown_experiments(file, path.parent) if to_run else ()
+    numbers_wrong = chain(inside.mistakes(file, means), one_line.mistakes(file))
+    found = chain(interpretations.mistakes(file), numbers_wrong, campaigns.mistakes(file), experiments)
+    wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in found]
     if not (to_freeze or wrong or file.frozen is None or file.frozen.digest == interpretations.digest(file)):
         changed = f"the claims or the grid changed after they were frozen ({shown(file.frozen.digest)})"
         wrong.append(WirelabError(changed, place.where(("frozen", "digest")), _thaw(path)))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from wirelab.claims.fitted import is_used
 from wirelab.claims.inside import Case, inside
-from wirelab.claims.interpretations import InterpretationTable
+from wirelab.claims.interpretations import InterpretationTable, first_levels
 from wirelab.claims.load import Claims
 from wirelab.claims.model import ClaimsFile
+from wirelab.claims.one_line import judged_by, means_s
 from wirelab.claims.part import Levels
 from wirelab.claims.skill import Number, skill
 from wirelab.claims.source import Measured
-from wirelab.schema.printed import InsideRecord, SkillRecord
+from wirelab.schema.plan import Level
+from wirelab.schema.printed import InsideRecord, ModelRecord, SkillRecord
 from wirelab.schema.verdicts import PublishedNumber
+
+SourceAt = Callable[[InterpretationTable | None], tuple[Mapping[str, Level], Measured | None]]
 
 
 def printed(claims: Claims) -> Mapping[Case, float]:
@@ -38,6 +42,26 @@ def orders_inside(claims: Claims) -> list[InsideRecord]:
     counts = {} if size is None else dict.fromkeys(claims.numbers, size)
     counts |= {(metric, "mean", levels): len(values) for (metric, levels), values in claims.values.items()}
     return inside(claims.file, printed(claims), counts)
+
+
+def models_at(claims: Claims, source_of: SourceAt) -> list[ModelRecord]:
+    """Each one-line model next to the printed means, and to ours where its interpretation was run. `source_of` gives
+    the levels that were run there, and what was measured.
+    """
+    file, grid, numbers = claims.file, list(claims.file.grid), printed(claims)
+    records = []
+    for table in file.model:
+        at = next((each for each in file.interpretation if each.name == table.interpretation), None)
+        levels, source = source_of(at)
+        drawn = {
+            cell: None if source is None else source.draws(table.metric, "mean", dict(zip(grid, cell, strict=True)))
+            for cell in table.counts
+        }
+        ours = {cell: each.point for cell, each in drawn.items() if each is not None and each.point > 0}
+        round_s = table.round_s({**first_levels(file), **levels, **(at.levels if at else {})})
+        if round_s is not None:
+            records.append(judged_by(table, grid, round_s, means_s(numbers, table.metric, grid), ours))
+    return records
 
 
 def null_cell(file: ClaimsFile) -> Levels:

@@ -87,6 +87,7 @@ def skill(
     return {
         "interpretation": interpretation,
         "by_rule": by_rule,
+        "null_cell": dict(null_cell),
         "knobs": knobs,
         "used": sum(each.used for each in numbers),
         "predicted": sum(not each.used for each in numbers),

@@ -55,6 +55,11 @@ def statements(claims: Sequence[ClaimRecord], grid: GridRecord | None = None) ->
     return [Statement(f"Over up to {most} points of the grid of choices, {words}.", more, href="#claims")]
 
 
+def interpretation_title(interpretation: str, grid: GridRecord) -> str:
+    """An interpretation in words; its name if the grid has none."""
+    return next((each["title"] for each in grid["interpretations"] if each["name"] == interpretation), interpretation)
+
+
 DEPENDS = "depends on choices"
 KINDS = (
     "confirmed at every point", "contradicted at every point", DEPENDS,
@@ -143,11 +148,11 @@ def _primary(over: OverGrid, grid: GridRecord) -> Cell:
     standing = over["interpretations"].get(grid["primary"])
     if standing is None:
         return dash("the primary interpretation was not run")
-    return Cell(WORDS.get(standing, standing), tone=TONES.get(standing, "unsure"), title=_name(grid["primary"], grid))
-
-
-def _name(interpretation: str, grid: GridRecord) -> str:
-    return next((each["title"] for each in grid["interpretations"] if each["name"] == interpretation), interpretation)
+    return Cell(
+        WORDS.get(standing, standing),
+        tone=TONES.get(standing, "unsure"),
+        title=interpretation_title(grid["primary"], grid),
+    )
 
 
 def _deciding(over: OverGrid, grid: GridRecord) -> Cell:

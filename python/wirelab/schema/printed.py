@@ -79,6 +79,8 @@ class SkillRecord(TypedDict):
     """Its name."""
     by_rule: bool
     """Whether our values were filtered by the paper's outlier rule first."""
+    null_cell: dict[str, str]
+    """Levels of the cell that the null model `null-cell` predicts the others by; empty if there is none."""
     knobs: int
     """Choices that it sets away from their first level."""
     used: int
@@ -107,6 +109,8 @@ class PrintedCell(TypedDict):
     """Levels of the factors that the paper varied."""
     value: float
     """The mean in base units, such as seconds."""
+    unit: Literal["s", "J", "1"]
+    """The base unit."""
 
 
 @document
@@ -139,3 +143,63 @@ class InsideRecord(TypedDict):
     """Pairs of printed means that were compared."""
     against: list[InsideCell]
     """Pairs against the order by more than 3 standard errors, or at all if there is no z."""
+
+
+@document
+class FittedConstant(TypedDict):
+    """A constant of a one-line model, fitted by least squares."""
+
+    level: str
+    """Level of the factor."""
+    value_s: float
+    """The constant in seconds."""
+
+
+@document
+class ModelCell(TypedDict):
+    """One cell of a one-line model."""
+
+    levels: dict[str, str]
+    """Levels of the factors that the paper varied."""
+    predicted_s: float
+    """What the model says, in seconds."""
+    mean_s: float
+    """The mean, in seconds."""
+
+
+@document
+class ModelError(TypedDict):
+    """A one-line model next to means."""
+
+    n: int
+    """Means that it was compared with."""
+    constants: list[FittedConstant]
+    """Constants that were fitted to these means."""
+    error: float | None
+    """Mean absolute natural logarithm of its time over the mean; null with as many constants as means, or if it gives a
+    time below 0.
+    """
+    cells: list[ModelCell]
+    """Each cell."""
+
+
+@document
+class ModelRecord(TypedDict):
+    """A one-line model: a number of rounds for each cell, plus constants. Written after the numbers were seen."""
+
+    name: str
+    """Its name."""
+    text: str
+    """The model as a sentence."""
+    note: str | None
+    """Where it fails, as a sentence."""
+    metric: str
+    """Name of the metric in the file of claims."""
+    interpretation: str | None
+    """The interpretation that it applies to; null for the point that is judged first."""
+    round_s: float
+    """Length of a round, in seconds."""
+    printed: ModelError | None
+    """Next to the paper's printed means; null if it prints none of them."""
+    ours: ModelError | None
+    """Next to our means; null if none was measured."""

@@ -12,7 +12,7 @@ from wirelab.schema.bounds import document
 from wirelab.schema.document import read_document
 from wirelab.schema.estimates import EstimateRecord, Grade
 from wirelab.schema.plan import Level
-from wirelab.schema.printed import InsideRecord, SkillRecord
+from wirelab.schema.printed import InsideRecord, ModelRecord, SkillRecord
 
 VERDICTS = "verdicts.json"
 VERDICTS_VERSION = 1
@@ -334,6 +334,8 @@ class Verdicts(TypedDict):
     """How well each interpretation that was run predicts the printed numbers. Absent if the paper prints none."""
     inside: NotRequired[list[InsideRecord]]
     """Orders that the paper's own numbers should have. Absent if the file of claims names none."""
+    models: NotRequired[list[ModelRecord]]
+    """One-line models of the means. Absent if the file of claims names none."""
 
 
 def read_verdicts(campaign: Path) -> Verdicts | None:

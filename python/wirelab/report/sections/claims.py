@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from wirelab.report import over_grid
+from wirelab.report import over_grid, predictions
 from wirelab.report.blocks import Block, Cell, Claim, Claims, Column, Group, Prose, Section, Table, dash
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Levels, level_words
@@ -47,6 +47,7 @@ def section(campaign: Campaign) -> Section | None:
         Claims(
             "Published claims and our verdicts", [_claim(claim, standards) for claim in claims], [*standards.values()]
         ),
+        *predictions.blocks(verdicts),
     ]
     return Section("claims", "Claims", [*blocks, Prose(_family(family, ruled=ruled))])
 
