@@ -22,7 +22,7 @@ from wirelab.launcher import launched
 from wirelab.replicate.needed import needed
 from wirelab.replicate.numbers import numbers
 from wirelab.replicate.source import Source
-from wirelab.schema.printed import SkillRecord
+from wirelab.schema.printed import ModelRecord, SkillRecord
 from wirelab.schema.replication import (
     REPLICATION_VERSION,
     PointVerdict,
@@ -62,6 +62,7 @@ def combine(claims: Claims, sources: Sequence[Source]) -> Replication:
         "printed": len(printed(claims)),
         "numbers": found,
         "skill": _skill(sources),
+        "models": _models(sources),
         "inside": orders_inside(claims),
     }
 
@@ -75,6 +76,20 @@ def _skill(sources: Sequence[Source]) -> list[SkillRecord]:
             if key not in best or source.exchanges_each > best[key][0]:
                 best[key] = source.exchanges_each, each
     return [each for _, each in best.values()]
+
+
+def _models(sources: Sequence[Source]) -> list[ModelRecord]:
+    """Each model next to the campaign that has most of its means; of equal ones the first."""
+    best: dict[str, ModelRecord] = {}
+    for source in sources:
+        for each in source.verdicts.get("models", []):
+            if each["name"] not in best or _compared(each) > _compared(best[each["name"]]):
+                best[each["name"]] = each
+    return list(best.values())
+
+
+def _compared(model: ModelRecord) -> int:
+    return 0 if model["ours"] is None else model["ours"]["n"]
 
 
 @dataclass(frozen=True)

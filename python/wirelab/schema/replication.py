@@ -13,7 +13,7 @@ from wirelab.launcher import launched
 from wirelab.schema.bounds import document
 from wirelab.schema.document import read_document
 from wirelab.schema.estimates import EstimateRecord
-from wirelab.schema.printed import InsideRecord, SkillRecord
+from wirelab.schema.printed import InsideRecord, ModelRecord, SkillRecord
 from wirelab.schema.verdicts import (
     Deciding,
     GridRecord,
@@ -234,6 +234,8 @@ class Replication(TypedDict):
     """Printed numbers and ours, in each interpretation that was run."""
     skill: list[SkillRecord]
     """How well each interpretation that was run predicts the printed numbers."""
+    models: list[ModelRecord]
+    """One-line models of the means."""
     inside: list[InsideRecord]
     """Orders that the paper's own numbers should have."""
 

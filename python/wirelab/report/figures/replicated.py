@@ -1,5 +1,5 @@
-"""The pictures of a replication: printed magnitudes as a forest plot, printed numbers against ours, a claim over the grid
-of choices as a specification curve, and counts of points as strips.
+"""The pictures of a replication: a forest plot of printed magnitudes, printed numbers against ours, a specification
+curve of a claim over the grid of choices, and counts of points as strips.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def scatter(name: str, label: str, pairs: Sequence[Pair], factor: float, unit: s
     slots = sorted({each.slot for each in drawn})
     colors = alt.Scale(domain=[str(slot) for slot in slots], range=[series_color(slot) for slot in slots])
     x = log_time(domain, f"paper, {unit}")
-    y, low, top = (_logarithmic(field, domain, f"ours, {unit}") for field in ("y", "low", "top"))
+    y, low = (_logarithmic(field, domain, f"ours, {unit}") for field in ("y", "low"))
     edges = [{"x": at, "low": at / factor, "top": at * factor, "y": at} for at in domain]
     band = alt.Chart(data(edges)).mark_area(color=FAINT, opacity=0.22, clip=True).encode(x, low, y2="top:Q")
     line = alt.Chart(data(edges)).mark_line(color=MUTED, strokeWidth=1, clip=True).encode(x, y)

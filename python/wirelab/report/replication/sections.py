@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from markupsafe import Markup
+
+from wirelab.report import predictions
 from wirelab.report.blocks import (
     Block,
     Cell,
@@ -12,7 +15,6 @@ from wirelab.report.blocks import (
     Figure,
     Grid,
     Group,
-    Items,
     Legend,
     LegendEntry,
     Prose,
@@ -37,18 +39,11 @@ from wirelab.report.numbers import COUNT, UNITS, Estimate, interval, plain
 from wirelab.report.palette import looks
 from wirelab.report.protocols import title as protocol_title
 from wirelab.report.replication import words
-from wirelab.schema.printed import InsideRecord, PrintedCell, SkillRecord
 from wirelab.schema.replication import ReplicatedClaim, ReplicatedNumber, ReplicatedPart, Replication
 
 NO_NUMBERS = "This paper prints no numbers."
 MAGNITUDES = ("ratio", "quotient", "count", "share-beyond")
 """Forms of parts whose printed number is compared with ours."""
-NULLS = {"constant": "one constant", "protocol-median": "each protocol's median", "null-cell": "the null cell"}
-SKILLED = {
-    "skill": "better than every null model",
-    "no-skill": "no better than a null model",
-    "not-shown": "not shown to be better",
-}
 
 
 def sections(record: Replication) -> list[Section]:
@@ -56,9 +51,8 @@ def sections(record: Replication) -> list[Section]:
     found = [
         Section("claims", "Claims", [table([record]), Prose(about(record))]),
         Section("magnitudes", "Printed magnitudes", magnitudes([record])),
-        Section("numbers", "Printed numbers", [*_numbers(record), *_skill(record["skill"], record)]),
+        Section("numbers", "Printed numbers", [*_numbers(record), *predictions.blocks(record)]),
         Section("grid", "Over the grid of choices", [*counts([record]), *_curves(record)]),
-        Section("inside", "Contradictions inside the paper", _inside(record)),
         Section("campaigns", "Campaigns", [campaigns([record])]),
     ]
     return [section for section in found if section.blocks]
@@ -119,7 +113,7 @@ def magnitudes(records: Sequence[Replication]) -> list[Block]:
 def counts(records: Sequence[Replication]) -> list[Block]:
     """The strips of all claims."""
     found = [
-        Strip(claim["id"], *(over[key] if over else 0 for key in ("confirmed", "not_decided", "contradicted")))  # type: ignore[literal-required]
+        Strip(claim["id"], *(over[key] if over else 0 for key in ("confirmed", "not_decided", "contradicted")))
         for record in records
         for claim in record["claims"]
         for over in [claim["over_grid"]]
@@ -204,7 +198,7 @@ def _numbers(record: Replication) -> Iterator[Block]:
             if name
         ]
     )
-    figures = []
+    figures: list[Figure] = []
     for name in dict.fromkeys(each["interpretation"] for each in record["numbers"]):
         mine = [each for each in record["numbers"] if each["interpretation"] == name]
         for base in dict.fromkeys(record["units"][each["metric"]] for each in mine):
@@ -258,41 +252,6 @@ def _numbers_table(numbers: Sequence[ReplicatedNumber], scale: float, unit: str,
     return Table("Printed numbers and ours", columns, rows)
 
 
-def _skill(found: Sequence[SkillRecord], record: Replication) -> Iterator[Block]:
-    """Errors of predictions, next to null models."""
-    if not found:
-        return
-    columns = [
-        Column("interpretation", numeric=False), Column("choices set"), Column("numbers used"),
-        Column("numbers predicted"), Column("error [interval]"),
-        *(Column(f"error of {name}") for name in NULLS.values()), Column("skill", numeric=False),
-    ]  # fmt: skip
-    rows = []
-    for each in found:
-        name = words.interpretation(each["interpretation"], record) + ", by the outlier rule" * each["by_rule"]
-        error = each["error"]
-        if error is None:
-            none: list[Cell] = [dash("it was fitted to all means that it could predict")] * (2 + len(NULLS))
-            rows.append([Cell(name), Cell(str(each["knobs"])), Cell(str(each["used"])), Cell("0"), *none])
-            continue
-        nulls = {null["model"]: null for null in error["nulls"]}
-        rows.append(
-            [
-                Cell(name), Cell(str(each["knobs"])), Cell(str(each["used"])), Cell(str(error["n"])),
-                Cell(interval(Estimate.of(error["error"]), COUNT)),
-                *(
-                    Cell(plain(null["error"]), title=f"ours on the same {null['n']} numbers: {plain(null['ours'])}")
-                    if (null := nulls.get(model)) is not None  # type: ignore[call-overload]
-                    else dash("it can predict none of them")
-                    for model in NULLS
-                ),
-                Cell(SKILLED[each["skill"]]) if each["skill"] else dash("no null model to compare with"),
-            ]
-        )  # fmt: skip
-    yield Table("Error of predicted means and medians: mean absolute logarithm of ours over the paper's", columns, rows)
-    yield Prose("An error of 0.69 is a factor of 2. Each null model predicts a number from the other printed ones.")
-
-
 def _curves(record: Replication) -> Iterator[Block]:
     for claim in record["claims"]:
         if words.flipped(claim):
@@ -303,7 +262,7 @@ def _curves(record: Replication) -> Iterator[Block]:
             yield Group(f"{claim['id']} turns with choices", [figure], open=True, printed=True)
 
 
-def _curve(claim: ReplicatedClaim, record: Replication) -> object:
+def _curve(claim: ReplicatedClaim, record: Replication) -> Markup:
     counted = [each for each in claim["points"] if each["counts"]]
     at = [record["points"][each["at"]] for each in counted]
     paths = [path for path in at[0] if len({levels.get(path) for levels in at}) > 1]
@@ -327,27 +286,3 @@ def _curve(claim: ReplicatedClaim, record: Replication) -> object:
 def _level(path: str, level: str) -> str:
     written = level_words(path, level)
     return written if len(written) <= 40 else f"{written[:38]} …"
-
-
-def _inside(record: Replication) -> list[Block]:
-    items = [line for each in record["inside"] for line in _against(each, record)]
-    return [Items(items)] if items else []
-
-
-def _against(found: InsideRecord, record: Replication) -> Iterator[str]:
-    broken = found["against"]
-    if not broken:
-        return
-    yield (
-        f"{found['title']}: {found['why'].rstrip('.')}. "
-        f"The paper's numbers break this in {len(broken)} of {found['compared']} cells."
-    )
-    for cell in broken:
-        z = "" if cell["z"] is None else f" (z = {plain(cell['z'])})"
-        yield f"{_cell(cell['lower'], record)} against {_cell(cell['upper'], record)}{z}."
-
-
-def _cell(cell: PrintedCell, record: Replication) -> str:
-    names = [cell["metric"], *cell["levels"].values()]
-    value = cell["value"]
-    return f"{', '.join(record['labels'].get(name, name) for name in names)}: {plain(value)}"
