@@ -78,7 +78,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """Run all campaigns of PAPER, combine them, and write one page with each claim's verdict and what decides it.
 
     PAPER is a paper that ships, such as milosevic2021, or a FILE.claims.toml of your own with its [[campaign]] tables.
-    The same command again continues where it stopped. Without PAPER: one page of all papers from what ships; nothing is
+    The same command again continues where it stopped. Campaigns share a budget alike. Without PAPER: one page of all papers from what ships; nothing is
     run. Exits with 1 if no trial of a campaign succeeded, or if it left trials out.
     """
     from wirelab.limits import require_limits
@@ -93,7 +93,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         return 0
     claims, place = _claims(paper)
     suffix = "-preview" if quick or budget is not None else ""
-    folder = not_an_option(out) if out is not None else RESULTS / f"replicate-{claims.file.paper}{suffix}"
+    folder = not_an_option(out) if out is not None else RESULTS / f"replicate-{_name(paper)}{suffix}"
     if folders:
         require_limits(starts=False)
         sources, complete = [_source(existing(each), claims) for each in folders], True
