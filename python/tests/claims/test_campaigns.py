@@ -8,11 +8,17 @@ import pytest
 
 from tests.asked import load_experiment
 from tests.claims.grids import FILE
+from wirelab.claims.campaigns import CampaignTable
+from wirelab.claims.grid import Grid
 from wirelab.claims.interpretations import digest
-from wirelab.claims.load import load
+from wirelab.claims.load import Claims, load
 from wirelab.claims.model import ClaimsFile
 from wirelab.errors import WirelabError
 from wirelab.experiment.library import experiment_file
+from wirelab.plan import make_plan
+from wirelab.schema import canonical_json
+from wirelab.schema.verdicts import ChoiceVerdict, Standing
+from wirelab.stats.dataset import points
 
 CAMPAIGN = """\
 [[campaign]]
@@ -75,8 +81,34 @@ def test_a_kept_file_of_claims_needs_no_experiments(tmp_path: Path) -> None:
     assert len(_file(tmp_path, FILE + CAMPAIGN.replace("quickstart", "gone"), to_run=False).campaign) == 1
 
 
+def _interpretations(claims: Claims, campaign: CampaignTable) -> dict[str, Standing | None]:
+    """By name, where the campaign stands in the grid: `confirmed` at the interpretations that it runs."""
+    plan = make_plan(load_experiment(campaign.experiment, campaign.assignments))
+    places = {
+        canonical_json(levels): levels
+        for scenario in plan.scenarios
+        for point in points(scenario)
+        if (levels := {path: level for path, level in point.items() if path not in claims.file.grid})
+    }
+    meant = {name: metrics[0] for name, metrics in claims.file.metrics.items() if len(metrics) > 1}
+    rows: list[ChoiceVerdict] = [
+        {"levels": {**levels, **meant}, "verdict": "confirmed", "missing": False, "link": None, "ours": None}
+        for levels in places.values()
+    ]
+    sets = {path: level for path, level in campaign.sets.items() if "," not in level}
+    planned = plan.experiment
+    over = Grid(claims, {*planned.factors, *planned.choices}, sets).of_claim(claims.claims[0], rows)
+    return {} if over is None else over["interpretations"]
+
+
 @pytest.mark.parametrize("claims", sorted(SHIPPED.glob("*.claims.toml")), ids=lambda path: path.name.partition(".")[0])
-def test_each_campaign_that_ships_is_an_experiment_of_these_claims(claims: Path) -> None:
-    for campaign in load(claims, to_run=True).file.campaign:
+def test_the_campaigns_that_ship_are_of_these_claims_and_run_each_interpretation(claims: Path) -> None:
+    read = load(claims, to_run=True)
+    ran: set[str] = set()
+    for number, campaign in enumerate(read.file.campaign):
         experiment = load_experiment(campaign.experiment, campaign.assignments)
-        assert experiment.claims == claims.name
+        assert experiment.claims is not None and experiment.claims.name == claims.name
+        here = {name for name, standing in _interpretations(read, campaign).items() if standing is not None}
+        assert number > 0 or not isinstance(read.file.primary, str) or read.file.primary in here
+        ran |= here
+    assert ran >= {each.name for each in read.file.interpretation if read.file.campaign}

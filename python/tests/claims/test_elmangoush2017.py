@@ -11,6 +11,7 @@ import wirelab.data
 from tests.asked import load_experiment
 from tests.claims.fakes import Noted
 from wirelab.claims.family import Rules, judge_family
+from wirelab.claims.fitted import fitted
 from wirelab.claims.judgement import Judgement
 from wirelab.claims.load import Claims, load
 from wirelab.claims.part import Levels
@@ -70,10 +71,28 @@ def test_numbers_that_disagree_contradict_the_claims(claims: Claims) -> None:
     assert found == {name: "inconclusive" if name in {"E1", "E2", "E8"} else "contradicted" for name in found}
 
 
-def test_the_ratio_on_this_machine_is_shown_without_deciding(claims: Claims) -> None:
-    e1 = verdicts(claims, AGREES)["E1"]
-    assert "Raspberry Pi" in e1.why
-    assert {part.verdict for part in e1.parts if not part.decides} == {"confirmed"}
+@pytest.mark.parametrize("claim", ["E1", "E2"])
+def test_the_right_order_by_another_cause_confirms_nothing(claims: Claims, claim: str) -> None:
+    found = verdicts(claims, AGREES)[claim]
+    assert (found.verdict, found.decidable) == ("inconclusive", False)
+    assert all("right order, other cause" in part.why for part in found.parts)
+
+
+def test_the_perfect_channel_cannot_contradict_what_the_client_program_causes(claims: Claims) -> None:
+    def turned(metric: str, workload: str) -> dict[str, float]:
+        means = AGREES[metric, workload]
+        return {"http1": means["h2"], "https1": means["h2"], "h2": means["http1"]}
+
+    found = verdicts(claims, {key: turned(*key) for key in AGREES})
+    for claim in ("E5", "E9"):
+        perfect = [part for part in found[claim].parts if part.decides and "perfect" in part.text]
+        assert {part.verdict for part in perfect} == {"inconclusive"}
+        assert all("hyper" in part.why for part in perfect)
+
+
+def test_the_inferred_connections_are_fitted_to_the_claims_that_they_were_inferred_from(claims: Claims) -> None:
+    inferred = next(each for each in claims.file.interpretation if each.basis == "fitted")
+    assert [claim.id for claim in claims.claims if fitted(claim, inferred, claims)] == ["E3", "E4", "E7"]
 
 
 @pytest.mark.parametrize("name", ["elmangoush2017", "elmangoush2017-choices"])

@@ -36,3 +36,8 @@ def test_a_star_stands_for_every_level(claims: Claims) -> None:
     spread = claims.file.interpretation[1].model_copy(update={"used": [["*", "*", "*", "sd"]]})
     assert [fitted(claim, every, claims) for claim in claims.claims] == [True, True, False]
     assert not any(fitted(claim, spread, claims) for claim in claims.claims)
+
+
+def test_without_printed_numbers_an_interpretation_names_the_claims_that_it_used(claims: Claims) -> None:
+    inferred = claims.file.interpretation[1].model_copy(update={"used": [], "used_claims": ["C1", "C3"]})
+    assert [fitted(claim, inferred, claims) for claim in claims.claims] == [True, False, True]

@@ -66,6 +66,20 @@ def test_the_meaning_of_a_metric_is_no_choice_for_a_claim_that_does_not_use_it(c
     assert found["interpretations"]["lan"] == "confirmed"
 
 
+def test_metrics_change_their_meaning_together_with_the_first_that_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(FILE.replace('size = ["wire-bytes"]', 'size = ["wire-bytes", "wire-up-bytes"]'))
+    claims = load(path)
+    rows = (
+        _row("confirmed", rtt="2 ms", delay="end-to-end-delay"),
+        _row("contradicted", rtt="2 ms", delay="response-time"),
+    )
+    found = _over(Grid(claims, VARIED), 2, *rows)
+    assert (found["size"], found["points"]) == (12, 2)
+    assert found["deciding"] == {"path": "delay", "flips": 1, "pairs": 1}
+    assert found["interpretations"]["lan"] == "confirmed"
+
+
 def test_a_level_that_is_not_of_the_grid_is_outside(claims: Claims) -> None:
     found = _over(Grid(claims, VARIED), 2, _row("confirmed", rtt="2 ms"), _row("contradicted", rtt="7 ms"))
     assert (found["points"], found["outside"], found["contradicted"]) == (1, 1, 0)
@@ -82,6 +96,13 @@ def test_a_choice_that_a_campaign_does_not_vary_is_not_guessed(claims: Claims) -
     assert found["interpretations"]["lan"] is None
     given = _over(Grid(claims, {"link.rtt"}, {"workload.connection": "new"}), 2, *rows)
     assert given["interpretations"]["lan"] == "confirmed"
+
+
+def test_a_first_level_that_is_unset_is_that_of_each_campaign_that_does_not_name_the_choice(tmp_path: Path) -> None:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(FILE.replace('levels = ["new", "persistent"]', 'levels = ["unset", "persistent"]'))
+    found = _over(Grid(load(path), {"link.rtt"}), 2, _row("confirmed", rtt="2 ms"), _row("confirmed", rtt="4 ms"))
+    assert found["interpretations"]["lan"] == "confirmed"
 
 
 def test_one_point_without_declared_choices_gives_no_record(tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ def test_a_file_without_choices_names_the_levels_that_are_judged_first(tmp_path:
         ('["delay", "h2", "lossy", "mean"]', '["delay", "h2", "mean"]', "needs a metric, 2 levels and a statistic"),
         ('["delay", "h2", "lossy", "mean"]', '["delay", "h2", "losy", "mean"]', "did you mean 'lossy'?"),
         ('["delay", "h2", "lossy", "mean"]', '["delay", "h2", "lossy", "max"]', 'unknown statistic ("max")'),
+        ('used = [["delay", "h2", "lossy", "mean"]]', "", 'names nothing that it was fitted to ("calibrated")'),
+        ('used = [', 'used-claims = ["C7"]\nused = [', 'unknown claim ("C7")'),
         ("2026-11-27T00:00:00Z", '"yesterday"', 'should be a time with its zone, such as 2026-11-26T00:00:00Z ("'),
         ("2026-11-27T00:00:00Z", "2026-11-27T00:00:00", "should be a time with its zone"),
         ('title = "round trip"\n', 'titel = "round trip"\n', "unknown key"),

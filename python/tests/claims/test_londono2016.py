@@ -11,6 +11,7 @@ import wirelab.data
 from tests.asked import load_experiment
 from tests.claims.fakes import Noted
 from wirelab.claims.family import Rules, judge
+from wirelab.claims.interpretations import first_levels
 from wirelab.claims.load import Claims, load
 from wirelab.claims.part import Levels
 from wirelab.claims.samples import same_level
@@ -47,35 +48,42 @@ def test_all_nine_claims_are_present_and_none_has_a_published_number(claims: Cla
     assert not claims.numbers
 
 
+def _missing(claims: Claims, source: Asked, points: list[Levels], choice: Levels) -> list[Levels]:
+    """What was asked for and is at none of the points under the choice."""
+    first = first_levels(claims.file)
+
+    def at(point: Levels, wanted: Levels) -> bool:
+        case = {path: level for path, level in first.items() if path in point}
+        return all(same_level(point.get(path), level) for path, level in {**case, **choice, **wanted}.items())
+
+    return [levels for levels in source.levels if not any(at(point, levels) for point in points)]
+
+
 @pytest.mark.parametrize("claim", [f"L{number}" for number in range(1, 10)])
-def test_the_confirmatory_run_measures_every_case_that_a_claim_asks_for(claims: Claims, claim: str) -> None:
+def test_the_runs_of_londono2016_measure_every_case_that_a_claim_asks_for(claims: Claims, claim: str) -> None:
     source = Asked()
-    one = next(each for each in claims.claims if each.id == claim)
-    judge(one, source, 0.05, Rules(0.05, 1.25, {}))
-    points = [point for scenario in load_experiment("londono2016").scenarios for point in scenario.points]
-    for levels in source.levels:
-        wanted = {**claims.file.primary, **levels}
-        assert any(
-            wanted.keys() == point.keys() and all(same_level(point[path], level) for path, level in wanted.items())
-            for point in points
-        ), wanted
+    judge(next(each for each in claims.claims if each.id == claim), source, 0.05, Rules(0.05, 1.25, {}))
+    runs = [each for each in claims.file.campaign if each.experiment == "londono2016"]
+    scenarios = [each for run in runs for each in load_experiment("londono2016", run.assignments).scenarios]
+    assert not _missing(claims, source, [point for each in scenarios for point in each.points], {})
 
 
 def test_each_choice_has_the_cases_of_l1_to_l6(claims: Claims) -> None:
     experiment = load_experiment("londono2016-choices")
-    case = {path: levels[0] for path, levels in experiment.factors.items() if len(levels) == 1}
     points = [point for scenario in experiment.scenarios for point in scenario.points]
-    choices = [{}, *({path: shorten(level)} for path, levels in experiment.choices.items() for level in levels)]
     source = Asked()
     for claim in claims.claims[:6]:
-        judge(claim, source, 0.05, Rules(0.05, 1.25, {}))
-    for choice in choices:
-        for levels in source.levels:
-            wanted = {**case, **claims.file.primary, **levels, **choice}
-            assert any(
-                wanted.keys() == point.keys() and all(same_level(point[path], level) for path, level in wanted.items())
-                for point in points
-            ), wanted
+        deciding = [part for part in claim.parts if part.decides]
+        judge(claim.model_copy(update={"parts": deciding}), source, 0.05, Rules(0.05, 1.25, {}))
+    for choice in ({}, *({path: shorten(level)} for path, each in experiment.choices.items() for level in each)):
+        assert not _missing(claims, source, points, choice)
+
+
+def test_frame_errors_are_described_for_both_kinds_of_connections_and_decide_nothing(claims: Claims) -> None:
+    for claim in claims.claims[2:4]:
+        described = [part for part in claim.parts if part.name() == "from-level"]
+        assert len(described) == 2
+        assert not any(part.decides for part in described)
 
 
 def test_sharing_among_the_exchanges_of_a_connection_is_noted_for_bytes_and_packets(claims: Claims) -> None:

@@ -95,7 +95,7 @@ def test_scenarios_with_equal_looking_levels_are_named_with_their_factors() -> N
     out = run("plan", "fischer2021-devtools", *(word for each in varied for word in ("--set", each)))[1]
     names = [line.partition("  ")[0] for line in out.splitlines() if line.startswith("h2")]
     assert names == [
-        f"h2, link.rtt {rtt} ms, programs.chromium.devtools-latency {held} ms" for rtt in (0, 100) for held in (100, 0)
+        f"h2, programs.chromium.devtools-latency {held} ms, link.rtt {rtt} ms" for held in (100, 0) for rtt in (0, 100)
     ]
 
 

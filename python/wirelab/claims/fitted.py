@@ -1,4 +1,6 @@
-"""Which claims touch a printed number that an interpretation was chosen by: there they agree by construction."""
+"""Which claims an interpretation was chosen by, or touch a printed number that it was chosen by: there they agree by
+construction.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +54,9 @@ def cells_of(claim: Claim, claims: Claims) -> set[Cell]:
 
 
 def fitted(claim: Claim, interpretation: InterpretationTable, claims: Claims) -> bool:
-    """Whether a part that decides the claim touches a number that the interpretation used."""
-    if not interpretation.used:
-        return False
+    """Whether the interpretation used the claim, or a number that a part that decides the claim touches."""
+    if claim.id in interpretation.used_claims or not interpretation.used:
+        return claim.id in interpretation.used_claims
     return any(is_used(cell, interpretation) for cell in cells_of(claim, claims))
 
 

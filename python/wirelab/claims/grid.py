@@ -18,6 +18,8 @@ from wirelab.schema.verdicts import ChoiceVerdict, GridRecord, OverGrid, Standin
 
 AS_RUN = "as run"
 """The level of a choice that a campaign does not name."""
+UNSET = "unset"
+"""As the first level of a choice: that of each campaign that does not name it."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Grid:
                 {
                     "name": each.name, "title": each.title, "basis": each.basis, "used": len(each.used),
                     "levels": self._whole({**self._first(), **each.levels}),
+                    "used_claims": each.used_claims,
                     "after_the_fact": each.after_the_fact is not None,
                 }
                 for each in file.interpretation
@@ -92,10 +95,13 @@ class Grid:
         ]
 
     def paths(self, claim: Claim) -> list[str]:
-        """Paths of the choices that a claim depends on: those of metrics that it does not use do not change it."""
-        open_metrics = {name for name, meant in self.claims.file.metrics.items() if len(meant) > 1}
-        used = {name for part in claim.parts for name in part.metric_names()}
-        return [path for path in self._choices() if path not in open_metrics - used]
+        """Paths of the choices that a claim depends on. Open metrics change their meaning together, and the first of
+        them names the point.
+        """
+        open_metrics = [name for name, meant in self.claims.file.metrics.items() if len(meant) > 1]
+        ambiguous = any(name in open_metrics for part in claim.parts for name in part.metric_names())
+        naming = open_metrics[:1] if ambiguous else []
+        return [path for path in self._choices() if path not in open_metrics or path in naming]
 
     def place(self, levels: Mapping[str, Level]) -> Levels:
         """A point of a campaign, with a level for each choice that is not of a metric."""
@@ -134,7 +140,7 @@ class Grid:
     def _place(self, levels: Levels, paths: Sequence[str]) -> Levels:
         """A point of a campaign, with a level for each choice that the claim depends on."""
         unnamed = {
-            path: self.sets.get(path, level if path in self.varied else AS_RUN)
+            path: self.sets.get(path, level if path in self.varied or level == UNSET else AS_RUN)
             for path, level in self._first().items()
             if path in paths
         }

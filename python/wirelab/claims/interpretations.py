@@ -64,7 +64,8 @@ class ChoiceTable(Dated):
 class InterpretationTable(Dated):
     """A point of the grid with a name: `levels` of choices, the others at their first. `basis` says what it was chosen
     by, and `why` quotes or argues. `used` are the printed numbers that were used to choose it, each as a metric, the
-    levels in the order of `[grid]`, and the statistic; `*` stands for every one.
+    levels in the order of `[grid]`, and the statistic; `*` stands for every one. `used_claims` are claims that were
+    used, of a publication that prints no numbers.
     """
 
     name: str
@@ -73,6 +74,7 @@ class InterpretationTable(Dated):
     why: str
     levels: Levels
     used: list[list[str]] = Field(default_factory=list)
+    used_claims: list[str] = Field(default_factory=list, alias="used-claims")
 
 
 class FrozenTable(Table):
@@ -158,7 +160,7 @@ def _choices(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
 
 
 def _interpretations(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
-    levels = {choice.path: choice.levels for choice in file.choice}
+    levels, claims = {choice.path: choice.levels for choice in file.choice}, [claim.id for claim in file.claim]
     columns = [list(file.metrics), *file.grid.values(), list(get_args(Statistic))]
     names = ["metric", *(f"level of {path}" for path in file.grid), "statistic"]
     for index, each in enumerate(file.interpretation):
@@ -169,6 +171,11 @@ def _interpretations(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | Non
             yield from _known("choice", path, levels, (*at, "levels", path))
             if path in levels:
                 yield from _known(f"level of {path}", level, levels[path], (*at, "levels", path))
+        for claim in each.used_claims:
+            yield from _known("claim", claim, claims, (*at, "used-claims"))
+        if each.basis == "fitted" and not (each.used or each.used_claims):
+            hint = "write used, a list of printed numbers, or used-claims, a list of claims"
+            yield (*at, "basis"), f"names nothing that it was fitted to ({shown(each.name)})", hint
         for number, row in enumerate(each.used):
             if len(row) != len(columns):
                 needs = f"needs a metric, {len(file.grid)} levels and a statistic ({shown(row)})"

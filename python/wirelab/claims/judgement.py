@@ -133,8 +133,8 @@ class Context:
     labels: dict[str, str] = field(default_factory=dict)
 
     def words(self, levels: dict[str, str]) -> str:
-        """Levels in words."""
-        return ", ".join(self.labels.get(level, level) for level in levels.values())
+        """Levels in words, each once."""
+        return ", ".join(dict.fromkeys(self.labels.get(level, level) for level in levels.values()))
 
     def missing(self, form: str, text: str, what: str) -> Judgement:
         """Inconclusive, because a number is missing."""

@@ -270,6 +270,8 @@ class GridInterpretation(TypedDict):
     """Level of each choice."""
     used: int
     """Rows of printed numbers that it was chosen by."""
+    used_claims: NotRequired[list[str]]
+    """Claims that it was chosen by, of a paper that prints no numbers."""
     after_the_fact: bool
     """Whether it was written after data existed."""
 
