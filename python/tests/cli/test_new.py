@@ -116,3 +116,45 @@ def test_new_page_without_a_document_writes_nothing(tmp_path: Path) -> None:
     assert code == 2
     assert "no such file (index.html)" in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_made_up_paper_passes_check_and_can_be_frozen(tmp_path: Path) -> None:
+    file, claims = tmp_path / "mine2026.toml", tmp_path / "mine2026.claims.toml"
+    written = f"{file}\n{claims}\n"
+    code, out, err = run("new", str(file), "--paper")
+    assert (code, sorted(out.split()), err) == (0, sorted(written.split()), f"Next    wirelab check {file} --freeze\n")
+    assert run("check", str(file), "--freeze")[0] == 0
+    assert "[frozen]" in claims.read_text()
+    assert run("plan", str(file), "--clock", "virtual")[0] == 0
+
+
+def test_a_made_up_paper_says_so_in_both_files(tmp_path: Path) -> None:
+    run("new", str(tmp_path / "mine.toml"), "--paper")
+    for path in tmp_path.iterdir():
+        assert "made up" in path.read_text() or "made-up" in path.read_text()
+        assert "NAME" not in path.read_text()
+
+
+def test_the_wrong_number_of_a_made_up_paper_contradicts_its_own(tmp_path: Path) -> None:
+    from wirelab.claims.load import load
+    from wirelab.claims.printed import orders_inside
+
+    run("new", str(tmp_path / "mine.toml"), "--paper")
+    [order] = orders_inside(load(tmp_path / "mine.claims.toml"))
+    [cell] = order["against"]
+    assert cell["lower"]["levels"]["protocol"] == "http1"
+    assert cell["z"] is not None
+    assert cell["z"] > 5
+
+
+@pytest.mark.parametrize("name", ["mine", "my paper.toml", 'a".toml'])
+def test_a_name_that_claims_cannot_have_is_refused(name: str, tmp_path: Path) -> None:
+    code, _, err = run("new", str(tmp_path / name), "--paper")
+    assert code == 2
+    assert "is not a valid name for a paper's experiment" in err
+
+
+@pytest.mark.parametrize("option", ["--from", "--protocol"])
+def test_a_paper_excludes_other_origins(option: str, tmp_path: Path) -> None:
+    code, _, err = run("new", str(tmp_path / "mine.toml"), "--paper", option, "quickstart")
+    assert (code, f"{option} and --paper exclude each other" in err) == (2, True)

@@ -197,7 +197,7 @@ def test_the_same_command_twice_runs_nothing_new(labs: list[Lab]) -> None:
 
 
 def own_protocol(folder: Path) -> None:
-    for name, text in templates().items():
+    for name, text in templates("protocol").items():
         (folder / name.replace("NAME", "mine")).write_text(text.replace("NAME", "mine"))
 
 

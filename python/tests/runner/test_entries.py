@@ -17,7 +17,7 @@ from wirelab.schema.plan import Plan
 
 
 def own(folder: Path, old: str = "", new: str = "") -> Plan:
-    for name, text in templates().items():
+    for name, text in templates("protocol").items():
         (folder / name.replace("NAME", "mine")).write_text(text.replace("NAME", "mine"))
     catalogue = folder / "implementations.toml"
     assert old in catalogue.read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 
 _NAME = re.compile(r"[a-z][a-z0-9]*")
+_STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 @click.command(short_help="Create your own experiment file from a shipped one.")
@@ -21,23 +23,25 @@ _NAME = re.compile(r"[a-z][a-z0-9]*")
 @click.option("--from", "origin", metavar="NAME", help="What to copy.  [quickstart]")
 @site_option
 @click.option("--protocol", metavar="NAME", help="Create your own protocol: a client, a server and their entry.")
-def command(file: Path, origin: str | None, site: Path | None, protocol: str | None) -> None:
+@click.option("--paper", is_flag=True, help="Create a made-up paper: its claims, and the experiment that judges them.")
+def command(file: Path, origin: str | None, site: Path | None, protocol: str | None, *, paper: bool) -> None:
     """Create your own experiment file from a shipped one, with its claims.
 
     With --site, it loads the page of that folder, and is a copy of `page` unless --from names another. With --protocol,
     the experiment measures your own protocol. A client and a server for it are written next to the file; an existing
-    implementations.toml gets their entry appended.
+    implementations.toml gets their entry appended. With --paper, the claims are those of a made-up paper, to be
+    replaced by yours.
     """
     from wirelab.experiment.library import experiment_names
     from wirelab.experiment.programs.implementations import CATALOGUE
 
-    for option, given in (("--from", origin), ("--site", site)):
-        if protocol is not None and given is not None:
-            raise WirelabError(f"{option} and --protocol exclude each other")
+    _exclusive({"--paper": paper or None, "--protocol": protocol, "--from": origin, "--site": site})
     if str(file) in experiment_names():
         raise WirelabError("is the name of a shipped experiment", Where(str(file)), f"write {file}.toml")
     if protocol is not None:
         copies = _own_protocol(file, protocol)
+    elif paper:
+        copies = _own_paper(file)
     elif site is not None:
         copies = _with_site(file, origin or "page", site)
     else:
@@ -55,7 +59,14 @@ def command(file: Path, origin: str | None, site: Path | None, protocol: str | N
         except OSError as error:
             raise WirelabError(f"cannot be written: {error.strerror}", Where(str(path))) from None
         click.echo(str(path))
-    click.echo(f"Next    {launched(f'plan {file}')}", err=True)
+    click.echo(f"Next    {launched(f'check {file} --freeze' if paper else f'plan {file}')}", err=True)
+
+
+def _exclusive(options: Mapping[str, object]) -> None:
+    """Raises `WirelabError` if a paper or a protocol is to be something else too."""
+    first, *others = [option for option, given in options.items() if given is not None] or [""]
+    if others and first in {"--paper", "--protocol"}:
+        raise WirelabError(f"{others[0]} and {first} exclude each other")
 
 
 def _shipped(file: Path, origin: str) -> dict[Path, str]:
@@ -93,6 +104,18 @@ def _with_site(file: Path, origin: str, site: Path) -> dict[Path, str]:
     return {file: text}
 
 
+def _own_paper(file: Path) -> dict[Path, str]:
+    from wirelab.experiment.library import templates
+
+    if file.suffix != ".toml" or not _STEM.fullmatch(file.stem):
+        hint = "letters, digits, - and _, then .toml, such as mine2026.toml"
+        raise WirelabError("is not a valid name for a paper's experiment", Where(str(file)), hint)
+    return {
+        file.parent / part.replace("NAME", file.stem): text.replace("NAME", file.stem)
+        for part, text in templates("paper").items()
+    }
+
+
 def _own_protocol(file: Path, name: str) -> dict[Path, str]:
     from wirelab.experiment.library import templates
     from wirelab.experiment.programs.implementations import CATALOGUE
@@ -104,7 +127,7 @@ def _own_protocol(file: Path, name: str) -> dict[Path, str]:
         raise WirelabError(f"'{name}' is the name of a built-in protocol", hint="choose another name")
     copies = {
         file if part == "experiment.toml" else file.parent / part.replace("NAME", name): text.replace("NAME", name)
-        for part, text in templates().items()
+        for part, text in templates("protocol").items()
     }
     catalogue = file.parent / CATALOGUE
     if catalogue.exists():

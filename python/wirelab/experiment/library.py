@@ -51,9 +51,9 @@ def experiment_file(name: str) -> Traversable:
     return resources.files(_DATA).joinpath("experiments", f"{name}.toml")
 
 
-def templates() -> Mapping[str, str]:
-    """The files that a protocol of the user's own begins with; `NAME` in them stands for its name."""
-    files = sorted(_folder("templates"), key=lambda entry: entry.name)
+def templates(folder: str) -> Mapping[str, str]:
+    """The files that a `protocol` or a `paper` of the user's own begins with; `NAME` in them stands for its name."""
+    files = sorted(_folder(f"templates/{folder}"), key=lambda entry: entry.name)
     return {entry.name: entry.read_text(encoding="utf-8") for entry in files if entry.is_file()}
 
 

@@ -14,7 +14,7 @@ from wirelab.plan import make_plan
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    for name, text in templates().items():
+    for name, text in templates("protocol").items():
         (tmp_path / name.replace("NAME", "mine")).write_text(text.replace("NAME", "mine"))
     return tmp_path
 
