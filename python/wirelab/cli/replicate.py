@@ -78,8 +78,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """Run all campaigns of PAPER, combine them, and write one page with each claim's verdict and what decides it.
 
     PAPER is a paper that ships, such as milosevic2021, or a FILE.claims.toml of your own with its [[campaign]] tables.
-    The same command again continues where it stopped. Campaigns share a budget alike. Without PAPER: one page of all papers from what ships; nothing is
-    run. Exits with 1 if no trial of a campaign succeeded, or if it left trials out.
+    The same command again continues where it stopped. Campaigns share a budget alike. Without PAPER: one page of all
+    papers from what ships; nothing is run. Exits with 1 if no trial of a campaign succeeded, or if it left trials out.
     """
     from wirelab.limits import require_limits
     from wirelab.replicate.combine import combine
