@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,18 +12,16 @@ from tests.golden.kept.convert import kept_results, unpack
 from tests.report.replication.records import record
 from wirelab.cli import main
 from wirelab.cli.replicate import _folder_name, _Planned
-from wirelab.experiment.library import experiment_file
 from wirelab.replicate import kept as kept_module
 from wirelab.replicate.kept import write_record
 
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small run of londono2016."""
+    """A small run of londono2016, with the claims that judged it, which list no campaigns."""
     folder = unpack("londono2016", tmp_path_factory.mktemp("campaign"))
     for file, document in kept_results("londono2016").items():
         (folder / file).write_text(json.dumps(document))
-    shutil.copy(Path(str(experiment_file("londono2016.claims"))), folder)
     return folder
 
 
@@ -50,13 +47,8 @@ def test_wrong_input_is_one_line_with_a_hint(arguments: list[str], what: str) ->
     assert what in done.stderr
 
 
-def test_claims_without_a_list_of_campaigns_are_not_run(tmp_path: Path) -> None:
-    text = Path(str(experiment_file("londono2016.claims"))).read_text()
-    path = tmp_path / "londono2016.claims.toml"
-    path.write_text(
-        text.partition("[[campaign]]")[0] + text[text.index("[[claim]]") :] if "[[campaign]]" in text else text
-    )
-    done = CliRunner().invoke(main, ["replicate", str(path)])
+def test_claims_without_a_list_of_campaigns_are_not_run(campaign: Path) -> None:
+    done = CliRunner().invoke(main, ["replicate", str(campaign / "londono2016.claims.toml")])
     assert done.exit_code == 2
     assert "names no campaign to run" in done.stderr
 
@@ -64,7 +56,7 @@ def test_claims_without_a_list_of_campaigns_are_not_run(tmp_path: Path) -> None:
 def test_campaigns_that_exist_are_combined_and_kept(campaign: Path, tmp_path: Path) -> None:
     out, kept, page = tmp_path / "out", tmp_path / "kept", tmp_path / "page.md"
     options = ["--from", str(campaign), "--out", str(out), "--keep", str(kept), "--markdown", str(page)]
-    done = CliRunner().invoke(main, ["replicate", "londono2016", *options])
+    done = CliRunner().invoke(main, ["replicate", str(campaign / "londono2016.claims.toml"), *options])
     assert done.exit_code == 0, done.stderr
     assert f"Page    {out / 'index.html'}\n" in done.stdout
     assert "This paper prints no numbers." in (out / "index.html").read_text()
