@@ -31,7 +31,7 @@ CRATE_EDGES = {
 
 # Endpoints that ship as scripts: programs by themselves, which the runner starts and which nothing imports.
 SCRIPTS = PACKAGE / "data" / "clients"
-TEMPLATES = PACKAGE / "data" / "templates"
+TEMPLATES = PACKAGE / "data" / "templates" / "protocol"
 
 # Leaves that everybody may use: errors, units, users' TOML, the agent's place, how Wirelab was called, the limits of a
 # process, the name of the statistic that ranks, and the border's types.
