@@ -118,7 +118,7 @@ def why(claim: ReplicatedClaim) -> Cell:
     if needed is not None and needed["n"] is not None:
         first = needs(needed)
     short = first if len(first) <= LONGEST else f"{first[:LONGEST].rsplit(' ', 1)[0]} …"
-    return Cell(short, title=whole)
+    return Cell(f"{short[:1].upper()}{short[1:]}", title=whole)
 
 
 def needs(needed: Needed) -> str:
