@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
 from tests.golden.kept.convert import kept_results, unpack
 
+from tests.claims.grids import FILE
 from tests.report.replication.records import record
+from wirelab.claims.load import load
 from wirelab.cli import main
-from wirelab.cli.replicate import _folder_name, _Planned
+from wirelab.cli.replicate import _folder_name, _plan_all, _Planned
+from wirelab.errors import WirelabError
 from wirelab.replicate import kept as kept_module
 from wirelab.replicate.kept import write_record
 
@@ -84,8 +89,25 @@ def test_campaigns_of_one_experiment_have_folders_of_their_own() -> None:
 
 
 def _planned(name: str) -> _Planned:
-    from types import SimpleNamespace
-    from typing import Any, cast
-
     plan = cast(Any, SimpleNamespace(experiment=SimpleNamespace(name=name)))
     return _Planned(name, None, cast(Any, None), plan)
+
+
+def test_a_campaign_that_a_budget_cannot_hold_is_left_out_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(FILE + '[[campaign]]\nexperiment = "quickstart"\n[[campaign]]\nexperiment = "page"\n')
+    claims = load(path)
+
+    def planned(file: str, *_: object, budget: int | None, **__: object) -> tuple[Any, Any]:
+        if budget is not None and file == "page":
+            raise WirelabError("it takes 5 min")
+        named = SimpleNamespace(name=file)
+        return SimpleNamespace(claims=path), SimpleNamespace(scenarios=[1, 2], experiment=named)
+
+    monkeypatch.setattr("wirelab.cli.run.planned", planned)
+    found, left_out = _plan_all(claims, tmp_path, 10, None)
+    assert [each.name for each in found] == ["quickstart"]
+    assert left_out == ["page, 2 scenarios: it takes 5 min"]
+    assert [each.name for each in _plan_all(claims, tmp_path, None, None)[0]] == ["quickstart", "page"]

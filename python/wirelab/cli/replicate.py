@@ -94,14 +94,15 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     claims, place = _claims(paper)
     suffix = "-preview" if quick or budget is not None else ""
     folder = not_an_option(out) if out is not None else RESULTS / f"replicate-{_name(paper)}{suffix}"
+    left_out, complete = list[str](), True
     if folders:
         require_limits(starts=False)
-        sources, complete = [_source(existing(each), claims) for each in folders], True
+        sources = [_source(existing(each), claims) for each in folders]
     else:
         require_limits(starts=True)
         share = budget if budget is not None else QUICK_NS if quick else None
-        sources, complete = _run_all(claims, place, folder, share, jobs)
-    record = combine(claims, sources)
+        sources, left_out, complete = _run_all(claims, place, folder, share, jobs)
+    record = combine(claims, sources, left_out)
     _write([record], folder, markdown, single=True)
     if keep is not None:
         _keep(record, keep)
@@ -147,14 +148,16 @@ def _source(folder: Path, claims: Claims, why: str | None = None) -> Source:
 
 def _run_all(
     claims: Claims, place: Path, folder: Path, budget: int | None, jobs: int | None
-) -> tuple[list[Source], bool]:
-    """Every campaign in its order, and whether each is complete."""
+) -> tuple[list[Source], list[str], bool]:
+    """Every campaign in its order, those that are left out with the reason, and whether each is complete."""
     from rich.console import Console
 
     from wirelab.cli.run import How, run_campaign
 
     console = Console(stderr=True, highlight=False)
-    planned = _plan_all(claims, place, budget, jobs, console)
+    planned, left_out = _plan_all(claims, place, budget, jobs)
+    for words in left_out:
+        console.print(f"left out: {words}", markup=False, soft_wrap=True)
     _announce(planned, jobs, console)
     sources, complete = [], True
     for number, each in enumerate(planned, 1):
@@ -162,10 +165,10 @@ def _run_all(
         summary = run_campaign(each.loaded, each.plan, folder / each.name, How(jobs=jobs), console)
         complete = complete and not summary.not_run and summary.failed < summary.total
         sources.append(_source(folder / each.name, claims, each.why))
-    return sources, complete
+    return sources, left_out, complete
 
 
-def _plan_all(claims: Claims, place: Path, budget: int | None, jobs: int | None, console: Console) -> list[_Planned]:
+def _plan_all(claims: Claims, place: Path, budget: int | None, jobs: int | None) -> tuple[list[_Planned], list[str]]:
     """Each campaign's plan; a budget is shared alike, and campaigns that cannot be so small are left out."""
     from wirelab.cli.run import planned as plan_of
 
@@ -174,7 +177,7 @@ def _plan_all(claims: Claims, place: Path, budget: int | None, jobs: int | None,
         hint = f'[[campaign]] experiment = "NAME"; or combine campaigns: {launched("replicate PAPER --from CAMPAIGN")}'
         raise WirelabError("names no campaign to run", Where(claims.name), hint)
     share = None if budget is None else budget // len(listed)
-    found: list[_Planned] = []
+    found, left_out = list[_Planned](), list[str]()
     for campaign in listed:
         own = place / f"{campaign.experiment}.toml"
         file = str(own) if own.is_file() else campaign.experiment
@@ -183,17 +186,13 @@ def _plan_all(claims: Claims, place: Path, budget: int | None, jobs: int | None,
             if share is not None:
                 loaded, plan = plan_of(file, campaign.assignments, budget=share, seed=None, jobs=jobs)
         except WirelabError as error:
-            console.print(
-                f"left out: {campaign.experiment}, {len(plan.scenarios)} scenarios: {error.what}",
-                markup=False,
-                soft_wrap=True,
-            )
+            left_out.append(f"{campaign.experiment}, {len(plan.scenarios)} scenarios: {error.what}")
             continue
         _require_claims(loaded, claims, campaign)
         found.append(_Planned(_folder_name(campaign.experiment, found), campaign.why, loaded, plan))
     if not found:
         raise WirelabError("every campaign is left out", hint="a longer --budget")
-    return found
+    return found, left_out
 
 
 def _folder_name(experiment: str, before: Sequence[_Planned]) -> str:
@@ -210,6 +209,7 @@ def _require_claims(loaded: Experiment, claims: Claims, campaign: CampaignTable)
 
 def _announce(planned: Sequence[_Planned], jobs: int | None, console: Console) -> None:
     """Print how long all campaigns take, and how a quick run differs from the whole."""
+    from wirelab.replicate.source import quick_words
     from wirelab.runner.minutes import in_days, run_ns, virtual_run_ns
     from wirelab.runner.start import planned_jobs
     from wirelab.schema import Clock
@@ -221,8 +221,7 @@ def _announce(planned: Sequence[_Planned], jobs: int | None, console: Console) -
         total += takes
         words = f"{each.name}: {len(each.plan.scenarios)} scenarios, {each.plan.clock.value} clock, {in_days(takes)}"
         if (small := each.plan.experiment.preview) is not None:
-            (of_trials, trials), (of_each, exchanges) = small.replicates, small.exchanges
-            words += f"; quick: {trials} of {of_trials} trials a scenario, {exchanges} of {of_each} exchanges each"
+            words += f"; quick: {quick_words(small)}"
         console.print(words, markup=False, soft_wrap=True)
     plural = "s" * (len(planned) != 1)
     console.print(f"{len(planned)} campaign{plural}, about {in_days(total)} in all", markup=False)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import median
 
 from wirelab import __version__
 from wirelab.claims.grid import AS_RUN, Grid
@@ -36,8 +37,10 @@ from wirelab.stats.link.grade import GRADES
 VERDICTS = ("confirmed", "contradicted", "inconclusive")
 
 
-def combine(claims: Claims, sources: Sequence[Source]) -> Replication:
-    """One record of the campaigns of a paper; of equal numbers of values, the earlier campaign speaks."""
+def combine(claims: Claims, sources: Sequence[Source], left_out: Sequence[str] = ()) -> Replication:
+    """One record of the campaigns of a paper; of equal numbers of values, the earlier campaign speaks. `left_out` says
+    which campaigns were not run, and why.
+    """
     grid, leading = Grid(claims), primary_of(claims.file)
     points = _Places([])
     judged = [_Claims(claims, sources, leading, claim).record(grid, points) for claim in claims.claims]
@@ -57,6 +60,8 @@ def combine(claims: Claims, sources: Sequence[Source]) -> Replication:
         "primary": None if leading is None else leading.name,
         "grid": grid.record(),
         "campaigns": [source.summary for source in sources],
+        "left_out": [*left_out],
+        "width": _width(judged),
         "claims": judged,
         "points": points.levels,
         "printed": len(printed(claims)),
@@ -65,6 +70,13 @@ def combine(claims: Claims, sources: Sequence[Source]) -> Replication:
         "models": _models(sources),
         "inside": orders_inside(claims),
     }
+
+
+def _width(claims: Sequence[ReplicatedClaim]) -> float | None:
+    ours = [part["ours"] for claim in claims for part in claim["parts"]]
+    bounds = [(each["low"], each["high"]) for each in ours if each is not None]
+    widths = [high / low for low, high in bounds if low is not None and high is not None and low > 0]
+    return median(widths) if widths else None
 
 
 def _skill(sources: Sequence[Source]) -> list[SkillRecord]:

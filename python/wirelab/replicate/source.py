@@ -13,7 +13,7 @@ from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.schema.campaign import JOURNAL, EntryStatus, read_journal, read_plan
 from wirelab.schema.estimates import AnalysedScenario, Estimates, read_estimates
-from wirelab.schema.plan import Plan
+from wirelab.schema.plan import Plan, Preview
 from wirelab.schema.record import CampaignRecord, read_record
 from wirelab.schema.replication import CampaignSummary
 from wirelab.schema.verdicts import Verdicts, read_verdicts
@@ -91,12 +91,18 @@ def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is 
         "completed": sum(each["completed"] for each in ends),
         "seconds": sum(elapsed) if elapsed else None,
         "quality": quality,
-        "quick": plan.experiment.preview is not None,
+        "quick": None if plan.experiment.preview is None else quick_words(plan.experiment.preview),
         "digest": next((run.digest for run in reversed(runs) if run.digest is not None), None),
     }
     if why is not None:
         summary["why"] = why
     return summary
+
+
+def quick_words(preview: Preview) -> str:
+    """How a budget scaled a plan down."""
+    (of_trials, trials), (of_each, each) = preview.replicates, preview.exchanges
+    return f"{trials} of {of_trials} trials a scenario, {each} of {of_each} exchanges each"
 
 
 def _kernel(record: CampaignRecord | None) -> str | None:

@@ -60,8 +60,8 @@ class CampaignSummary(TypedDict):
     """Duration of all its runs in seconds of this machine's clock; null if not recorded."""
     quality: str
     """Quality of its scenarios, as a count with the worst and its cause."""
-    quick: bool
-    """Whether a budget scaled it down, so that it is not conclusive."""
+    quick: str | None
+    """How a budget scaled it down, so that it is not conclusive; null of a whole campaign."""
     digest: str | None
     """SHA-256 of all records of its trials, which is known under the virtual clock; null else."""
 
@@ -224,6 +224,10 @@ class Replication(TypedDict):
     """The grid of choices."""
     campaigns: list[CampaignSummary]
     """The campaigns, the confirmatory one first."""
+    left_out: list[str]
+    """Campaigns of the paper that were not run, each with the reason."""
+    width: float | None
+    """Median of the upper over the lower bound of the intervals of parts; null without any above 0."""
     claims: list[ReplicatedClaim]
     """One entry for each claim."""
     points: list[dict[str, str]]

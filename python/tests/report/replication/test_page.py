@@ -36,6 +36,16 @@ def test_the_page_of_a_paper_has_the_table_and_every_picture(tmp_path: Path) -> 
         assert f'<svg role="img" aria-label="{picture}' in source
 
 
+def test_a_quick_run_says_what_it_leaves_out_and_how_wide_it_is(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    found["campaigns"][0]["quick"] = "2 of 30 trials a scenario, 7 of 100 exchanges each"
+    found["left_out"] = ["choices, 150 scenarios: it takes 5 min"]
+    words = _page(write_paper(found, tmp_path / "index.html")).words()
+    assert "not conclusive. main: 2 of 30 trials a scenario, 7 of 100 exchanges each." in words
+    assert "Half of its intervals are wider than 1.58-fold." in words
+    assert "Left out of example: choices, 150 scenarios: it takes 5 min." in words
+
+
 def test_a_paper_without_numbers_says_so_in_place_of_its_pictures(tmp_path: Path) -> None:
     words = _page(write_paper(record(tmp_path, printed=False), tmp_path / "index.html")).words()
     assert words.count("This paper prints no numbers.") == 2

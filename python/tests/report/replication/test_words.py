@@ -24,7 +24,7 @@ def test_the_first_sentence_says_what_is_confirmed_and_the_second_what_decides(f
 
 def test_without_a_primary_interpretation_the_sentence_names_what_turns(tmp_path: Path) -> None:
     without = record(tmp_path, primary=False)
-    assert words.lead(without)[0].text == "example has no primary interpretation: of 3 claims, C1 turn with choices."
+    assert words.lead(without)[0].text == "example has no primary interpretation: of 3 claims, C1 turns with choices."
     assert words.verdict(without["claims"][0], without).reason is not None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wirelab.report.blocks import Cell, Section
+from wirelab.report.numbers import plain
 from wirelab.report.page import Header, fill, write_text
 from wirelab.report.replication import sections, words
 from wirelab.report.statement import Statement
@@ -83,5 +84,16 @@ def facts(records: Sequence[Replication]) -> list[str]:
 
 
 def _warnings(records: Sequence[Replication]) -> list[str]:
-    quick = [each["name"] for record in records for each in record["campaigns"] if each["quick"]]
-    return [f"A quick run, not conclusive: {', '.join(quick)}."] if quick else []
+    found = []
+    for record in records:
+        quick = [f"{each['name']}: {each['quick']}" for each in record["campaigns"] if each["quick"]]
+        if quick:
+            wide = (
+                ""
+                if record["width"] is None
+                else f" Half of its intervals are wider than {plain(record['width'])}-fold."
+            )
+            found.append(f"A quick run of {record['paper']}, not conclusive. {'; '.join(quick)}.{wide}")
+        if record["left_out"]:
+            found.append(f"Left out of {record['paper']}: {'; '.join(record['left_out'])}.")
+    return found

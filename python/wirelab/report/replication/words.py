@@ -156,7 +156,9 @@ def _leading(record: Replication) -> Iterator[Statement]:
     if not kinds:
         why = "has no primary interpretation" if record["primary"] is None else "was not run in its primary one"
         flips = [claim["id"] for claim in claims if flipped(claim)]
-        words = f"{listed(flips)} turn with choices" if flips else "no verdict turns with a choice"
+        words = (
+            f"{listed(flips)} turn{'s' * (len(flips) == 1)} with choices" if flips else "no verdict turns with a choice"
+        )
         yield Statement(f"{record['paper']} {why}: of {len(claims)} claims, {words}.", href="#claims")
         return
     counts = listed([f"{kinds[kind]} {standing(kind)}" for kind in KINDS if kinds[kind]])
