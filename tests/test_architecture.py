@@ -39,6 +39,7 @@ LEAVES = {"errors", "units", "toml", "opened", "agent", "launcher", "schema", "s
 PACKAGE_EDGES = {
     "cli": {
         "report",
+        "replicate",
         "claims",
         "stats",
         "metrics",
@@ -51,7 +52,8 @@ PACKAGE_EDGES = {
         "link_facts",
         "wirelab_energy",
     },
-    "report": {"claims", "stats", "metrics", "site"},
+    "report": {"replicate", "claims", "stats", "metrics", "site"},
+    "replicate": {"claims", "stats"},
     "claims": {"stats", "metrics", "experiment"},
     "stats": {"metrics"},
     "fit": {"stats"},

@@ -60,20 +60,28 @@ class Grid:
 
     def of_claim(self, claim: Claim, rows: Sequence[ChoiceVerdict]) -> OverGrid | None:
         """A claim over the points of `rows`; None if there is one point and no choice is declared."""
-        choices = {each.path: each.levels for each in self.claims.file.choice}
-        if len(rows) < 2 and not choices:
+        if len(rows) < 2 and not self._choices():
             return None
-        # Open metrics change their meaning together, and the first of them names the point.
-        open_metrics = [name for name, meant in self.claims.file.metrics.items() if len(meant) > 1]
-        ambiguous = any(name in open_metrics for part in claim.parts for name in part.metric_names())
-        naming = open_metrics[:1] if ambiguous else []
-        paths = [path for path in choices if path not in open_metrics or path in naming]
+        return self.over(claim, self.points(claim, rows))
+
+    def over(self, claim: Claim, points: Sequence[Point]) -> OverGrid:
+        """A claim over points, of one campaign or of several."""
+        choices, paths = self._choices(), self.paths(claim)
+        standings: dict[str, Standing | None] = {
+            each.name: FITTED if fitted(claim, each, self.claims) else self._at(points, each, paths)
+            for each in self.claims.file.interpretation
+        }
+        return over_grid(points, prod(len(choices[path]) for path in paths) if choices else None, standings)
+
+    def points(self, claim: Claim, rows: Sequence[ChoiceVerdict]) -> list[Point]:
+        """The point of each row."""
+        choices, paths = self._choices(), self.paths(claim)
         named = {each.name: (each, fitted(claim, each, self.claims)) for each in self.claims.file.interpretation}
         places = _filled(
             [self._place({path: str(level) for path, level in row["levels"].items()}, paths) for row in rows]
         )
         known = {path: choices.get(path, [level]) for path, level in places[0].items()} if choices else {}
-        points = [
+        return [
             Point(
                 levels=levels,
                 verdict=row["verdict"],
@@ -85,10 +93,27 @@ class Grid:
             )
             for levels, row in zip(places, rows, strict=True)
         ]
-        standings: dict[str, Standing | None] = {
-            name: FITTED if by_fit else self._at(points, each, paths) for name, (each, by_fit) in named.items()
-        }
-        return over_grid(points, prod(len(choices[path]) for path in paths) if choices else None, standings)
+
+    def paths(self, claim: Claim) -> list[str]:
+        """Paths of the choices that a claim depends on. Open metrics change their meaning together, and the first of
+        them names the point.
+        """
+        open_metrics = [name for name, meant in self.claims.file.metrics.items() if len(meant) > 1]
+        ambiguous = any(name in open_metrics for part in claim.parts for name in part.metric_names())
+        naming = open_metrics[:1] if ambiguous else []
+        return [path for path in self._choices() if path not in open_metrics or path in naming]
+
+    def place(self, levels: Mapping[str, Level]) -> Levels:
+        """A point of a campaign, with a level for each choice that is not of a metric."""
+        paths = [path for path in self._choices() if path not in self.claims.file.metrics]
+        return self._place({path: str(level) for path, level in levels.items()}, paths)
+
+    def stands_at(self, place: Mapping[str, str], interpretation: InterpretationTable) -> bool:
+        """Whether a place is at an interpretation."""
+        return self._is_at(place, interpretation, [path for path in self._choices() if path in place])
+
+    def _choices(self) -> dict[str, list[str]]:
+        return {each.path: each.levels for each in self.claims.file.choice}
 
     def choice_at(
         self, interpretation: InterpretationTable, choices: Sequence[Mapping[str, Level]]

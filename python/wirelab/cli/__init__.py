@@ -40,6 +40,10 @@ GROUPS = {
             "no trial of a protocol succeeded, a program did not become ready, or the link did not carry a completed "
             "exchange",
         ),
+        "replicate": Verb(
+            "wirelab.cli.replicate:command", "Replicate a paper: run its campaigns, explain its verdicts.",
+            "milosevic2021 --quick", "no trial of a campaign succeeded, or it left trials out",
+        ),
         "link": Verb(
             "wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement.",
             "wifi-poor -- ./my-client",

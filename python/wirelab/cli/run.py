@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,27 +95,16 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     from wirelab.limits import require_limits
     from wirelab.report.campaign import load as load_campaign
-    from wirelab.runner.campaign import require_makeable
-    from wirelab.runner.start import Options, planned_jobs
 
     require_limits(starts=True)
     console = Console(stderr=True, highlight=False)
     sets = (*with_page(with_statistic(sets, by), site, link), *(["capture=true"] * capture), *with_clock(clock))
-    loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, jobs=jobs)
+    loaded, plan = planned(experiment, sets, budget=budget, seed=seed, jobs=jobs)
     # A quick run must not replace the full campaign.
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = not_an_option(out) if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
-    require_makeable(folder)
-    at_a_time = planned_jobs(plan).number if jobs is None else jobs
-    left = precheck(plan, loaded, at_a_time).plan
-    options = Options(
-        jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes,
-        command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),
-        own={} if loaded.energy is None else loaded.energy.files(loaded.source.folder),
-    )  # fmt: skip
-    _announce(left, plan.trials - left.trials, at_a_time, console, probes=not no_probes)
-    summary = _run(plan, folder, options, console)
-    _derive(folder, console)
+    how = How(jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes)
+    summary = run_campaign(loaded, plan, folder, how, console)
     campaign = load_campaign(folder, folder)
     if as_json:
         click.echo((folder / "estimates.json").read_text(encoding="utf-8"), nl=False)
@@ -141,9 +131,39 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     return 1 if failed else 0
 
 
-def _plan(
+@dataclass(frozen=True)
+class How:
+    """How a campaign is run: options of the command line that change no trial."""
+
+    jobs: int | None = None
+    fresh: bool = False
+    retry_failed: bool = False
+    probes: bool = True
+
+
+def run_campaign(loaded: Experiment, plan: Plan, folder: Path, how: How, console: Console) -> Summary:
+    """Check, run, measure, analyze and report a plan; a folder that has some of it is continued."""
+    from wirelab.runner.campaign import require_makeable
+    from wirelab.runner.start import Options, planned_jobs
+
+    require_makeable(folder)
+    at_a_time = planned_jobs(plan).number if how.jobs is None else how.jobs
+    left = precheck(plan, loaded, at_a_time).plan
+    options = Options(
+        jobs=how.jobs, fresh=how.fresh, retry_failed=how.retry_failed, probes=how.probes,
+        command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),
+        own={} if loaded.energy is None else loaded.energy.files(loaded.source.folder),
+    )  # fmt: skip
+    _announce(left, plan.trials - left.trials, at_a_time, console, probes=how.probes)
+    summary = _run(plan, folder, options, console)
+    _derive(folder, console)
+    return summary
+
+
+def planned(
     experiment: str, sets: tuple[str, ...], *, budget: int | None, seed: int | None, jobs: int | None
 ) -> tuple[Experiment, Plan]:
+    """An experiment and its plan, scaled down if a budget says so."""
     from dataclasses import replace
 
     from wirelab.plan import make_plan

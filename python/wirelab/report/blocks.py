@@ -266,7 +266,33 @@ class Claims:
         return Notes.of([*_cells(self.claims), *otherwise, *parts])
 
 
-Block = Table | Figure | Grid | Legend | Prose | Items | Code | Definitions | Group | Links | Claims
+@dataclass(frozen=True)
+class Replicated:
+    """A published claim over several campaigns: its verdict, a cell for each column, its text and the reason."""
+
+    id: str
+    verdict: Cell
+    cells: Sequence[Cell]
+    text: str
+    why: Cell
+
+
+@dataclass(frozen=True)
+class ReplicatedClaims:
+    """A table of such claims; `columns` are those of their cells."""
+
+    caption: str
+    columns: Sequence[Column]
+    claims: Sequence[Replicated]
+    kind: str = field(default="replicated", init=False)
+
+    @property
+    def notes(self) -> Notes:
+        """Why values are missing."""
+        return Notes.of(cell for claim in self.claims for cell in (claim.verdict, *claim.cells))
+
+
+Block = Table | Figure | Grid | Legend | Prose | Items | Code | Definitions | Group | Links | Claims | ReplicatedClaims
 
 
 @dataclass(frozen=True)

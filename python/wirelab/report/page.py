@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -46,7 +47,7 @@ class Header:
     name: str
     title: str
     doi: str | None
-    grade: Cell
+    grade: Cell | None
     facts: list[str]
     warnings: list[str]
     answer: list[Statement]
@@ -59,11 +60,15 @@ def write_page(folder: Path, out: Path | None = None) -> Path:
         raise WirelabError(f"'{folder}' is not a campaign: not a directory", hint=f"{launched('run FILE')} makes one")
     path = out if out is not None else folder / "report.html"
     campaign = load(folder, path.parent)
-    html = render(campaign)
+    return write_text(path, render(campaign))
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a file in one step, with its folder. Raises `WirelabError` where that is not possible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.{os.getpid()}")
-        partial.write_text(html, encoding="utf-8")
+        partial.write_text(text, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
         raise WirelabError(f"cannot write {path}: {error.strerror}") from error
@@ -72,21 +77,26 @@ def write_page(folder: Path, out: Path | None = None) -> Path:
 
 def render(campaign: Campaign) -> str:
     """The page as text; the same for the same files."""
+    sections = [section for build in SECTIONS if (section := build(campaign)) is not None]
+    return fill(header(campaign), sections, campaign.estimates["level"])
+
+
+def fill(top: Header, sections: Sequence[Section], level: float) -> str:
+    """The template with a header and sections; `level` is that of intervals."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters["options"] = options
-    sections = [section for build in SECTIONS if (section := build(campaign)) is not None]
     return environment.get_template("page.html.j2").render(
-        header=header(campaign),
+        header=top,
         sections=sections,
         contents=_contents(sections),
-        colors=_colors(),
+        colors=colors(),
         css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
         version=__version__,
-        level=f"{campaign.estimates['level']:.0%}".replace("%", "\u00a0%"),
+        level=f"{level:.0%}".replace("%", "\u00a0%"),
     )
 
 
@@ -156,11 +166,12 @@ def _warnings(campaign: Campaign) -> list[str]:
     return warnings
 
 
-def _contents(sections: list[Section]) -> list[tuple[str, str]]:
+def _contents(sections: Sequence[Section]) -> list[tuple[str, str]]:
     return [(section.id, section.title) for section in sections]
 
 
-def _colors() -> dict[str, dict[str, str]]:
+def colors() -> dict[str, dict[str, str]]:
+    """CSS variables of the palette, by theme."""
     return {
         theme: {f"s{i}": color for i, color in enumerate(series)} | {f"p{i}": color for i, color in enumerate(parts)}
         for theme, series, parts in (

@@ -99,6 +99,8 @@ def part_color(index: int) -> str:
 
 
 INK, MUTED, GRID, PAPER, FAINT = "#010300", "#010301", "#010302", "#010303", "#010304"
+GOOD, BAD, UNSURE = "#010305", "#010306", "#010307"
+"""The sentinels of the tones of verdicts."""
 
 
 def css_variables() -> dict[str, str]:
@@ -107,4 +109,5 @@ def css_variables() -> dict[str, str]:
     variables |= {part_color(i): f"var(--p{i})" for i in range(len(PARTS_LIGHT))}
     return variables | {
         INK: "var(--ink)", MUTED: "var(--muted)", GRID: "var(--rule)", PAPER: "var(--paper)", FAINT: "var(--faint)",
+        GOOD: "var(--good)", BAD: "var(--bad)", UNSURE: "var(--unsure)",
     }  # fmt: skip

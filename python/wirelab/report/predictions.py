@@ -20,6 +20,7 @@ from wirelab.schema.printed import (
     Skilled,
     SkillRecord,
 )
+from wirelab.schema.replication import Replication
 from wirelab.schema.verdicts import GridRecord, Verdicts
 
 SKILL = "Skill: our means next to the printed ones"
@@ -41,7 +42,7 @@ ABOUT = (
 )
 
 
-def blocks(verdicts: Verdicts) -> list[Block]:
+def blocks(verdicts: Verdicts | Replication) -> list[Block]:
     """Tables and sentences; none if the publication prints no numbers and its claims name no models."""
     grid = verdicts.get("grid", NOTHING_DECLARED)
     skills, models, inside = verdicts.get("skill", []), verdicts.get("models", []), verdicts.get("inside", [])

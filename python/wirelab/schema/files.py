@@ -18,6 +18,7 @@ from wirelab.schema.documented import Documented
 from wirelab.schema.estimates import EnergyModel, Estimates
 from wirelab.schema.plan import Plan
 from wirelab.schema.record import CampaignRecord
+from wirelab.schema.replication import Replication
 from wirelab.schema.verdicts import Verdicts
 
 FILES: Mapping[str, TypeAdapter[Any]] = {
@@ -27,6 +28,7 @@ FILES: Mapping[str, TypeAdapter[Any]] = {
     "energy": TypeAdapter(EnergyModel),
     "estimates": TypeAdapter(Estimates),
     "verdicts": TypeAdapter(Verdicts),
+    "replication": TypeAdapter(Replication),
 }
 """What a file is called in `schema/`, and what it holds."""
 

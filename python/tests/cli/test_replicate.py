@@ -1,0 +1,113 @@
+"""`wirelab replicate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from click.testing import CliRunner
+from tests.golden.kept.convert import kept_results, unpack
+
+from tests.claims.grids import FILE
+from tests.report.replication.records import record
+from wirelab.claims.load import load
+from wirelab.cli import main
+from wirelab.cli.replicate import _folder_name, _plan_all, _Planned
+from wirelab.errors import WirelabError
+from wirelab.replicate import kept as kept_module
+from wirelab.replicate.kept import write_record
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run of londono2016, with the claims that judged it, which list no campaigns."""
+    folder = unpack("londono2016", tmp_path_factory.mktemp("campaign"))
+    for file, document in kept_results("londono2016").items():
+        (folder / file).write_text(json.dumps(document))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["nope"], "error: no such paper (nope)\nhint: known: "),
+        (["londono2061"], "hint: did you mean 'londono2016'?"),
+        (["--quick"], "error: no paper is named"),
+        (["--kept"], "error: no paper is named"),
+        (
+            ["londono2016", "--from", "x", "--quick"],
+            "error: --quick, --budget and --jobs are for campaigns that are run",
+        ),
+        (["londono2016", "--kept", "--keep", "x"], "error: --kept excludes --from and --keep"),
+        (["londono2016", "--from", "nothing"], "error: no campaign 'nothing'"),
+        (["nothing.claims.toml"], "nothing.claims.toml: "),
+    ],
+)
+def test_wrong_input_is_one_line_with_a_hint(arguments: list[str], what: str) -> None:
+    done = CliRunner().invoke(main, ["replicate", *arguments])
+    assert done.exit_code == 2
+    assert what in done.stderr
+
+
+def test_claims_without_a_list_of_campaigns_are_not_run(campaign: Path) -> None:
+    done = CliRunner().invoke(main, ["replicate", str(campaign / "londono2016.claims.toml")])
+    assert done.exit_code == 2
+    assert "names no campaign to run" in done.stderr
+
+
+def test_campaigns_that_exist_are_combined_and_kept(campaign: Path, tmp_path: Path) -> None:
+    out, kept, page = tmp_path / "out", tmp_path / "kept", tmp_path / "page.md"
+    options = ["--from", str(campaign), "--out", str(out), "--keep", str(kept), "--markdown", str(page)]
+    done = CliRunner().invoke(main, ["replicate", str(campaign / "londono2016.claims.toml"), *options])
+    assert done.exit_code == 0, done.stderr
+    assert f"Page    {out / 'index.html'}\n" in done.stdout
+    assert "This paper prints no numbers." in (out / "index.html").read_text()
+    assert (out / "replication.json").read_bytes() == (kept / "londono2016.json").read_bytes()
+    assert page.read_text().startswith("# Replication of londono2016\n")
+
+
+def test_without_a_paper_what_is_kept_is_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        write_record(record(tmp_path, paper=name), tmp_path / "kept" / f"{name}.json")
+    monkeypatch.setattr(kept_module, "kept", lambda papers=(): _kept(papers, tmp_path / "kept"))
+    done = CliRunner().invoke(main, ["replicate", "--out", str(tmp_path / "all")])
+    assert done.stdout == f"Of 6 claims, 4 confirmed and 2 inconclusive.\nPage    {tmp_path / 'all' / 'index.html'}\n"
+    done = CliRunner().invoke(main, ["replicate", "two", "--kept", "--out", str(tmp_path / "two")])
+    assert done.stdout.startswith("Of 3 claims of two, ")
+
+
+_kept = kept_module.kept
+
+
+def test_campaigns_of_one_experiment_have_folders_of_their_own() -> None:
+    assert _folder_name("a", []) == "a"
+    planned: list[_Planned] = [_planned("a"), _planned("b")]
+    assert _folder_name("a", planned) == "a-2"
+
+
+def _planned(name: str) -> _Planned:
+    plan = cast(Any, SimpleNamespace(experiment=SimpleNamespace(name=name)))
+    return _Planned(name, None, cast(Any, None), plan)
+
+
+def test_a_campaign_that_a_budget_cannot_hold_is_left_out_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(FILE + '[[campaign]]\nexperiment = "quickstart"\n[[campaign]]\nexperiment = "page"\n')
+    claims = load(path)
+
+    def planned(file: str, *_: object, budget: int | None, **__: object) -> tuple[Any, Any]:
+        if budget is not None and file == "page":
+            raise WirelabError("it takes 5 min")
+        named = SimpleNamespace(name=file)
+        return SimpleNamespace(claims=path), SimpleNamespace(scenarios=[1, 2], experiment=named)
+
+    monkeypatch.setattr("wirelab.cli.run.planned", planned)
+    found, left_out = _plan_all(claims, tmp_path, 10, None)
+    assert [each.name for each in found] == ["quickstart"]
+    assert left_out == ["page, 2 scenarios: it takes 5 min"]
+    assert [each.name for each in _plan_all(claims, tmp_path, None, None)[0]] == ["quickstart", "page"]

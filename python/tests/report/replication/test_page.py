@@ -1,0 +1,79 @@
+"""The page of a paper and that of all: well-formed, offline and complete."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.browser import browse, require
+from tests.report.html_checks import Page
+from tests.report.replication.records import record
+from wirelab.report.replication.page import write_all, write_paper
+
+NARROW, WIDE = 390, 1280
+
+
+def _page(path: Path) -> Page:
+    found = Page(path.read_text(encoding="utf-8"))
+    assert len(found.ids) == len(set(found.ids))
+    loaded = [value for _, name, value in found.attributes if name == "src" or (name == "href" and "://" in value)]
+    assert all(value.startswith("https://doi.org/") for value in loaded)
+    return found
+
+
+def test_the_page_of_a_paper_has_the_table_and_every_picture(tmp_path: Path) -> None:
+    words = _page(write_paper(record(tmp_path), tmp_path / "index.html")).words()
+    assert "Of 3 claims of example, 2 confirmed and 1 inconclusive (a local network)." in words
+    for title in ("Claims", "Printed magnitudes", "Printed numbers", "Over the grid of choices", "Campaigns"):
+        assert title in words
+    assert "C1 turns with choices" in words
+    assert "emulation only" in words
+    source = (tmp_path / "index.html").read_text()
+    for picture in ("ours over each printed", "printed numbers against", "specification curve", "points that confirm"):
+        assert f'<svg role="img" aria-label="{picture}' in source
+
+
+def test_a_quick_run_says_what_it_leaves_out_and_how_wide_it_is(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    found["campaigns"][0]["quick"] = "2 of 30 trials a scenario, 7 of 100 exchanges each"
+    found["left_out"] = ["choices, 150 scenarios: it takes 5 min"]
+    words = _page(write_paper(found, tmp_path / "index.html")).words()
+    assert "not conclusive. main: 2 of 30 trials a scenario, 7 of 100 exchanges each." in words
+    assert "Half of its intervals are wider than 1.58-fold." in words
+    assert "Left out of example: choices, 150 scenarios: it takes 5 min." in words
+
+
+def test_a_paper_without_numbers_says_so_in_place_of_its_pictures(tmp_path: Path) -> None:
+    words = _page(write_paper(record(tmp_path, printed=False), tmp_path / "index.html")).words()
+    assert words.count("This paper prints no numbers.") == 2
+
+
+def test_the_page_of_all_papers_is_small_and_fast(tmp_path: Path) -> None:
+    """48 claims from records: below a minute and 5 MB on any machine that runs the tests."""
+    records = [record(tmp_path, paper=f"paper{number}", printed=number > 1) for number in range(5)]
+    began = time.monotonic()
+    path = write_all(records, tmp_path / "all" / "index.html")
+    assert time.monotonic() - began < 60
+    assert path.stat().st_size < 5_000_000
+    source = path.read_text()
+    assert source.count("<svg role") == 2
+    assert len(re.findall(r'<tbody id="claim-', source)) == 15
+
+
+@pytest.mark.chromium
+@pytest.mark.parametrize("width", [NARROW, WIDE])
+def test_the_page_is_not_cut_off(tmp_path: Path, width: int) -> None:
+    require()
+    path = write_paper(record(tmp_path), tmp_path / "index.html")
+    script = (
+        "<script>addEventListener('load',()=>{document.title=document.documentElement.scrollWidth-innerWidth})</script>"
+    )
+    text = path.read_text().replace("</body>", f"{script}</body>")
+    path.write_text(text)
+    done = browse(tmp_path, f"--window-size={width},1600", "--dump-dom", path.as_uri())
+    found = re.search(r"<title>(-?\d+)</title>", done.stdout)
+    assert found is not None
+    assert int(found[1]) <= 0

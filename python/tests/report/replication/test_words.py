@@ -1,0 +1,45 @@
+"""Claims of a replication in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.report.replication.records import record
+from wirelab.report.replication import words
+from wirelab.schema.replication import Replication
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Replication:
+    return record(tmp_path)
+
+
+def test_the_first_sentence_says_what_is_confirmed_and_the_second_what_decides(found: Replication) -> None:
+    first, second, *_ = words.lead(found)
+    assert first.text == "Of 3 claims of example, 2 confirmed and 1 inconclusive (a local network)."
+    assert second.text == "The round trip decides most: it alone turns 1 of 3 verdicts."
+
+
+def test_without_a_primary_interpretation_the_sentence_names_what_turns(tmp_path: Path) -> None:
+    without = record(tmp_path, primary=False)
+    assert words.lead(without)[0].text == "example has no primary interpretation: of 3 claims, C1 turns with choices."
+    assert words.verdict(without["claims"][0], without).reason is not None
+
+
+def test_the_reason_of_an_inconclusive_claim_says_what_would_decide_it(found: Replication) -> None:
+    assert "times as many values would confirm it" in words.why(found["claims"][1]).text
+    assert "h more)" in words.why(found["claims"][1]).text
+
+
+def test_counts_are_of_the_points_that_count(found: Replication) -> None:
+    assert words.counted(found["claims"][0]).text == "1 / 1 of 2"
+    assert words.counted(found["claims"][2]).tone == "clear"
+
+
+def test_the_tally_of_several_papers_counts_every_claim(tmp_path: Path, found: Replication) -> None:
+    other = record(tmp_path, primary=False)
+    assert words.tally([found, other]) == (
+        "Of 6 claims, 2 confirmed, 1 inconclusive and 3 without a primary interpretation."
+    )

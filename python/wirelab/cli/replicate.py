@@ -1,0 +1,258 @@
+"""`wirelab replicate`: a paper's campaigns, one after the other, and the page that explains its verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wirelab.cli.arguments import budget_option
+from wirelab.cli.campaigns import RESULTS, existing, not_an_option
+from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.launcher import launched
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from wirelab.claims.campaigns import CampaignTable
+    from wirelab.claims.load import Claims
+    from wirelab.experiment.experiment import Experiment
+    from wirelab.replicate.source import Source
+    from wirelab.schema.plan import Plan
+    from wirelab.schema.replication import Replication
+
+QUICK_NS = 10 * 60 * 10**9
+"""What `--quick` takes for all campaigns together, about."""
+CLAIMS = ".claims.toml"
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A campaign that is to be run: its folder's name, what it is for, and its plan."""
+
+    name: str
+    why: str | None
+    loaded: Experiment
+    plan: Plan
+
+
+@click.command("replicate", short_help="Replicate a paper: run its campaigns, explain its verdicts.")
+@click.argument("paper", required=False)
+@click.option(
+    "--from", "folders", multiple=True, metavar="CAMPAIGN", type=click.Path(path_type=Path),
+    help="Combine this campaign instead of running any. May be repeated.",
+)  # fmt: skip
+@click.option("--kept", "use_kept", is_flag=True, help="Make the page of PAPER from what ships with Wirelab.")
+@click.option("--quick", is_flag=True, help="Run smaller campaigns, about 10 minutes in all. Not conclusive.")
+@budget_option
+@click.option(
+    "--jobs", "-j", type=click.IntRange(1, 256), metavar="N", help="Trials at a time.  [chosen for this machine]"
+)
+@click.option(
+    "--out", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the page and all campaigns.  [results/replicate-PAPER]",
+)  # fmt: skip
+@click.option(
+    "--keep", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Also write PAPER.json there."
+)
+@click.option(
+    "--markdown",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the page as Markdown.",
+)
+def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    paper: str | None,
+    folders: tuple[Path, ...],
+    use_kept: bool,
+    quick: bool,
+    budget: int | None,
+    jobs: int | None,
+    out: Path | None,
+    keep: Path | None,
+    markdown: Path | None,
+) -> int:
+    """Run all campaigns of PAPER, combine them, and write one page with each claim's verdict and what decides it.
+
+    PAPER is a paper that ships, such as milosevic2021, or a FILE.claims.toml of your own with its [[campaign]] tables.
+    The same command again continues where it stopped. Campaigns share a budget alike. Without PAPER: one page of all
+    papers from what ships; nothing is run. Exits with 1 if no trial of a campaign succeeded, or if it left trials out.
+    """
+    from wirelab.limits import require_limits
+    from wirelab.replicate.combine import combine
+    from wirelab.replicate.kept import kept
+
+    _refuse(paper, folders, use_kept=use_kept, runs=quick or budget is not None or jobs is not None, keep=keep)
+    if paper is None or use_kept:
+        require_limits(starts=False)
+        records = kept([] if paper is None else [_name(paper)])
+        _write(records, out or RESULTS / (f"replicate-{_name(paper)}" if paper else "replications"), markdown)
+        return 0
+    claims, place = _claims(paper)
+    suffix = "-preview" if quick or budget is not None else ""
+    folder = not_an_option(out) if out is not None else RESULTS / f"replicate-{_name(paper)}{suffix}"
+    left_out, complete = list[str](), True
+    if folders:
+        require_limits(starts=False)
+        sources = [_source(existing(each), claims) for each in folders]
+    else:
+        require_limits(starts=True)
+        share = budget if budget is not None else QUICK_NS if quick else None
+        sources, left_out, complete = _run_all(claims, place, folder, share, jobs)
+    record = combine(claims, sources, left_out)
+    _write([record], folder, markdown, single=True)
+    if keep is not None:
+        _keep(record, keep)
+    return 0 if complete else 1
+
+
+def _refuse(paper: str | None, folders: Sequence[Path], *, use_kept: bool, runs: bool, keep: Path | None) -> None:
+    """Options that exclude each other, or that need a paper."""
+    if paper is None and (folders or use_kept or runs or keep is not None):
+        raise WirelabError("no paper is named, so nothing is run, combined or kept", hint=launched("replicate PAPER"))
+    if (folders or use_kept) and runs:
+        raise WirelabError("--quick, --budget and --jobs are for campaigns that are run", hint="leave them out")
+    if use_kept and (folders or keep is not None):
+        raise WirelabError("--kept excludes --from and --keep", hint="leave one of them out")
+
+
+def _name(paper: str) -> str:
+    return Path(paper).name.removesuffix(CLAIMS)
+
+
+def _claims(paper: str) -> tuple[Claims, Path]:
+    """The claims of a shipped paper or of a file, and the folder of its experiments."""
+    from wirelab.claims.load import load
+    from wirelab.experiment.library import experiment_file
+
+    if paper.endswith(".toml") or "/" in paper:
+        path = Path(paper)
+    else:
+        path = Path(str(experiment_file(f"{paper}.claims")))
+        if not path.is_file():
+            papers = sorted(each.name.removesuffix(CLAIMS) for each in path.parent.glob(f"*{CLAIMS}"))
+            raise WirelabError(f"no such paper ({paper})", hint=did_you_mean(paper, papers))
+    return load(path, to_run=True), path.parent
+
+
+def _source(folder: Path, claims: Claims, why: str | None = None) -> Source:
+    from wirelab.replicate.source import read_source
+    from wirelab.report.campaign import load
+    from wirelab.report.grade import graded
+
+    return read_source(folder, claims, graded(load(folder, folder)), why)
+
+
+def _run_all(
+    claims: Claims, place: Path, folder: Path, budget: int | None, jobs: int | None
+) -> tuple[list[Source], list[str], bool]:
+    """Every campaign in its order, those that are left out with the reason, and whether each is complete."""
+    from rich.console import Console
+
+    from wirelab.cli.run import How, run_campaign
+
+    console = Console(stderr=True, highlight=False)
+    planned, left_out = _plan_all(claims, place, budget, jobs)
+    for words in left_out:
+        console.print(f"left out: {words}", markup=False, soft_wrap=True)
+    _announce(planned, jobs, console)
+    sources, complete = [], True
+    for number, each in enumerate(planned, 1):
+        console.print(f"\n{number} of {len(planned)}: {each.name}{f' ({each.why})' * bool(each.why)}", markup=False)
+        summary = run_campaign(each.loaded, each.plan, folder / each.name, How(jobs=jobs), console)
+        complete = complete and not summary.not_run and summary.failed < summary.total
+        sources.append(_source(folder / each.name, claims, each.why))
+    return sources, left_out, complete
+
+
+def _plan_all(claims: Claims, place: Path, budget: int | None, jobs: int | None) -> tuple[list[_Planned], list[str]]:
+    """Each campaign's plan; a budget is shared alike, and campaigns that cannot be so small are left out."""
+    from wirelab.cli.run import planned as plan_of
+
+    listed = claims.file.campaign
+    if not listed:
+        hint = f'[[campaign]] experiment = "NAME"; or combine campaigns: {launched("replicate PAPER --from CAMPAIGN")}'
+        raise WirelabError("names no campaign to run", Where(claims.name), hint)
+    share = None if budget is None else budget // len(listed)
+    found, left_out = list[_Planned](), list[str]()
+    for campaign in listed:
+        own = place / f"{campaign.experiment}.toml"
+        file = str(own) if own.is_file() else campaign.experiment
+        loaded, plan = plan_of(file, campaign.assignments, budget=None, seed=None, jobs=jobs)
+        try:
+            if share is not None:
+                loaded, plan = plan_of(file, campaign.assignments, budget=share, seed=None, jobs=jobs)
+        except WirelabError as error:
+            left_out.append(f"{campaign.experiment}, {len(plan.scenarios)} scenarios: {error.what}")
+            continue
+        _require_claims(loaded, claims, campaign)
+        found.append(_Planned(_folder_name(campaign.experiment, found), campaign.why, loaded, plan))
+    if not found:
+        raise WirelabError("every campaign is left out", hint="a longer --budget")
+    return found, left_out
+
+
+def _folder_name(experiment: str, before: Sequence[_Planned]) -> str:
+    """The experiment's name, with a number if an earlier campaign is of the same one."""
+    count = sum(each.plan.experiment.name == experiment for each in before)
+    return experiment if not count else f"{experiment}-{count + 1}"
+
+
+def _require_claims(loaded: Experiment, claims: Claims, campaign: CampaignTable) -> None:
+    if loaded.claims is None or loaded.claims.name != claims.name:
+        what = f"the experiment {campaign.experiment} is not judged by these claims"
+        raise WirelabError(what, Where(claims.name), f'write in it: claims = "{claims.name}"')
+
+
+def _announce(planned: Sequence[_Planned], jobs: int | None, console: Console) -> None:
+    """Print how long all campaigns take, and how a quick run differs from the whole."""
+    from wirelab.replicate.source import quick_words
+    from wirelab.runner.minutes import in_days, run_ns, virtual_run_ns
+    from wirelab.runner.start import planned_jobs
+    from wirelab.schema import Clock
+
+    total = 0
+    for each in planned:
+        number = planned_jobs(each.plan).number if jobs is None else jobs
+        takes = virtual_run_ns(each.plan, number) if each.plan.clock is Clock.VIRTUAL else run_ns(each.plan, number)
+        total += takes
+        words = f"{each.name}: {len(each.plan.scenarios)} scenarios, {each.plan.clock.value} clock, {in_days(takes)}"
+        if (small := each.plan.experiment.preview) is not None:
+            words += f"; quick: {quick_words(small)}"
+        console.print(words, markup=False, soft_wrap=True)
+    plural = "s" * (len(planned) != 1)
+    console.print(f"{len(planned)} campaign{plural}, about {in_days(total)} in all", markup=False)
+
+
+def _write(records: Sequence[Replication], folder: Path, markdown: Path | None, *, single: bool = False) -> None:
+    """The page, the record of a paper, and Markdown; prints where they are."""
+    from wirelab.replicate.kept import write_record
+    from wirelab.report.replication.markdown import write_markdown
+    from wirelab.report.replication.page import write_all, write_paper
+    from wirelab.report.replication.words import lead, tally
+    from wirelab.schema.replication import REPLICATION
+
+    page = folder / "index.html"
+    if len(records) == 1:
+        if single:
+            write_record(records[0], folder / REPLICATION)
+        write_paper(records[0], page)
+        for statement in lead(records[0]):
+            click.echo(statement.text)
+    else:
+        write_all(records, page)
+        click.echo(tally(records))
+    click.echo(f"Page    {page}")
+    if markdown is not None:
+        for path in write_markdown(records, markdown):
+            click.echo(f"Page    {path}")
+
+
+def _keep(record: Replication, folder: Path) -> None:
+    from wirelab.replicate.kept import write_record
+
+    path = write_record(record, folder / f"{record['paper']}.json")
+    click.echo(f"Kept    {path}")

@@ -1,0 +1,111 @@
+"""A campaign as `combine` needs it: its verdicts, its printed numbers' estimates, and where it stands in the grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from wirelab.claims import interpretations
+from wirelab.claims.grid import Grid
+from wirelab.claims.load import Claims, load
+from wirelab.errors import WirelabError
+from wirelab.launcher import launched
+from wirelab.schema.campaign import JOURNAL, EntryStatus, read_journal, read_plan
+from wirelab.schema.estimates import AnalysedScenario, Estimates, read_estimates
+from wirelab.schema.plan import Plan, Preview
+from wirelab.schema.record import CampaignRecord, read_record
+from wirelab.schema.replication import CampaignSummary
+from wirelab.schema.verdicts import Verdicts, read_verdicts
+
+
+@dataclass(frozen=True)
+class Source:
+    """A campaign's files, and its summary."""
+
+    plan: Plan
+    estimates: Estimates
+    verdicts: Verdicts
+    summary: CampaignSummary
+
+    def grid(self, claims: Claims) -> Grid:
+        """The grid of the claims, with what this campaign varies and sets."""
+        planned = self.plan.experiment
+        sets = {path: str(levels[0]) for path, levels in planned.sets.items() if len(levels) == 1}
+        return Grid(claims, {*planned.factors, *planned.choices}, sets)
+
+    @property
+    def exchanges_each(self) -> float:
+        """Mean number of exchanges of a scenario."""
+        return self.summary["exchanges"] / max(self.summary["scenarios"], 1)
+
+    @property
+    def seconds_each(self) -> float | None:
+        """Seconds of this machine's clock for an exchange; None if they are not recorded."""
+        seconds, exchanges = self.summary["seconds"], self.summary["exchanges"]
+        return None if seconds is None or not exchanges else seconds / exchanges
+
+    @cached_property
+    def by_key(self) -> dict[str, AnalysedScenario]:
+        """Estimates of each scenario."""
+        return {each["key"]: each for each in self.estimates["scenarios"]}
+
+
+def read_source(folder: Path, claims: Claims, quality: str, why: str | None = None) -> Source:
+    """A campaign of these claims. Raises `WirelabError` if it has no verdicts, or was judged by other claims."""
+    verdicts = read_verdicts(folder)
+    if verdicts is None:
+        raise WirelabError(
+            f"'{folder}' has no verdicts: its experiment has no claims, or it was not analyzed",
+            hint=launched(f"analyze {folder}"),
+        )
+    plan = read_plan(folder)
+    own = load(folder / (plan.experiment.claims or claims.name))
+    if own.file.paper != claims.file.paper or interpretations.digest(own.file) != interpretations.digest(claims.file):
+        raise WirelabError(
+            f"'{folder}' was judged by other claims than those of {claims.name}",
+            hint=f"copy {claims.name} to {folder}, then {launched(f'analyze {folder}')}",
+        )
+    estimates, record = read_estimates(folder), read_record(folder)
+    return Source(plan, estimates, verdicts, _summary(folder, plan, estimates, record, quality, why))
+
+
+def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is made of)
+    folder: Path, plan: Plan, estimates: Estimates, record: CampaignRecord | None, quality: str, why: str | None
+) -> CampaignSummary:
+    ends = [each["denominators"] for each in estimates["scenarios"]]
+    written = [each.written for each in read_journal(folder / JOURNAL)[0] if each.status is EntryStatus.DONE]
+    runs = () if record is None else record.runs
+    elapsed = [run.elapsed_s for run in runs if run.elapsed_s is not None and run.run]
+    summary: CampaignSummary = {
+        "name": folder.resolve().name,
+        "experiment": plan.experiment.name,
+        "sets": {path: [str(level) for level in levels] for path, levels in plan.experiment.sets.items()},
+        "clock": plan.clock.value,
+        "version": None if record is None else record.wirelab,
+        "kernel": _kernel(record),
+        "measured": max(written)[:10] if written else None,
+        "scenarios": len(estimates["scenarios"]),
+        "trials": sum(each["trials"] for each in ends),
+        "exchanges": sum(each["exchanges"] for each in ends),
+        "completed": sum(each["completed"] for each in ends),
+        "seconds": sum(elapsed) if elapsed else None,
+        "quality": quality,
+        "quick": None if plan.experiment.preview is None else quick_words(plan.experiment.preview),
+        "digest": next((run.digest for run in reversed(runs) if run.digest is not None), None),
+    }
+    if why is not None:
+        summary["why"] = why
+    return summary
+
+
+def quick_words(preview: Preview) -> str:
+    """How a budget scaled a plan down."""
+    (of_trials, trials), (of_each, each) = preview.replicates, preview.exchanges
+    return f"{trials} of {of_trials} trials a scenario, {each} of {of_each} exchanges each"
+
+
+def _kernel(record: CampaignRecord | None) -> str | None:
+    if record is None:
+        return None
+    return f"{record.kernel.version} (virtual clock)" if record.kernel is not None else record.host.kernel

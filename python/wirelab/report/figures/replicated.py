@@ -1,0 +1,233 @@
+"""The pictures of a replication: a forest plot of printed magnitudes, printed numbers against ours, a specification
+curve of a claim over the grid of choices, and counts of points as strips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import altair as alt
+from markupsafe import Markup
+
+from wirelab.report.figures.scales import HEIGHT, data, label_width, log_domain, log_time, rows, ticks, width_beside
+from wirelab.report.figures.svg import render
+from wirelab.report.palette import BAD, FAINT, GOOD, INK, MUTED, UNSURE, series_color
+
+ROW_HEIGHT = 19
+MOST = 100.0
+"""A ratio beyond this, or below its inverse, is drawn at the edge; its tip has the number."""
+EDGE = 10.0
+"""Beyond the printed numbers by this factor, ours is drawn at the edge; its tip has the number."""
+SCATTER_WIDTH = 420
+CURVE_WIDTH = 620
+Tone = Literal["good", "bad", "unsure", "none"]
+TONES: dict[Tone, str] = {"good": GOOD, "bad": BAD, "unsure": UNSURE, "none": MUTED}
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Ours over the publication's number, in one row."""
+
+    row: str
+    point: float
+    low: float | None
+    high: float | None
+    tone: Tone
+    tip: str
+
+
+def forest(name: str, label: str, ratios: Sequence[Ratio], factor: float) -> Markup | None:
+    """A row for each magnitude on a logarithmic axis, with the band of the tolerance; None without any."""
+    if not ratios:
+        return None
+    values = [
+        {
+            "row": each.row, "x": _clamped(each.point), "low": _clamped(each.low or each.point),
+            "high": _clamped(each.high or each.point), "tone": each.tone, "tip": each.tip,
+        }
+        for each in ratios
+    ]  # fmt: skip
+    ends = [end for row in values for end in (row["low"], row["high"]) if isinstance(end, float)]
+    domain = log_domain([*ends, 1 / factor**2, factor**2])
+    assert domain is not None
+    axis = alt.Axis(values=ticks(domain), title="ours / paper", format=",~r", labelOverlap="greedy", tickSize=4)
+    x, low = (
+        alt.X(f"{field}:Q", scale=alt.Scale(type="log", domain=list(domain), nice=False), axis=axis)
+        for field in ("x", "low")
+    )
+    labels = [each.row for each in ratios]
+    base = alt.Chart(data(values)).encode(rows(labels), _color())
+    layers = [
+        _fixed({"low": 1 / factor, "high": factor}).mark_rect(color=FAINT, opacity=0.22).encode(low, x2="high:Q"),
+        _fixed({"low": 1.0}).mark_rule(color=MUTED).encode(low),
+        base.mark_rule(strokeWidth=2.4).encode(low, x2="high:Q", description="tip:N"),
+        base.mark_point(filled=True, size=70, opacity=1).encode(x, description="tip:N"),
+    ]
+    chart = alt.layer(*layers).properties(width=width_beside(label_width(labels)), height=alt.Step(ROW_HEIGHT))
+    return render(chart, name, label)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A printed number and ours, in the unit of the axes; `slot` is the colour of its protocol."""
+
+    paper: float
+    ours: float
+    low: float | None
+    high: float | None
+    slot: int
+    fitted: bool
+    tip: str
+
+
+def scatter(name: str, label: str, pairs: Sequence[Pair], factor: float, unit: str) -> Markup | None:
+    """Printed numbers against ours, on logarithmic axes alike; fitted ones are hollow. None without any above 0."""
+    drawn = [each for each in pairs if each.paper > 0 and each.ours > 0]
+    printed = [each.paper for each in drawn]
+    if not printed:
+        return None
+    edge = min(printed) / EDGE, max(printed) * EDGE
+    domain = log_domain([min(max(value, edge[0]), edge[1]) for each in drawn for value in (each.paper, each.ours)])
+    assert domain is not None
+    values = [
+        {
+            "x": each.paper, "y": _between(each.ours, each.ours, domain), "low": _between(each.low, each.ours, domain),
+            "high": _between(each.high, each.ours, domain), "slot": str(each.slot), "fitted": each.fitted,
+            "tip": each.tip,
+        }
+        for each in drawn
+    ]  # fmt: skip
+    slots = sorted({each.slot for each in drawn})
+    colors = alt.Scale(domain=[str(slot) for slot in slots], range=[series_color(slot) for slot in slots])
+    x = log_time(domain, f"paper, {unit}")
+    y, low = (_logarithmic(field, domain, f"ours, {unit}") for field in ("y", "low"))
+    edges = [{"x": at, "low": at / factor, "top": at * factor, "y": at} for at in domain]
+    band = alt.Chart(data(edges)).mark_area(color=FAINT, opacity=0.22, clip=True).encode(x, low, y2="top:Q")
+    line = alt.Chart(data(edges)).mark_line(color=MUTED, strokeWidth=1, clip=True).encode(x, y)
+    base = alt.Chart(data(values)).encode(x, alt.Color("slot:N", scale=colors, legend=None), description="tip:N")
+    layers = [
+        band, line, base.mark_rule(strokeWidth=1.6).encode(low, y2="high:Q"),
+        base.transform_filter("!datum.fitted").mark_point(filled=True, size=55, opacity=1).encode(y),
+        base.transform_filter("datum.fitted").mark_point(filled=False, size=55, strokeWidth=1.8).encode(y),
+    ]  # fmt: skip
+    chart = alt.layer(*layers).resolve_scale(y="shared").properties(width=SCATTER_WIDTH, height=SCATTER_WIDTH * 0.8)
+    return render(chart, name, label)
+
+
+@dataclass(frozen=True)
+class Specification:
+    """A claim at one point of the grid: the estimate, if it has one, and the level of each choice in words."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    tone: Tone
+    levels: Sequence[str]
+    tip: str
+
+
+def curve(name: str, label: str, points: Sequence[Specification], levels: Sequence[str], title: str) -> Markup:
+    """Points in the order of their estimates, with the levels of choices that differ below them."""
+    values = [
+        {
+            "at": at, "y": each.value, "low": each.low if each.low is not None else each.value,
+            "high": each.high if each.high is not None else each.value, "tone": each.tone, "tip": each.tip,
+        }
+        for at, each in enumerate(points)
+    ]  # fmt: skip
+    marks = [
+        {"at": at, "row": level, "tone": each.tone, "tip": each.tip}
+        for at, each in enumerate(points)
+        for level in each.levels
+        if level in levels
+    ]
+    width = min(CURVE_WIDTH, max(14 * len(points), 260))
+    x = alt.X("at:O", axis=None)
+    below = alt.Chart(data(marks)).mark_tick(thickness=3, orient="vertical", bandSize=11).encode(
+        x, rows(levels), _color(), description="tip:N"
+    ).properties(width=width, height=alt.Step(ROW_HEIGHT - 3))  # fmt: skip
+    if all(each.value is None for each in points):
+        return render(below, name, label)
+    positive = all(each.value is None or each.value > 0 for each in points)
+    bounds = log_domain([v for each in points for v in (each.value, each.low, each.high) if v]) if positive else None
+    y, low = (
+        alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False)) if bounds is None
+        else _logarithmic(field, (max(bounds[0], 1 / MOST), min(bounds[1], MOST)), title)
+        for field in ("y", "low")
+    )  # fmt: skip
+    base = alt.Chart(data(values)).encode(x, _color(), description="tip:N")
+    above = alt.layer(
+        _fixed({"y": 1.0}).mark_rule(color=MUTED).encode(y),
+        base.mark_rule(strokeWidth=2, clip=True).encode(low, y2="high:Q"),
+        base.mark_point(filled=True, size=45, opacity=1, clip=True).encode(y),
+    ).properties(width=width, height=HEIGHT)  # fmt: skip
+    return render(alt.vconcat(above, below, spacing=6).resolve_scale(x="shared"), name, label)
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The points of one claim that count, by verdict."""
+
+    row: str
+    confirmed: int
+    not_decided: int
+    contradicted: int
+
+    @property
+    def points(self) -> int:
+        """All of them."""
+        return self.confirmed + self.not_decided + self.contradicted
+
+
+def strips(name: str, label: str, claims: Sequence[Strip]) -> Markup | None:
+    """For each claim, the shares of points that confirm it, decide nothing, and contradict it; None without points."""
+    if not any(each.points for each in claims):
+        return None
+    parts: list[tuple[Tone, str]] = [("good", "confirmed"), ("unsure", "not_decided"), ("bad", "contradicted")]
+    values, ends = [], []
+    for each in claims:
+        start = 0.0
+        for tone, key in parts:
+            count = getattr(each, key)
+            end = start + count / max(each.points, 1)
+            tip = f"{each.row}: {key.replace('_', ' ')} at {count} of {each.points} points"
+            values.append({"row": each.row, "x": start, "end": end, "tone": tone, "tip": tip})
+            start = end
+        words = f"{each.confirmed} / {each.contradicted} of {each.points}" if each.points else "no point"
+        ends.append({"row": each.row, "x": start, "words": words})
+    labels = [each.row for each in claims]
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.16], nice=False)).axis(
+        title="share of the points that were run", format="~p", values=[0, 0.25, 0.5, 0.75, 1], tickSize=4
+    )
+    bars = alt.Chart(data(values)).mark_bar(height=11, opacity=0.85).encode(
+        x, rows(labels), _color(), x2="end:Q", description="tip:N"
+    )  # fmt: skip
+    words = alt.Chart(data(ends)).mark_text(align="left", dx=6, color=INK).encode(x, rows(labels), text="words:N")
+    width = min(width_beside(label_width(labels)), 520)
+    return render(alt.layer(bars, words).properties(width=width, height=alt.Step(ROW_HEIGHT - 3)), name, label)
+
+
+def _color() -> alt.Color:
+    return alt.Color("tone:N", scale=alt.Scale(domain=list(TONES), range=list(TONES.values())), legend=None)
+
+
+def _fixed(row: dict[str, float]) -> alt.Chart:
+    return alt.Chart(data([row]))
+
+
+def _logarithmic(field: str, domain: tuple[float, float], title: str) -> alt.Y:
+    return alt.Y(
+        f"{field}:Q",
+        scale=alt.Scale(type="log", domain=list(domain), nice=False),
+        axis=alt.Axis(values=ticks(domain), title=title, format=",~r", labelOverlap="greedy", tickSize=4),
+    )
+
+
+def _clamped(ratio: float) -> float:
+    return min(max(ratio, 1 / MOST), MOST)
+
+
+def _between(bound: float | None, value: float, domain: tuple[float, float]) -> float:
+    return min(max(value if bound is None else bound, domain[0]), domain[1])

@@ -1,0 +1,3 @@
+"""Records of `replicate` to one page: of one paper, or of all. Computes no statistic: every number is looked up or
+counted.
+"""

@@ -1,0 +1,99 @@
+"""The page of a replication as Markdown, with its pictures as files next to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from wirelab.report.blocks import Block, Cell, Column, Figure, Grid, Group, Items, Prose, ReplicatedClaims, Table
+from wirelab.report.page import TEMPLATES, Header, colors, write_text
+from wirelab.report.replication import page, sections
+from wirelab.report.replication.page import LEVEL
+from wirelab.schema.replication import Replication
+
+
+def write_markdown(records: Sequence[Replication], out: Path) -> list[Path]:
+    """Write the page and its pictures; returns their paths, the page first. Raises `WirelabError` where that fails."""
+    if len(records) == 1:
+        head, parts = page.header_of_paper(records[0]), sections.sections(records[0])
+    else:
+        head, parts = page.header_of_all(records), page.sections_of_all(records)
+    pictures: dict[Path, str] = {}
+    lines = list(_header(head))
+    for part in parts:
+        lines += [f"## {part.title}", ""]
+        for block in part.blocks:
+            lines += _block(block, out, pictures)
+    text = "\n".join(lines).rstrip() + "\n"
+    return [write_text(out, text), *(write_text(path, svg) for path, svg in pictures.items())]
+
+
+def _header(head: Header) -> Iterator[str]:
+    yield from (f"# {head.title}", "", f"{', '.join(head.facts)}.", "")
+    for warning in head.warnings:
+        yield from (f"**{warning}**", "")
+    for statement in head.answer:
+        yield from (statement.text, *(f"- {each.text}" for each in statement.more), "")
+
+
+def _block(block: Block, out: Path, pictures: dict[Path, str]) -> list[str]:
+    lines: list[str] = []
+    match block:
+        case Prose():
+            lines = [*_sentences(block.text), ""]
+        case Items():
+            lines = [*(f"- {item}" for item in block.items), ""]
+        case Table():
+            lines = _table(block.caption, block.shown.columns, block.shown.rows)
+        case ReplicatedClaims():
+            lines = _claims(block)
+        case Figure():
+            lines = _figure(block, out, pictures)
+        case Group(blocks=inside) | Grid(figures=inside):
+            lines = [line for each in inside for line in _block(each, out, pictures)]
+    return lines
+
+
+def _figure(figure: Figure, out: Path, pictures: dict[Path, str]) -> list[str]:
+    path = out.with_name(f"{out.stem}-{len(pictures) + 1}.svg")
+    pictures[path] = _standalone(figure.svg)
+    title = [f"**{figure.title}**", ""] if figure.title else []
+    return [*title, f"![{figure.label}]({path.name})", "", *_sentences(figure.caption), ""]
+
+
+def _standalone(svg: str) -> str:
+    """A picture as a file of its own: with its name space, its font, and the colours of the palette."""
+    css = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    light, dark = (
+        " ".join(f"--{name}: {color};" for name, color in each.items()) + root
+        for each, root in zip(colors().values(), re.findall(r":root {(.*?)}", css, re.DOTALL), strict=True)
+    )
+    page = "background: var(--paper); font-family: var(--sans)"
+    style = f"svg {{ {light} {page} }} @media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}"
+    opened = re.sub(r"^<svg", '<svg xmlns="http://www.w3.org/2000/svg"', svg)
+    return re.sub(r"(<svg[^>]*>)", rf"\1<style>{style}</style>", opened, count=1) + "\n"
+
+
+def _claims(block: ReplicatedClaims) -> list[str]:
+    columns = [Column("claim"), Column("verdict"), *block.columns, Column("what it says, and why")]
+    rows = [
+        [Cell(each.id), each.verdict, *each.cells, Cell(f"{each.text}. {each.why.text}")] for each in block.claims
+    ]  # fmt: skip
+    return _table(block.caption, columns, rows)
+
+
+def _table(caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[str]:
+    level = f"[{LEVEL:.0%}]"
+    heads = [" ".join(filter(None, [each.title.replace("[interval]", level), each.unit])) for each in columns]
+    lines = [f"**{caption}**", "", _row(heads), _row(["---"] * len(columns))]
+    return [*lines, *(_row([cell.text for cell in row]) for row in rows), ""]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(each.replace('|', chr(92) + '|') for each in cells)} |"
+
+
+def _sentences(text: str) -> list[str]:
+    """One sentence a line."""
+    return re.split(r"(?<=[.!?]) (?=[A-Z])", text) if text else []

@@ -1,0 +1,99 @@
+"""The page of one paper, and that of all papers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from wirelab.report.blocks import Cell, Section
+from wirelab.report.numbers import plain
+from wirelab.report.page import Header, fill, write_text
+from wirelab.report.replication import sections, words
+from wirelab.report.statement import Statement
+from wirelab.schema.replication import Replication
+
+EMULATION = "emulation only"
+LEVEL = 0.95
+
+
+def write_paper(record: Replication, out: Path) -> Path:
+    """The page of one paper. Raises `WirelabError` where it cannot be written."""
+    return write_text(out, fill(header_of_paper(record), sections.sections(record), LEVEL))
+
+
+def write_all(records: Sequence[Replication], out: Path) -> Path:
+    """The page of several papers."""
+    return write_text(out, fill(header_of_all(records), sections_of_all(records), LEVEL))
+
+
+def header_of_paper(record: Replication) -> Header:
+    """Title, facts, the first sentence, and a chip for each claim."""
+    return Header(
+        name=record["paper"],
+        title=f"Replication of {record['paper']}",
+        doi=record["doi"],
+        grade=None,
+        facts=facts([record]),
+        warnings=_warnings([record]),
+        answer=words.lead(record),
+        verdicts=[
+            Cell(f"{claim['id']} {words.standing(claim['verdict'])}", title=claim["text"], href="#claims",
+                 tone=words.tone(claim["verdict"]))
+            for claim in record["claims"]
+            if claim["verdict"] is not None
+        ],
+    )  # fmt: skip
+
+
+def header_of_all(records: Sequence[Replication]) -> Header:
+    """Title, facts, and a sentence for each paper."""
+    more = [Statement(statement.text) for record in records for statement in words.lead(record)[:1]]
+    return Header(
+        name="replications", title="Replications", doi=None, grade=None, facts=facts(records),
+        warnings=_warnings(records), answer=[Statement(words.tally(records), more, href="#claims")], verdicts=[],
+    )  # fmt: skip
+
+
+def sections_of_all(records: Sequence[Replication]) -> list[Section]:
+    """Two pictures, the claims of all papers, and what was run."""
+    found = [
+        Section("magnitudes", "Printed magnitudes", sections.magnitudes(records)),
+        Section("grid", "Over the grids of choices", sections.counts(records)),
+        Section("claims", "Claims", [sections.table(records)]),
+        Section("campaigns", "Campaigns", [sections.campaigns(records)]),
+    ]
+    return [section for section in found if section.blocks]
+
+
+def facts(records: Sequence[Replication]) -> list[str]:
+    """Versions, kernels, days and sizes."""
+    runs = [each for record in records for each in record["campaigns"]]
+    days = sorted({each["measured"] for each in runs if each["measured"]})
+    kernels = sorted({each["kernel"] for each in runs if each["kernel"]})
+    versions = sorted({each["version"] for each in runs if each["version"]})
+    measured = [f"measured {days[0]}" if len(days) == 1 else f"measured {days[0]} to {days[-1]}"] if days else []
+    exchanges = sum(each["exchanges"] for each in runs)
+    return [
+        f"{len(runs)} campaign{'s' * (len(runs) != 1)}",
+        f"{exchanges:,} exchanges",
+        *measured,
+        *[f"Wirelab {', '.join(versions)}"] * bool(versions),
+        *[f"kernel {', '.join(kernels)}"] * bool(kernels),
+        EMULATION,
+    ]
+
+
+def _warnings(records: Sequence[Replication]) -> list[str]:
+    found = []
+    for record in records:
+        quick = [f"{each['name']}: {each['quick']}" for each in record["campaigns"] if each["quick"]]
+        if quick:
+            wide = (
+                ""
+                if record["width"] is None
+                else f" Half of its intervals are wider than {plain(record['width'])}-fold."
+            )
+            found.append(f"A quick run of {record['paper']}, not conclusive. {'; '.join(quick)}.{wide}")
+        if record["left_out"]:
+            found.append(f"Left out of {record['paper']}: {'; '.join(record['left_out'])}.")
+    return found
