@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from wirelab.claims.campaigns import CampaignTable
+from wirelab.claims.future import FutureTable
 from wirelab.claims.inside import InsideTable
 from wirelab.claims.interpretations import ChoiceTable, Dated, FrozenTable, InterpretationTable, primary_form
 from wirelab.claims.one_line import ModelTable
@@ -53,7 +54,8 @@ class ClaimsFile(Table):
     one that leads; in a file without choices it has the levels that are judged first. `frozen` says when the claims and
     the grid were fixed. `campaign` are the runs that they are judged by, the confirmatory one first. `null-cell` has
     levels of the cell that a null model predicts the others by; without it that is the first level of the grid's second
-    factor. `inside` are orders that its own numbers should have, and `model` one-line models of them.
+    factor. `inside` are orders that its own numbers should have, and `model` one-line models of them. `future` is the
+    work that it leaves.
     """
 
     paper: str
@@ -72,6 +74,7 @@ class ClaimsFile(Table):
     null_cell: Levels = Field(default_factory=dict, alias="null-cell")
     inside: list[InsideTable] = Field(default_factory=list)
     model: list[ModelTable] = Field(default_factory=list)
+    future: list[FutureTable] = Field(default_factory=list)
     frozen: FrozenTable | None = None
     campaign: list[CampaignTable] = Field(default_factory=list)
     claim: list[ClaimTable] = Field(min_length=1)

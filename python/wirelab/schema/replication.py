@@ -193,6 +193,18 @@ class ReplicatedNumber(TypedDict):
 
 
 @document
+class FutureWork(TypedDict):
+    """A line of what the paper leaves for future work."""
+
+    text: str
+    """What it leaves."""
+    found: str | None
+    """What was measured; null if nothing was."""
+    not_yet: str | None
+    """Why nothing was measured; null if something was."""
+
+
+@document
 class Replication(TypedDict):
     """`replication.json`: one paper over all its campaigns."""
 
@@ -242,6 +254,8 @@ class Replication(TypedDict):
     """One-line models of the means."""
     inside: list[InsideRecord]
     """Orders that the paper's own numbers should have."""
+    future: list[FutureWork]
+    """What the paper leaves for future work."""
 
 
 def read_replication(path: Path) -> Replication:

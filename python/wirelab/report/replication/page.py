@@ -60,6 +60,7 @@ def sections_of_all(records: Sequence[Replication]) -> list[Section]:
         Section("magnitudes", "Printed magnitudes", sections.magnitudes(records)),
         Section("grid", "Over the grids of choices", sections.counts(records)),
         Section("claims", "Claims", [sections.table(records)]),
+        Section("future", "Future work of the papers", sections.future(records)),
         Section("campaigns", "Campaigns", [sections.campaigns(records)]),
     ]
     return [section for section in found if section.blocks]

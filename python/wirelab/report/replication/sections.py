@@ -46,6 +46,17 @@ MAGNITUDES = ("ratio", "quotient", "count", "share-beyond")
 """Forms of parts whose printed number is compared with ours."""
 
 
+def future(records: Sequence[Replication]) -> list[Block]:
+    """A line for each piece of work that the papers leave; none without any."""
+    rows = [
+        [Cell(record["paper"]), Cell(each["text"]), Cell(each["found"] or f"Not yet measured: {each['not_yet']}")]
+        for record in records
+        for each in record["future"]
+    ]
+    columns = [Column(title, numeric=False) for title in ("paper", "future work", "here")]
+    return [Table("What the papers leave for future work", columns, rows)] if rows else []
+
+
 def sections(record: Replication) -> list[Section]:
     """All of one paper."""
     found = [
@@ -53,6 +64,7 @@ def sections(record: Replication) -> list[Section]:
         Section("magnitudes", "Printed magnitudes", magnitudes([record])),
         Section("numbers", "Printed numbers", [*_numbers(record), *predictions.blocks(record)]),
         Section("grid", "Over the grid of choices", [*counts([record]), *_curves(record)]),
+        Section("future", "Future work of the paper", future([record])),
         Section("campaigns", "Campaigns", [campaigns([record])]),
     ]
     return [section for section in found if section.blocks]
