@@ -113,3 +113,13 @@ def test_few_trials_have_the_hierarchical_bootstraps_interval() -> None:
     ours = means(trials, 300, np.random.default_rng(9), HORIZON_S)
     theirs, _ = bootstrap.moments(trials, 300, np.random.default_rng(9))
     assert np.array_equal(ours.values, theirs.values)
+
+def test_a_resample_without_spread_is_as_far_off_as_any_and_not_infinitely() -> None:
+    """Under the virtual clock most trials may be equal: each tenth resample or more then has no spread."""
+    trials = [np.full(10, 0.4), np.full(10, 0.4005), *[np.full(10, 0.4)] * 8]
+    error = 0.0005 / 10  # over ten trials, of which one differs
+    low, high = means(trials, 2000, np.random.default_rng(1), HORIZON_S).interval(0.95)
+    assert low is not None and high is not None
+    centre = 0.40005
+    assert low > centre - 51 * error
+    assert centre + 2 * error < high < centre + 51 * error

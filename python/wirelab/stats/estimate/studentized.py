@@ -35,7 +35,9 @@ LEAST_TRIALS = 5
 TAIL = 0.05
 BLOCK = 1_000_000
 FARTHEST = 50.0
-"""Deviations, in standard errors, beyond which a logarithm's exponential would overflow."""
+"""The largest deviation in standard errors: that of a resample without spread, and of a logarithm, whose exponential
+would overflow.
+"""
 
 
 def means(trials: Sequence[Floats], resamples: int, rng: np.random.Generator, horizon_s: float | None = None) -> Draws:
@@ -57,8 +59,7 @@ def means(trials: Sequence[Floats], resamples: int, rng: np.random.Generator, ho
         true, resampled = tail.resampled(trials, centre, chosen, rng)
     shifts = resampled.sum(axis=1) / sizes[chosen].sum(axis=1)
     errors = _error(resampled, sizes[chosen], shifts)
-    values = _values(centre, error, centre + shifts, errors, centre + true)
-    values = np.where(np.isnan(values), np.where(shifts < true, np.inf, least), np.maximum(values, least))
+    values = np.maximum(_values(centre, error, centre + shifts, errors, centre + true), least)
     if horizon_s is not None:
         values = np.minimum(values, max(horizon_s, centre))
     return Draws(centre, values, np.inf, len(pooled), least=least, method=METHOD)
@@ -120,12 +121,19 @@ def _error(sums: Floats, sizes: Floats, means_: Floats) -> Floats:
 
 
 def _values(centre: float, error: float, resampled: Floats, errors: Floats, true: float) -> Floats:
-    """The centre less each resample's studentized deviation from what is true of resamples; not a number of one
-    without spread, which is infinitely far off.
+    """The centre less each resample's studentized deviation from what is true of resamples.
+
+    A resample without spread is infinitely far off. Where trials are nearly equal, so that the farthest deviation is
+    less than the mean, it is that far off: such a mean is not unknown.
     """
-    known = np.where(errors > ROUNDING * np.abs(resampled), errors, np.nan)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if min(centre, true) > 0 and (resampled >= 0).all():
-            away = np.log(resampled / true) / (known / resampled)
-            return centre * np.exp(-np.clip(away, -FARTHEST, FARTHEST) * error / centre)
-        return centre - (resampled - true) / known * error
+    in_logarithms = min(centre, true) > 0 and bool((resampled >= 0).all())
+    known = errors > ROUNDING * np.abs(resampled)
+    farthest = FARTHEST if FARTHEST * error < centre else np.inf
+    away = np.where(resampled < true, -farthest, farthest)
+    if in_logarithms:
+        far = np.log(resampled[known] / true) * resampled[known] / errors[known]
+        away[known] = np.clip(far, -FARTHEST, FARTHEST)
+        with np.errstate(over="ignore"):
+            return centre * np.exp(-away * error / centre)
+    away[known] = (resampled[known] - true) / errors[known]
+    return centre - away * error
