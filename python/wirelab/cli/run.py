@@ -224,17 +224,23 @@ def _derive(folder: Path, console: Console) -> None:
     """Dataset, estimates, verdicts and report."""
     from wirelab import report
     from wirelab.cli.analyze import analyze_campaign
+    from wirelab.launcher import launched
     from wirelab.metrics.dataset import measure
     from wirelab.runner.disk import faults_as_errors
     from wirelab.runner.lock import locked
+    from wirelab.runner.run import InterruptedRunError
 
-    with faults_as_errors(folder), locked(folder):
-        with console.status("measuring"):
-            measure(folder)
-        with console.status("analyzing"):
-            analyze_campaign(folder)
-        with console.status("writing the report"):
-            report.write(folder)
+    steps = (("measuring", measure), ("analyzing", analyze_campaign), ("writing the report", report.write))
+    try:
+        with faults_as_errors(folder), locked(folder):
+            for words, step in steps:
+                if not console.is_terminal:
+                    console.print(words)
+                with console.status(words):
+                    step(folder)
+    except KeyboardInterrupt:
+        hint = f"all trials are kept: the same command continues, or {launched(f'measure {folder}')}"
+        raise InterruptedRunError("stopped before the report was written", hint=hint) from None
 
 
 def _tell(campaign: Campaign, folder: Path) -> None:

@@ -52,7 +52,7 @@ def time_words(plan: Plan, jobs: int, *, probes: bool = True) -> str:
 
 def virtual_words(plan: Plan, jobs: int) -> str:
     """The time of all trials by their own clocks, and what they take here: `virtual time 60 d, about 7 min of yours on
-    2 CPUs, 0.3 GB`.
+    2 idle CPUs, 0.3 GB`.
     """
     from wirelab.experiment.duration.guest import records_bytes
     from wirelab.plan import expected_ns
@@ -61,7 +61,7 @@ def virtual_words(plan: Plan, jobs: int) -> str:
     took, used = in_days(virtual_run_ns(plan, jobs)), _used(jobs)
     size = format_size(records_bytes(plan))
     return (
-        f"virtual time {in_days(expected_ns(plan, 1))}, about {took} of yours on {used} CPU{'s' * (used != 1)}, {size}"
+        f"virtual time {in_days(expected_ns(plan, 1))}, about {took} of yours on {used} idle CPU{'s' * (used != 1)}, {size}"
     )
 
 
