@@ -1,13 +1,14 @@
-"""Verdicts of several campaigns to one for each claim. The number of values decides which campaign speaks, never its
-result. Pure.
+"""Verdicts of several campaigns to one for each claim. Which campaign speaks is decided by the exchanges that it
+attempted, never by their result. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
+from typing import get_args
 
 from wirelab import __version__
 from wirelab.claims.grid import AS_RUN, Grid
@@ -15,7 +16,7 @@ from wirelab.claims.interpretations import InterpretationTable, primary_of
 from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, all_of
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Claim
-from wirelab.claims.over_grid import DEPENDS, FITTED, Point
+from wirelab.claims.over_grid import DEPENDS, Point
 from wirelab.claims.part import Form, Levels
 from wirelab.claims.printed import orders_inside, printed
 from wirelab.errors import WirelabError
@@ -26,20 +27,19 @@ from wirelab.replicate.source import Source
 from wirelab.schema.printed import ModelRecord, SkillRecord
 from wirelab.schema.replication import (
     REPLICATION_VERSION,
+    CampaignSummary,
     PointVerdict,
     ReplicatedClaim,
     ReplicatedPart,
     Replication,
 )
-from wirelab.schema.verdicts import ChoiceVerdict, ClaimRecord, PartRecord, Standing, VerdictQuality
+from wirelab.schema.verdicts import ChoiceVerdict, ClaimRecord, PartRecord, Verdict, VerdictQuality
 from wirelab.stats.link.grade import GRADES
-
-VERDICTS = ("confirmed", "contradicted", "inconclusive")
 
 
 def combine(claims: Claims, sources: Sequence[Source], left_out: Sequence[str] = ()) -> Replication:
-    """One record of the campaigns of a paper; of equal numbers of values, the earlier campaign speaks. `left_out` says
-    which campaigns were not run, and why.
+    """One record of the campaigns of a paper; of equally large ones, the earlier campaign speaks. `left_out` says which
+    campaigns were not run, and why.
     """
     grid, leading = Grid(claims), primary_of(claims.file)
     points = _Places([])
@@ -59,7 +59,7 @@ def combine(claims: Claims, sources: Sequence[Source], left_out: Sequence[str] =
         "outlier_rule": claims.file.outlier_rule is not None,
         "primary": None if leading is None else leading.name,
         "grid": grid.record(),
-        "campaigns": [source.summary for source in sources],
+        "campaigns": [_summary(claims, source) for source in sources],
         "left_out": [*left_out],
         "width": _width(judged),
         "claims": judged,
@@ -73,6 +73,13 @@ def combine(claims: Claims, sources: Sequence[Source], left_out: Sequence[str] =
     }
 
 
+def _summary(claims: Claims, source: Source) -> CampaignSummary:
+    """A campaign, with the claims that were written after it was judged."""
+    known = {each["id"] for each in source.verdicts["claims"]}
+    lacks = [claim.id for claim in claims.claims if claim.id not in known]
+    return {**source.summary, "lacks": lacks} if lacks else source.summary
+
+
 def _width(claims: Sequence[ReplicatedClaim]) -> float | None:
     ours = [part["ours"] for claim in claims for part in claim["parts"]]
     bounds = [(each["low"], each["high"]) for each in ours if each is not None]
@@ -81,13 +88,15 @@ def _width(claims: Sequence[ReplicatedClaim]) -> float | None:
 
 
 def _skill(sources: Sequence[Source]) -> list[SkillRecord]:
-    """Of each interpretation from the campaign with most exchanges a scenario, without and with the outlier rule."""
-    best: dict[tuple[str, bool], tuple[float, SkillRecord]] = {}
+    """Of each interpretation, without and with the outlier rule: from the campaign that lacks fewest printed numbers;
+    of equal ones from that with most exchanges a scenario.
+    """
+    best: dict[tuple[str, bool], tuple[tuple[int, float], SkillRecord]] = {}
     for source in sources:
         for each in source.verdicts.get("skill", []):
-            key = (each["interpretation"], each["by_rule"])
-            if key not in best or source.exchanges_each > best[key][0]:
-                best[key] = source.exchanges_each, each
+            key, weight = (each["interpretation"], each["by_rule"]), (-each["missing"], source.exchanges_each)
+            if key not in best or weight > best[key][0]:
+                best[key] = weight, each
     return [each for _, each in best.values()]
 
 
@@ -126,11 +135,12 @@ class _Candidate:
     row: ChoiceVerdict
     source: int
     exchanges: float
+    n: int
 
     @property
-    def weight(self) -> tuple[bool, int, float]:
-        """What was run speaks before what was not; then the number of values decides."""
-        return not self.point.missing, _n(self.row), self.exchanges
+    def weight(self) -> tuple[bool, float]:
+        """What was run speaks before what was not; then the number of exchanges decides."""
+        return not self.point.missing, self.exchanges
 
 
 @dataclass(frozen=True)
@@ -145,29 +155,41 @@ class _Claims:
     def record(self, grid: Grid, places: _Places) -> ReplicatedClaim:
         """The claim over all campaigns."""
         candidates = self._candidates()
-        at_primary = [index for index in self._having if self._leads(candidates, index)]
-        speaking = at_primary or self._having
-        order = sorted(speaking, key=lambda index: -self._of(index)["n"])
-        parts = self._parts(order)
-        shown = self._shown(order, parts, fitted=self._is_fitted(candidates, order[0]))
-        first = self._of(order[0])
-        same = {part["campaign"] for part in parts} <= {order[0]}
+        firsts = {index: next(each for each in candidates if each.source == index) for index in self._having}
+        speaking, at_primary = self._speaking(firsts)
+        order = sorted(speaking, key=lambda index: firsts[index].weight, reverse=True)
+        if self.claims.file.outlier_rule:
+            order = order[:1]
+        parts = self._parts(order, firsts)
+        spoke = {part["campaign"] for part in parts}
+        same, index = len(spoke) == 1, min(spoke, key=order.index)
+        first, point = self._of(index), firsts[index].point
         ratio = next((part for part in parts if part["form"] == "ratio"), parts[0] if len(parts) == 1 else None)
-        union = list(self._union(candidates))
+        ours = ratio["ours"] if ratio else first["ours"]
+        n = first["n"] if same else sum(part["n"] for part in parts if part["decides"])
+        if not same:
+            decided = all_of([part["verdict"] for part in parts if part["decides"]])
+            missing = decided == INCONCLUSIVE and any(
+                part["decides"] and self._lacks(part, firsts[part["campaign"]]) for part in parts
+            )
+            effect = None if ours is None else ours["point"]
+            point = replace(point, verdict=decided, by_rule=None, missing=missing, effect=effect)
+        shown = point.standing
+        spoken = replace(firsts[index], point=point, row={**firsts[index].row, "ours": ours}, n=n)
+        union = self._union(candidates, {self._key(firsts[index]) for index in speaking}, spoken)
         over = grid.over(self.claim, [each.point for each in union])
-        levels = next(each.point.levels for each in candidates if each.source == order[0])
-        verdict = shown if at_primary and self._has_primary else None
+        verdict = shown if at_primary else None
         return {
             "id": self.claim.id,
             "form": first["form"],
             "text": first["text"],
             "verdict": verdict,
             "shown": shown,
-            "levels": dict(levels),
+            "levels": dict(point.levels),
             "why": first["why"] if same else _why(parts),
             "paper": ratio["paper"] if ratio else first["paper"],
-            "ours": ratio["ours"] if ratio else first["ours"],
-            "n": first["n"] if same else sum(part["n"] for part in parts if part["decides"]),
+            "ours": ours,
+            "n": n,
             "link": first["link"] if same else _worst(parts),
             "parts": parts,
             "over_grid": over if self.claims.file.choice or len(union) > 1 else None,
@@ -178,11 +200,6 @@ class _Claims:
             if shown in {INCONCLUSIVE, DEPENDS}
             else None,
         }
-
-    @property
-    def _has_primary(self) -> bool:
-        """A file without choices has one point, which leads."""
-        return self.leading is not None or not self.claims.file.choice
 
     @cached_property
     def _forms(self) -> list[Form]:
@@ -213,55 +230,79 @@ class _Claims:
             source = self.sources[index]
             rows = self._of(index)["choices"]
             points = source.grid(self.claims).points(self.claim, rows)
+            numbers = [self._of(index)["n"], *map(_n, rows[1:])]
             found += [
-                _Candidate(point, row, index, source.exchanges_each) for point, row in zip(points, rows, strict=True)
+                _Candidate(point, row, index, source.exchanges_each, n)
+                for point, row, n in zip(points, rows, numbers, strict=True)
             ]
         return found
 
-    def _leads(self, candidates: Sequence[_Candidate], source: int) -> bool:
-        """Whether the parts of a campaign were judged at the primary interpretation."""
-        first = next(each.point for each in candidates if each.source == source)
-        if self.leading is None or not self.claims.file.choice:
-            return not self.claims.file.choice
-        return not first.outside and Grid(self.claims).stands_at(first.levels, self.leading)
+    def _speaking(self, firsts: Mapping[int, _Candidate]) -> tuple[list[int], bool]:
+        """Campaigns whose parts are of one point, and whether it leads: that of the primary interpretation, else that
+        of the first campaign. A file without choices has one point, which leads.
+        """
+        choices = bool(self.claims.file.choice)
+        if self.leading is not None and choices:
+            grid = Grid(self.claims)
+            found = [
+                index
+                for index, first in firsts.items()
+                if not first.point.outside and grid.stands_at(first.point.levels, self.leading)
+            ]
+            if found:
+                return found, True
+        one = firsts[self._having[0]]
+        same = [
+            index
+            for index, first in firsts.items()
+            if (self._key(first) == self._key(one) if choices else first.point.levels == one.point.levels)
+        ]
+        return same, not choices
 
-    def _is_fitted(self, candidates: Sequence[_Candidate], source: int) -> bool:
-        return next(each.point for each in candidates if each.source == source).fitted
-
-    def _parts(self, order: Sequence[int]) -> list[ReplicatedPart]:
-        """Each part from the campaign with most values of it."""
+    def _parts(self, order: Sequence[int], firsts: Mapping[int, _Candidate]) -> list[ReplicatedPart]:
+        """Each part from the largest campaign that ran all of it; of equal ones from the earlier."""
         given = {index: _parts_of(self._of(index)) for index in order}
         found = []
         for number, form in enumerate(self._forms):
-            index = max(order, key=lambda source: given[source][number]["n"])
+            index = max(
+                sorted(order),
+                key=lambda source: (
+                    not self._lacks(given[source][number], firsts[source]), self.sources[source].exchanges_each,
+                ),
+            )  # fmt: skip
             part = given[index][number]
             found.append(_part(part, f"{self.claim.id}.{number + 1}", index, decides=form.decides))
         return found
 
-    def _shown(self, order: Sequence[int], parts: Sequence[ReplicatedPart], *, fitted: bool) -> Standing:
-        """The verdict from the parts, by the rule that judges each campaign's. With an outlier rule it is decided only
-        if each campaign that speaks gives the same verdict by the rule.
+    @staticmethod
+    def _lacks(part: PartRecord | ClaimRecord | ReplicatedPart, first: _Candidate) -> bool:
+        """Whether a scenario of a part is missing. Campaigns record that of a whole claim: one that is inconclusive for
+        it has a part that is inconclusive for it.
         """
-        if fitted:
-            return FITTED
-        verdict = all_of([part["verdict"] for part in parts if part["decides"]])
-        spoke = [self._of(index) for index in order if index in {part["campaign"] for part in parts}]
-        by_rule = [(each["verdict"], each["under_published_rule"]) for each in spoke]
-        return DEPENDS if any(rule not in {None, plain} for plain, rule in by_rule) else verdict
+        return part["verdict"] == INCONCLUSIVE and (first.point.missing or part["n"] == 0)
 
-    def _union(self, candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
-        """One verdict for each point. What experiments leave as run differs from one to the other."""
+    def _key(self, each: _Candidate) -> object:
+        """What is one point in all campaigns. What experiments leave as run differs from one to the other."""
+        levels, inside = self._levels(each)
+        as_run = not inside or AS_RUN in levels.values()
+        return frozenset(levels.items()), self.sources[each.source].summary["experiment"] if as_run else None
+
+    def _levels(self, each: _Candidate) -> tuple[Levels, bool]:
+        """The levels of a point that the claim depends on, and whether it is of the grid."""
         paths = Grid(self.claims).paths(self.claim)
+        inside = bool(paths) and not each.point.outside
+        return {path: each.point.levels[path] for path in paths} if inside else dict(each.point.levels), inside
+
+    def _union(self, candidates: Sequence[_Candidate], keys: Set[object], spoken: _Candidate) -> list[_Candidate]:
+        """One verdict for each point. At that of the campaigns that speak (`keys`) it is their verdict together."""
         best: dict[object, _Candidate] = {}
         for each in candidates:
-            inside = bool(paths) and not each.point.outside
-            levels = {path: each.point.levels[path] for path in paths} if inside else dict(each.point.levels)
-            as_run = not inside or AS_RUN in levels.values()
-            key = (frozenset(levels.items()), self.sources[each.source].summary["experiment"] if as_run else None)
-            here = replace(each, point=replace(each.point, levels=levels))
-            if key not in best or here.weight > best[key].weight:
-                best[key] = here
-        yield from best.values()
+            key = self._key(each)
+            here, at = (spoken, self._key(spoken)) if key in keys else (each, key)
+            here = replace(here, point=replace(here.point, levels=self._levels(here)[0]))
+            if at not in best or here.weight > best[at].weight:
+                best[at] = here
+        return [*best.values()]
 
 
 def _parts_of(claim: ClaimRecord) -> Sequence[PartRecord | ClaimRecord]:
@@ -288,7 +329,7 @@ def _part(part: PartRecord | ClaimRecord, name: str, campaign: int, *, decides: 
 def _why(parts: Sequence[ReplicatedPart]) -> str:
     """A reason over the parts of several campaigns, as one campaign gives it."""
     deciding = [part for part in parts if part["decides"]]
-    counts = {verdict: sum(part["verdict"] == verdict for part in deciding) for verdict in VERDICTS}
+    counts = {verdict: sum(part["verdict"] == verdict for part in deciding) for verdict in get_args(Verdict)}
     words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     why = f"of {len(deciding)} parts {words}"
     against = next((part for part in deciding if part["verdict"] == CONTRADICTED), None)
@@ -314,6 +355,6 @@ def _point(each: _Candidate, places: _Places) -> PointVerdict:
         "value": None if ours is None else ours["point"],
         "low": None if ours is None else ours["low"],
         "high": None if ours is None else ours["high"],
-        "n": _n(each.row),
+        "n": each.n,
         "campaign": each.source,
     }
