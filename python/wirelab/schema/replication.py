@@ -241,7 +241,7 @@ class Replication(TypedDict):
     campaigns: list[CampaignSummary]
     """The campaigns, the confirmatory one first."""
     left_out: list[str]
-    """Campaigns of the paper that were not run, each with the reason."""
+    """Campaigns that the paper lists and that were not run or not given, each with the reason."""
     width: float | None
     """Median of the upper over the lower bound of the intervals of parts; null without any above 0."""
     claims: list[ReplicatedClaim]
