@@ -53,7 +53,7 @@ PACKAGE_EDGES = {
         "wirelab_energy",
     },
     "report": {"replicate", "claims", "stats", "metrics", "site"},
-    "replicate": {"claims", "stats"},
+    "replicate": {"claims", "experiment", "stats"},
     "claims": {"stats", "metrics", "experiment"},
     "stats": {"metrics"},
     "fit": {"stats"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,9 +13,10 @@ from tests.golden.kept.convert import kept_results, unpack
 
 from tests.claims.grids import FILE
 from tests.report.replication.records import record
+from wirelab.claims.campaigns import CampaignTable
 from wirelab.claims.load import load
 from wirelab.cli import main
-from wirelab.cli.replicate import _folder_name, _plan_all, _Planned
+from wirelab.cli.replicate import _folder_name, _plan_all
 from wirelab.errors import WirelabError
 from wirelab.replicate import kept as kept_module
 from wirelab.replicate.kept import write_record
@@ -37,6 +38,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["londono2061"], "hint: did you mean 'londono2016'?"),
         (["--quick"], "error: no paper is named"),
         (["--kept"], "error: no paper is named"),
+        (["londono2016", "--quick", "--budget", "5min"], "error: --quick excludes --budget\nhint: leave out --quick"),
         (
             ["londono2016", "--from", "x", "--quick"],
             "error: --quick, --budget and --jobs are for campaigns that are run",
@@ -69,6 +71,14 @@ def test_campaigns_that_exist_are_combined_and_kept(campaign: Path, tmp_path: Pa
     assert page.read_text().startswith("# Replication of londono2016\n")
 
 
+def test_a_folder_that_is_named_twice_is_refused(campaign: Path) -> None:
+    options = ["--from", str(campaign), "--from", f"{campaign}/../{campaign.name}"]
+    done = CliRunner().invoke(main, ["replicate", str(campaign / "londono2016.claims.toml"), *options])
+    assert done.exit_code == 2
+    assert "is named twice" in done.stderr
+    assert "hint: write once: --from" in done.stderr
+
+
 def test_without_a_paper_what_is_kept_is_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         write_record(record(tmp_path, paper=name), tmp_path / "kept" / f"{name}.json")
@@ -83,31 +93,27 @@ _kept = kept_module.kept
 
 
 def test_campaigns_of_one_experiment_have_folders_of_their_own() -> None:
-    assert _folder_name("a", []) == "a"
-    planned: list[_Planned] = [_planned("a"), _planned("b")]
-    assert _folder_name("a", planned) == "a-2"
-
-
-def _planned(name: str) -> _Planned:
-    plan = cast(Any, SimpleNamespace(experiment=SimpleNamespace(name=name)))
-    return _Planned(name, None, cast(Any, None), plan)
+    one, other = (CampaignTable(experiment=name) for name in ("a", "b"))
+    assert _folder_name(one, []) == "a"
+    assert _folder_name(one, [one, other]) == "a-2"
 
 
 def test_a_campaign_that_a_budget_cannot_hold_is_left_out_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.claims.toml"
-    path.write_text(FILE + '[[campaign]]\nexperiment = "quickstart"\n[[campaign]]\nexperiment = "page"\n')
+    listed = ('"page"', '"quickstart"', '"page"\nset = { "link.rtt" = "2 ms" }')
+    path.write_text(FILE + "".join(f"[[campaign]]\nexperiment = {each}\n" for each in listed))
     claims = load(path)
 
-    def planned(file: str, *_: object, budget: int | None, **__: object) -> tuple[Any, Any]:
-        if budget is not None and file == "page":
+    def planned(file: str, sets: tuple[str, ...], *, budget: int | None, **__: object) -> tuple[Any, Any]:
+        if budget is not None and file == "page" and len(sets) == 1:
             raise WirelabError("it takes 5 min")
         named = SimpleNamespace(name=file)
         return SimpleNamespace(claims=path), SimpleNamespace(scenarios=[1, 2], experiment=named)
 
     monkeypatch.setattr("wirelab.cli.run.planned", planned)
     found, left_out = _plan_all(claims, tmp_path, 10, None)
-    assert [each.name for each in found] == ["quickstart"]
-    assert left_out == ["page, 2 scenarios: it takes 5 min"]
-    assert [each.name for each in _plan_all(claims, tmp_path, None, None)[0]] == ["quickstart", "page"]
+    assert [each.name for each in found] == ["quickstart", "page-2"]
+    assert left_out == ["page, live clock, 2 scenarios: it takes 5 min"]
+    assert [each.name for each in _plan_all(claims, tmp_path, None, None)[0]] == ["page", "quickstart", "page-2"]

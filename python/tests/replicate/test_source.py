@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -26,8 +25,17 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def _judged_by(campaign: Path, text: str) -> None:
+    """As if it had been analyzed with this file of claims."""
+    path = campaign / CLAIMS.name
+    path.write_text(text)
+    verdicts = json.loads((campaign / "verdicts.json").read_text())
+    verdicts["claims_sha256"] = load(path).sha256
+    (campaign / "verdicts.json").write_text(json.dumps(verdicts))
+
+
 def test_the_summary_says_what_ran(campaign: Path) -> None:
-    shutil.copy(CLAIMS, campaign)
+    _judged_by(campaign, CLAIMS.read_text())
     found = read_source(campaign, load(CLAIMS), "good in 4 of 4 scenarios", "the first one").summary
     assert (found["experiment"], found["clock"], found["why"]) == ("londono2016", "live", "the first one")
     assert found["exchanges"] >= found["completed"] > 0
@@ -37,10 +45,29 @@ def test_the_summary_says_what_ran(campaign: Path) -> None:
 
 
 def test_a_campaign_of_other_claims_is_refused(campaign: Path) -> None:
-    text = CLAIMS.read_text().replace("error_rate = 0.05", "error_rate = 0.01")
-    (campaign / CLAIMS.name).write_text(re.sub(r"^\[frozen\]\n(.+\n)+", "", text, flags=re.MULTILINE))
-    with pytest.raises(WirelabError, match="was judged by other claims"):
+    unfrozen = re.sub(r"^\[frozen\]\n(.+\n)+", "", CLAIMS.read_text(), flags=re.MULTILINE)
+    _judged_by(campaign, unfrozen.replace("error_rate = 0.05", "error_rate = 0.01"))
+    with pytest.raises(WirelabError, match=r"was judged by other claims .* what is frozen differs"):
         read_source(campaign, load(CLAIMS), "")
+    after = '\n[[claim]]\nid = "L99"\ntext = "one more"\nafter-the-fact = 2026-11-27T00:00:00Z\n'
+    part = re.search(r"^\[\[claim\.part\]\]\n(.+\n)+", unfrozen, flags=re.MULTILINE)
+    assert part is not None
+    later = campaign.parent / CLAIMS.name
+    later.write_text(unfrozen + after + part[0])
+    _judged_by(campaign, unfrozen)
+    assert read_source(campaign, load(later), "").verdicts["claims"]
+    _judged_by(campaign, unfrozen + after.replace("one more", "another") + part[0])
+    with pytest.raises(WirelabError, match="claim L99 differs"):
+        read_source(campaign, load(later), "")
+
+
+def test_a_campaign_whose_claims_changed_after_it_was_judged_is_refused(campaign: Path) -> None:
+    _judged_by(campaign, CLAIMS.read_text())
+    with (campaign / CLAIMS.name).open("a") as file:
+        file.write("# a note\n")
+    with pytest.raises(WirelabError, match="changed after") as refused:
+        read_source(campaign, load(CLAIMS), "")
+    assert f"analyze {campaign}" in str(refused.value)
 
 
 def test_a_campaign_without_verdicts_is_refused(campaign: Path) -> None:

@@ -90,7 +90,8 @@ def _deciding(points: Sequence[Point]) -> DecidingChoice | None:
     """The choice with the largest share of pairs that flip; of equal shares, that with more flips."""
     pairs: dict[str, list[bool]] = {}
     for one, other in combinations(points, 2):
-        differing = [path for path in one.levels if one.levels[path] != other.levels[path]]
+        paths = dict.fromkeys([*one.levels, *other.levels])
+        differing = [path for path in paths if one.levels.get(path) != other.levels.get(path)]
         if len(differing) == 1:
             pairs.setdefault(differing[0], []).append({one.standing, other.standing} == set(DECIDED))
     turning: list[DecidingChoice] = [

@@ -84,7 +84,10 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.limits import require_limits
     from wirelab.replicate.combine import combine
     from wirelab.replicate.kept import kept
+    from wirelab.replicate.listed import not_given
 
+    if quick and budget is not None:
+        raise WirelabError("--quick excludes --budget", hint="leave out --quick")
     _refuse(paper, folders, use_kept=use_kept, runs=quick or budget is not None or jobs is not None, keep=keep)
     if paper is None or use_kept:
         require_limits(starts=False)
@@ -97,7 +100,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     left_out, complete = list[str](), True
     if folders:
         require_limits(starts=False)
-        sources = [_source(existing(each), claims) for each in folders]
+        sources = [_source(folder, claims) for folder in _each_once(folders)]
+        left_out = not_given(claims, sources)
     else:
         require_limits(starts=True)
         share = budget if budget is not None else QUICK_NS if quick else None
@@ -117,6 +121,16 @@ def _refuse(paper: str | None, folders: Sequence[Path], *, use_kept: bool, runs:
         raise WirelabError("--quick, --budget and --jobs are for campaigns that are run", hint="leave them out")
     if use_kept and (folders or keep is not None):
         raise WirelabError("--kept excludes --from and --keep", hint="leave one of them out")
+
+
+def _each_once(folders: Sequence[Path]) -> list[Path]:
+    """The folders of campaigns that exist. Raises `WirelabError` for one that is named twice."""
+    found: dict[Path, Path] = {}
+    for each in map(existing, folders):
+        if each.resolve() in found:
+            raise WirelabError(f"'{each}' is named twice", hint=f"write once: --from {each}")
+        found[each.resolve()] = each
+    return [*found.values()]
 
 
 def _name(paper: str) -> str:
@@ -174,6 +188,7 @@ def _run_all(
 def _plan_all(claims: Claims, place: Path, budget: int | None, jobs: int | None) -> tuple[list[_Planned], list[str]]:
     """Each campaign's plan; a budget is shared alike, and campaigns that cannot be so small are left out."""
     from wirelab.cli.run import planned as plan_of
+    from wirelab.replicate.listed import words
 
     listed = claims.file.campaign
     if not listed:
@@ -181,7 +196,7 @@ def _plan_all(claims: Claims, place: Path, budget: int | None, jobs: int | None)
         raise WirelabError("names no campaign to run", Where(claims.name), hint)
     share = None if budget is None else budget // len(listed)
     found, left_out = list[_Planned](), list[str]()
-    for campaign in listed:
+    for number, campaign in enumerate(listed):
         own = place / f"{campaign.experiment}.toml"
         file = str(own) if own.is_file() else campaign.experiment
         loaded, plan = plan_of(file, campaign.assignments, budget=None, seed=None, jobs=jobs)
@@ -189,19 +204,21 @@ def _plan_all(claims: Claims, place: Path, budget: int | None, jobs: int | None)
             if share is not None:
                 loaded, plan = plan_of(file, campaign.assignments, budget=share, seed=None, jobs=jobs)
         except WirelabError as error:
-            left_out.append(f"{campaign.experiment}, {len(plan.scenarios)} scenarios: {error.what}")
+            left_out.append(f"{words(campaign)}, {len(plan.scenarios)} scenarios: {error.what}")
             continue
         _require_claims(loaded, claims, campaign)
-        found.append(_Planned(_folder_name(campaign.experiment, found), campaign.why, loaded, plan))
+        found.append(_Planned(_folder_name(campaign, listed[:number]), campaign.why, loaded, plan))
     if not found:
         raise WirelabError("every campaign is left out", hint="a longer --budget")
     return found, left_out
 
 
-def _folder_name(experiment: str, before: Sequence[_Planned]) -> str:
-    """The experiment's name, with a number if an earlier campaign is of the same one."""
-    count = sum(each.plan.experiment.name == experiment for each in before)
-    return experiment if not count else f"{experiment}-{count + 1}"
+def _folder_name(campaign: CampaignTable, before: Sequence[CampaignTable]) -> str:
+    """The experiment's name, with a number if an earlier campaign of the list is of the same one. Campaigns that are
+    left out count, so that a campaign has the same folder with any budget.
+    """
+    count = sum(each.experiment == campaign.experiment for each in before)
+    return campaign.experiment if not count else f"{campaign.experiment}-{count + 1}"
 
 
 def _require_claims(loaded: Experiment, claims: Claims, campaign: CampaignTable) -> None:

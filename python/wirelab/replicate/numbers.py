@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from wirelab.claims.fitted import is_used
 from wirelab.claims.interpretations import InterpretationTable
 from wirelab.claims.load import Claims
+from wirelab.claims.printed import published_numbers
 from wirelab.claims.samples import same_level
 from wirelab.replicate.source import Source
 from wirelab.schema.estimates import EstimateRecord
@@ -22,15 +23,17 @@ BASE = "as-varied-around"
 
 def numbers(claims: Claims, sources: Sequence[Source]) -> tuple[list[ReplicatedNumber], dict[str, str]]:
     """The numbers, the primary interpretation first, and the unit of each metric. Of several campaigns in one
-    interpretation the one with most values gives ours.
+    interpretation the one with most exchanges a scenario gives ours, of equal ones the earlier.
     """
+    largest = sorted(enumerate(sources), key=lambda each: -each[1].exchanges_each)
+    known = published_numbers(claims)
     found: list[ReplicatedNumber] = []
     units: dict[str, str] = {}
     for interpretation in _interpretations(claims):
         best: dict[int, ReplicatedNumber] = {}
-        for index, source in enumerate(sources):
-            for number, printed, ours, unit in _measured(claims, source, interpretation):
-                if number not in best or ours["n"] > best[number]["ours"]["n"]:
+        for index, source in largest:
+            for number, printed, ours, unit in _measured(claims, known, source, interpretation):
+                if number not in best:
                     units[printed["metric"]] = unit
                     best[number] = {
                         "interpretation": None if interpretation.name == BASE else interpretation.name,
@@ -57,9 +60,9 @@ def _interpretations(claims: Claims) -> list[InterpretationTable]:
 
 
 def _measured(
-    claims: Claims, source: Source, interpretation: InterpretationTable
+    claims: Claims, known: Sequence[PublishedNumber], source: Source, interpretation: InterpretationTable
 ) -> Iterator[tuple[int, PublishedNumber, EstimateRecord, str]]:
-    """Each printed number that a campaign has at the interpretation: its index, itself, our estimate and its unit."""
+    """Each of the printed numbers that a campaign has at the interpretation: its index, itself, ours and its unit."""
     grid, factors = source.grid(claims), set(claims.file.grid)
     for scenario in source.plan.scenarios:
         estimates = source.by_key.get(scenario.key)
@@ -67,7 +70,7 @@ def _measured(
             choice = {path: level for path, level in point.items() if path not in factors}
             if estimates is None or not grid.stands_at(grid.place(choice), interpretation):
                 continue
-            for number, printed in enumerate(source.verdicts["published_numbers"]):
+            for number, printed in enumerate(known):
                 metric = estimates["metrics"].get(_meant(claims, printed["metric"], interpretation))
                 if metric is not None and printed["statistic"] in MOMENTS and _matches(point, printed["levels"]):
                     ours: EstimateRecord = metric[printed["statistic"]]  # type: ignore[literal-required]

@@ -52,7 +52,9 @@ class Source:
 
 
 def read_source(folder: Path, claims: Claims, quality: str, why: str | None = None) -> Source:
-    """A campaign of these claims. Raises `WirelabError` if it has no verdicts, or was judged by other claims."""
+    """A campaign of these claims. Raises `WirelabError` if it has no verdicts, or was judged by other claims. It may
+    lack claims and interpretations that were written after it.
+    """
     verdicts = read_verdicts(folder)
     if verdicts is None:
         raise WirelabError(
@@ -61,13 +63,30 @@ def read_source(folder: Path, claims: Claims, quality: str, why: str | None = No
         )
     plan = read_plan(folder)
     own = load(folder / (plan.experiment.claims or claims.name))
-    if own.file.paper != claims.file.paper or interpretations.digest(own.file) != interpretations.digest(claims.file):
+    if verdicts["claims_sha256"] != own.sha256:
         raise WirelabError(
-            f"'{folder}' was judged by other claims than those of {claims.name}",
+            f"{folder / own.name} changed after '{folder}' was judged by it", hint=launched(f"analyze {folder}")
+        )
+    if (other := _differing(own, claims)) is not None:
+        raise WirelabError(
+            f"'{folder}' was judged by other claims than those of {claims.name}: {other} differs",
             hint=f"copy {claims.name} to {folder}, then {launched(f'analyze {folder}')}",
         )
     estimates, record = read_estimates(folder), read_record(folder)
     return Source(plan, estimates, verdicts, _summary(folder, plan, estimates, record, quality, why))
+
+
+def _differing(own: Claims, claims: Claims) -> str | None:
+    """What decides verdicts and differs in two files of claims."""
+    if own.file.paper != claims.file.paper:
+        return "the paper"
+    known = {each.id: each for each in own.file.claim}
+    changed = next((each.id for each in claims.file.claim if known.get(each.id, each) != each), None)
+    if changed is not None:
+        return f"claim {changed}"
+    if interpretations.digest(own.file) != interpretations.digest(claims.file):
+        return "what is frozen"
+    return None if own.file.published == claims.file.published else "[published]"
 
 
 def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is made of)

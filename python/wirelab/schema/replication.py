@@ -60,6 +60,8 @@ class CampaignSummary(TypedDict):
     """Duration of all its runs in seconds of this machine's clock; null if not recorded."""
     quality: str
     """Quality of its scenarios, as a count with the worst and its cause."""
+    lacks: NotRequired[list[str]]
+    """Claims that were written after it was judged, so that it says nothing on them. Absent if there is none."""
     quick: str | None
     """How a budget scaled it down, so that it is not conclusive; null of a whole campaign."""
     digest: str | None
@@ -80,7 +82,7 @@ class Needed(TypedDict):
 
 @document
 class ReplicatedPart(TypedDict):
-    """A part of a claim, from the campaign with most values of it."""
+    """A part of a claim, from the largest campaign that ran all of it."""
 
     id: str
     """Name of the part."""
@@ -125,7 +127,7 @@ class PointVerdict(TypedDict):
     high: float | None
     """Upper bound of its interval; null if there is none."""
     n: int
-    """Number of values of the estimate."""
+    """Number of values; 0 of a claim without one estimate, except at the point that its campaign judged first."""
     campaign: int
     """Index of its campaign."""
 
@@ -141,9 +143,11 @@ class ReplicatedClaim(TypedDict):
     text: str
     """The claim as a sentence."""
     verdict: Standing | None
-    """The verdict in the primary interpretation; null if the paper has none, or if it was not run."""
+    """The verdict in the primary interpretation; null if the paper has none, or if a scenario of it was not run."""
     shown: Standing | None
-    """The verdict at the point that `ours` and `parts` are of: the primary one, else the first that was judged."""
+    """The verdict at the point that `ours` and `parts` are of: the primary one, else the first that was judged. Null if
+    a scenario was not run there.
+    """
     levels: dict[str, str]
     """That point."""
     why: str
@@ -237,7 +241,7 @@ class Replication(TypedDict):
     campaigns: list[CampaignSummary]
     """The campaigns, the confirmatory one first."""
     left_out: list[str]
-    """Campaigns of the paper that were not run, each with the reason."""
+    """Campaigns that the paper lists and that were not run or not given, each with the reason."""
     width: float | None
     """Median of the upper over the lower bound of the intervals of parts; null without any above 0."""
     claims: list[ReplicatedClaim]

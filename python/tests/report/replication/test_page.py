@@ -40,7 +40,9 @@ def test_a_quick_run_says_what_it_leaves_out_and_how_wide_it_is(tmp_path: Path) 
     found = record(tmp_path)
     found["campaigns"][0]["quick"] = "2 of 30 trials a scenario, 7 of 100 exchanges each"
     found["left_out"] = ["choices, 150 scenarios: it takes 5 min"]
+    found["campaigns"][0]["lacks"] = ["C3"]
     words = _page(write_paper(found, tmp_path / "index.html")).words()
+    assert "example: the campaign main was not judged by C3." in words
     assert "not conclusive. main: 2 of 30 trials a scenario, 7 of 100 exchanges each." in words
     assert "Half of its intervals are wider than 1.58-fold." in words
     assert "Left out of example: choices, 150 scenarios: it takes 5 min." in words

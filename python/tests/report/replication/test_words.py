@@ -43,3 +43,15 @@ def test_the_tally_of_several_papers_counts_every_claim(tmp_path: Path, found: R
     assert words.tally([found, other]) == (
         "Of 6 claims, 2 confirmed, 1 inconclusive and 3 without a primary interpretation."
     )
+
+
+def test_claims_that_were_not_run_are_counted_too(tmp_path: Path, found: Replication) -> None:
+    found["claims"][2]["verdict"] = None
+    assert (
+        words.lead(found)[0].text
+        == "Of 3 claims of example, 1 confirmed, 1 inconclusive and 1 not run (a local network)."
+    )
+    assert words.verdict(found["claims"][2], found).reason == "its scenarios were not run in the primary interpretation"
+    assert words.tally([found, record(tmp_path, primary=False)]) == (
+        "Of 6 claims, 1 confirmed, 1 inconclusive, 1 not run and 3 without a primary interpretation."
+    )

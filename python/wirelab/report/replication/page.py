@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirelab.report.blocks import Cell, Section
+from wirelab.report.blocks import Cell, Prose, Section
 from wirelab.report.numbers import plain
 from wirelab.report.page import Header, fill, write_text
 from wirelab.report.replication import sections, words
@@ -59,7 +59,7 @@ def sections_of_all(records: Sequence[Replication]) -> list[Section]:
     found = [
         Section("magnitudes", "Printed magnitudes", sections.magnitudes(records)),
         Section("grid", "Over the grids of choices", sections.counts(records)),
-        Section("claims", "Claims", [sections.table(records)]),
+        Section("claims", "Claims", [sections.table(records), Prose(sections.about(records))]),
         Section("future", "Future work of the papers", sections.future(records)),
         Section("campaigns", "Campaigns", [sections.campaigns(records)]),
     ]
@@ -95,6 +95,11 @@ def _warnings(records: Sequence[Replication]) -> list[str]:
                 else f" Half of its intervals are wider than {plain(record['width'])}-fold."
             )
             found.append(f"A quick run of {record['paper']}, not conclusive. {'; '.join(quick)}.{wide}")
+        found += [
+            f"{record['paper']}: the campaign {each['name']} was not judged by {', '.join(each['lacks'])}."
+            for each in record["campaigns"]
+            if each.get("lacks")
+        ]
         if record["left_out"]:
             found.append(f"Left out of {record['paper']}: {'; '.join(record['left_out'])}.")
     return found

@@ -44,6 +44,11 @@ from wirelab.schema.replication import ReplicatedClaim, ReplicatedNumber, Replic
 NO_NUMBERS = "This paper prints no numbers."
 MAGNITUDES = ("ratio", "quotient", "count", "share-beyond")
 """Forms of parts whose printed number is compared with ours."""
+LEGEND = (
+    "Green: the part is confirmed. Red: contradicted. Yellow: inconclusive. "
+    "Grey: it judges nothing here, for it is fitted, outside the verdict, or of a claim without a verdict."
+)
+RAW = " The paper removed outliers before it printed; ours are without its rule."
 
 
 def future(records: Sequence[Replication]) -> list[Block]:
@@ -60,7 +65,7 @@ def future(records: Sequence[Replication]) -> list[Block]:
 def sections(record: Replication) -> list[Section]:
     """All of one paper."""
     found = [
-        Section("claims", "Claims", [table([record]), Prose(about(record))]),
+        Section("claims", "Claims", [table([record]), Prose(about([record]))]),
         Section("magnitudes", "Printed magnitudes", magnitudes([record])),
         Section("numbers", "Printed numbers", [*_numbers(record), *predictions.blocks(record)]),
         Section("grid", "Over the grid of choices", [*counts([record]), *_curves(record)]),
@@ -91,32 +96,38 @@ def table(records: Sequence[Replication]) -> ReplicatedClaims:
     return ReplicatedClaims("Verdict in the primary interpretation, and range over the grid of choices", columns, rows)
 
 
-def about(record: Replication) -> str:
+def about(records: Sequence[Replication]) -> str:
     """How to read the table, and what stands behind it."""
-    grid = record["grid"]
-    frozen = "The grid is not frozen." if grid["frozen"] is None else f"Claims and grid: frozen {grid['frozen']['at']}."
-    both = " A verdict is decided only if it is the same with and without the paper's outlier rule."
+    rates = " or ".join(f"{rate:.0%}" for rate in sorted({record["error_rate"] for record in records}))
+    whose = "the paper has" if len(records) == 1 else "its paper has"
+    both = f" If {whose} an outlier rule, a verdict is decided only if it is the same with and without it."
     return (
         "The verdict is that of the primary interpretation; all other points widen the range and the counts. "
-        "Of two campaigns at one point, the one with more values speaks. "
-        "Each campaign is a family of its own: at most "
-        f"{record['error_rate']:.0%} chance of one wrong decision or more in each. "
+        "Of two campaigns at one point, the one with more exchanges a scenario speaks. "
+        f"Each campaign is a family of its own: at most {rates} chance of one wrong decision or more in each. "
+        "A claim whose parts come from several campaigns rests on several families. "
         "What would decide a claim is an extrapolation from its interval."
-        f"{both * record['outlier_rule']} {frozen}"
+        f"{both * any(record['outlier_rule'] for record in records)} {' '.join(map(_frozen, records))}"
     )
+
+
+def _frozen(record: Replication) -> str:
+    frozen = record["grid"]["frozen"]
+    when = "not frozen" if frozen is None else f"frozen {frozen['at']}"
+    return f"Claims and grid of {record['paper']}: {when}."
 
 
 def magnitudes(records: Sequence[Replication]) -> list[Block]:
     """The forest plot of the papers that print numbers, and which print none."""
     several = len(records) > 1
-    silent = [record["paper"] for record in records if not _ratios(record, several=several)]
-    rows = [ratio for record in records for ratio in _ratios(record, several=several)]
+    silent = [record["paper"] for record in records if not ratios(record, several=several)]
+    rows = [ratio for record in records for ratio in ratios(record, several=several)]
     factor = max((record["factor"] for record in records), default=1.25)
     drawn = forest("forest", "ours over each printed magnitude, with its interval", rows, factor)
     if drawn is None:
         return [Prose(NO_NUMBERS if not any(record["printed"] for record in records) else "No magnitude was measured.")]
     title = f"Ours / paper, with 95 % intervals; the band is the tolerance, a factor of {factor:g} either way"
-    caption = "Green: the part is confirmed. Red: contradicted. Yellow: neither. Beyond a factor of 100: at the edge."
+    caption = f"{LEGEND} Beyond a factor of 100: at the edge.{RAW * any(record['outlier_rule'] for record in records)}"
     if silent and several:
         caption += f" No printed magnitudes: {', '.join(silent)}."
     return [Figure(title, "forest plot of printed magnitudes", caption, drawn, [])]
@@ -172,7 +183,8 @@ def _known(text: str | None) -> Cell:
     return dash("not recorded") if text is None else Cell(text)
 
 
-def _ratios(record: Replication, *, several: bool) -> list[Ratio]:
+def ratios(record: Replication, *, several: bool) -> list[Ratio]:
+    """Rows of the forest plot; only a part that decides a verdict has its colour."""
     found = []
     for claim in record["claims"]:
         for part in claim["parts"]:
@@ -183,8 +195,11 @@ def _ratios(record: Replication, *, several: bool) -> list[Ratio]:
                 continue
             low, high = (None if end is None else end / printed for end in (ours.low, ours.high))
             row = f"{part['id']}  {_short(part, several=several)}"
-            tip = f"{part['id']}: paper {plain(printed)}, ours {interval(ours, COUNT)}; {part['verdict']}"
-            found.append(Ratio(row, ours.point / printed, low, high, words.tone(part["verdict"]), tip))
+            judges = part["decides"] and claim["verdict"] not in {None, "fitted"}
+            standing = part["verdict"] if judges else "judges nothing"
+            tip = f"{part['id']}: paper {plain(printed)}, ours {interval(ours, COUNT)}; {standing}"
+            tone = words.tone(part["verdict"] if judges else None)
+            found.append(Ratio(row, ours.point / printed, low, high, tone, tip))
     return found
 
 
@@ -222,10 +237,11 @@ def _numbers(record: Replication) -> Iterator[Block]:
             if drawn is not None:
                 fitted = sum(each["fitted"] for each in here)
                 caption = f"{len(here)} numbers, {fitted} of them fitted (hollow). The band is a factor of "
+                caption += f"{record['factor']:g} either way.{RAW * record['outlier_rule']}"
                 title = words.interpretation(name, record)
                 primary = " (primary)" if name == record["primary"] and name is not None else ""
                 figures.append(
-                    Figure(f"{title}{primary}", "scatter plot", f"{caption}{record['factor']:g} either way.", drawn,
+                    Figure(f"{title}{primary}", "scatter plot", caption, drawn,
                            [_numbers_table(here, unit.per_base, unit.symbol, record)])
                 )  # fmt: skip
     yield Grid("Every printed number against ours", figures)

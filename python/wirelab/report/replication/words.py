@@ -52,9 +52,14 @@ def verdict(claim: ReplicatedClaim, record: Replication) -> Cell:
     """The verdict in the primary interpretation; a dash if there is none."""
     if claim["verdict"] is not None:
         return Cell(standing(claim["verdict"]), tone=tone(claim["verdict"]), title=levels(claim["levels"]))
-    if record["primary"] is None:
+    if not leads(record):
         return dash("the paper has no primary interpretation: its range and counts lead")
-    return dash("the primary interpretation was not run")
+    return dash("its scenarios were not run in the primary interpretation")
+
+
+def leads(record: Replication) -> bool:
+    """Whether the paper has a primary interpretation. One without choices has one interpretation, which leads."""
+    return record["primary"] is not None or not record["grid"]["choices"]
 
 
 def paper(claim: ReplicatedClaim) -> Cell:
@@ -152,16 +157,16 @@ def lead(record: Replication) -> list[Statement]:
 
 def _leading(record: Replication) -> Iterator[Statement]:
     claims = record["claims"]
-    kinds = Counter(claim["verdict"] for claim in claims if claim["verdict"] is not None)
-    if not kinds:
-        why = "has no primary interpretation" if record["primary"] is None else "was not run in its primary one"
+    kinds = Counter(claim["verdict"] for claim in claims)
+    if len(claims) == kinds[None]:
+        why = "was not run in its primary interpretation" if leads(record) else "has no primary interpretation"
         flips = [claim["id"] for claim in claims if flipped(claim)]
         words = (
             f"{listed(flips)} turn{'s' * (len(flips) == 1)} with choices" if flips else "no verdict turns with a choice"
         )
         yield Statement(f"{record['paper']} {why}: of {len(claims)} claims, {words}.", href="#claims")
         return
-    counts = listed([f"{kinds[kind]} {standing(kind)}" for kind in KINDS if kinds[kind]])
+    counts = listed([f"{kinds[kind]} {standing(kind)}" for kind in (*KINDS, None) if kinds[kind]])
     where = f" ({interpretation(record['primary'], record)})" if record["primary"] else ""
     yield Statement(f"Of {len(claims)} claims of {record['paper']}, {counts}{where}.", href="#claims")
 
@@ -177,8 +182,13 @@ def tally(records: Sequence[Replication]) -> str:
     claims = [claim for record in records for claim in record["claims"]]
     kinds = Counter(claim["verdict"] for claim in claims)
     counts = [f"{kinds[kind]} {standing(kind)}" for kind in KINDS if kinds[kind]]
-    without = [f"{kinds[None]} without a primary interpretation"] if kinds[None] else []
-    return f"Of {len(claims)} claims, {listed([*counts, *without])}."
+    silent = Counter(leads(record) for record in records for claim in record["claims"] if claim["verdict"] is None)
+    more = [
+        f"{silent[led]} {words}"
+        for led, words in ((True, "not run"), (False, "without a primary interpretation"))
+        if silent[led]
+    ]
+    return f"Of {len(claims)} claims, {listed([*counts, *more])}."
 
 
 def _at(at: EffectAt) -> str:

@@ -1,0 +1,271 @@
+"""Verdicts of several campaigns to one for a claim. Which campaign speaks is decided by the exchanges that it
+attempted, never by their result. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import get_args
+
+from wirelab.claims.grid import AS_RUN, Grid
+from wirelab.claims.interpretations import InterpretationTable
+from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, all_of
+from wirelab.claims.load import Claims
+from wirelab.claims.model import Claim
+from wirelab.claims.over_grid import DEPENDS, Point
+from wirelab.claims.part import Form, Levels
+from wirelab.errors import WirelabError
+from wirelab.launcher import launched
+from wirelab.replicate.needed import needed
+from wirelab.replicate.source import Source
+from wirelab.schema.replication import PointVerdict, ReplicatedClaim, ReplicatedPart
+from wirelab.schema.verdicts import ChoiceVerdict, ClaimRecord, PartRecord, Verdict, VerdictQuality
+from wirelab.stats.link.grade import GRADES
+
+
+@dataclass(frozen=True)
+class Places:
+    """Points that several claims share, each once."""
+
+    levels: list[Levels]
+
+    def index(self, levels: Levels) -> int:
+        """The index of a point, which is added if it is new."""
+        if levels not in self.levels:
+            self.levels.append(levels)
+        return self.levels.index(levels)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A campaign's verdict at one point."""
+
+    point: Point
+    row: ChoiceVerdict
+    source: int
+    exchanges: float
+    n: int
+
+    @property
+    def weight(self) -> tuple[bool, float]:
+        """What was run speaks before what was not; then the number of exchanges decides."""
+        return not self.point.missing, self.exchanges
+
+
+@dataclass(frozen=True)
+class OneClaim:
+    """One claim in all campaigns."""
+
+    claims: Claims
+    sources: Sequence[Source]
+    leading: InterpretationTable | None
+    claim: Claim
+
+    def record(self, grid: Grid, places: Places) -> ReplicatedClaim:
+        """The claim over all campaigns."""
+        candidates = self._candidates()
+        firsts = {index: next(each for each in candidates if each.source == index) for index in self._having}
+        speaking, at_primary = self._speaking(firsts)
+        order = sorted(speaking, key=lambda index: firsts[index].weight, reverse=True)
+        if self.claims.file.outlier_rule:
+            order = order[:1]
+        parts = self._parts(order, firsts)
+        spoke = {part["campaign"] for part in parts}
+        same, index = len(spoke) == 1, min(spoke, key=order.index)
+        first, point = self._of(index), firsts[index].point
+        ratio = next((part for part in parts if part["form"] == "ratio"), parts[0] if len(parts) == 1 else None)
+        ours = ratio["ours"] if ratio else first["ours"]
+        n = first["n"] if same else sum(part["n"] for part in parts if part["decides"])
+        if not same:
+            decided = all_of([part["verdict"] for part in parts if part["decides"]])
+            missing = decided == INCONCLUSIVE and any(
+                part["decides"] and self._lacks(part, firsts[part["campaign"]]) for part in parts
+            )
+            effect = None if ours is None else ours["point"]
+            point = replace(point, verdict=decided, by_rule=None, missing=missing, effect=effect)
+        shown = point.standing
+        spoken = replace(firsts[index], point=point, row={**firsts[index].row, "ours": ours}, n=n)
+        union = self._union(candidates, {self._key(firsts[index]) for index in speaking}, spoken)
+        over = grid.over(self.claim, [each.point for each in union])
+        verdict = shown if at_primary else None
+        return {
+            "id": self.claim.id,
+            "form": first["form"],
+            "text": first["text"],
+            "verdict": verdict,
+            "shown": shown,
+            "levels": dict(point.levels),
+            "why": first["why"] if same else _why(parts),
+            "paper": ratio["paper"] if ratio else first["paper"],
+            "ours": ours,
+            "n": n,
+            "link": first["link"] if same else _worst(parts),
+            "parts": parts,
+            "over_grid": over if self.claims.file.choice or len(union) > 1 else None,
+            "points": [_point(each, places) for each in union],
+            "published": first["published"],
+            "contradiction": first["contradiction"],
+            "needed": needed(self._forms, parts, self.sources, self.claims.file.factor)
+            if shown in {INCONCLUSIVE, DEPENDS}
+            else None,
+        }
+
+    @cached_property
+    def _forms(self) -> list[Form]:
+        """The parts that need one decision each, as they were judged."""
+        return [part for written in self.claim.parts for part in written.expand()]
+
+    @cached_property
+    def _having(self) -> list[int]:
+        """Campaigns that were judged by the claim as it stands: one written later may be missing in some."""
+        judged = [{each["id"]: each for each in source.verdicts["claims"]} for source in self.sources]
+        found = [
+            index for index, claims in enumerate(judged)
+            if (own := claims.get(self.claim.id)) is not None and len(_parts_of(own)) == len(self._forms)
+        ]  # fmt: skip
+        if not found:
+            names = " ".join(source.summary["name"] for source in self.sources)
+            what = f"no campaign was judged by claim {self.claim.id} of {self.claims.name}"
+            raise WirelabError(what, hint=f"{launched('analyze')} each anew: {names}")
+        return found
+
+    def _of(self, source: int) -> ClaimRecord:
+        return next(each for each in self.sources[source].verdicts["claims"] if each["id"] == self.claim.id)
+
+    def _candidates(self) -> list[_Candidate]:
+        """Every row of every campaign, those of a campaign in their order."""
+        found: list[_Candidate] = []
+        for index in self._having:
+            source = self.sources[index]
+            rows = self._of(index)["choices"]
+            points = source.grid(self.claims).points(self.claim, rows)
+            numbers = [self._of(index)["n"], *map(_n, rows[1:])]
+            found += [
+                _Candidate(point, row, index, source.exchanges_each, n)
+                for point, row, n in zip(points, rows, numbers, strict=True)
+            ]
+        return found
+
+    def _speaking(self, firsts: Mapping[int, _Candidate]) -> tuple[list[int], bool]:
+        """Campaigns whose parts are of one point, and whether it leads: that of the primary interpretation, else that
+        of the first campaign. A file without choices has one point, which leads.
+        """
+        choices = bool(self.claims.file.choice)
+        if self.leading is not None and choices:
+            grid = Grid(self.claims)
+            found = [
+                index
+                for index, first in firsts.items()
+                if not first.point.outside and grid.stands_at(first.point.levels, self.leading)
+            ]
+            if found:
+                return found, True
+        one = firsts[self._having[0]]
+        same = [
+            index
+            for index, first in firsts.items()
+            if (self._key(first) == self._key(one) if choices else first.point.levels == one.point.levels)
+        ]
+        return same, not choices
+
+    def _parts(self, order: Sequence[int], firsts: Mapping[int, _Candidate]) -> list[ReplicatedPart]:
+        """Each part from the largest campaign that ran all of it; of equal ones from the earlier."""
+        given = {index: _parts_of(self._of(index)) for index in order}
+        found = []
+        for number, form in enumerate(self._forms):
+            index = max(
+                sorted(order),
+                key=lambda source: (
+                    not self._lacks(given[source][number], firsts[source]), self.sources[source].exchanges_each,
+                ),
+            )  # fmt: skip
+            part = given[index][number]
+            found.append(_part(part, f"{self.claim.id}.{number + 1}", index, decides=form.decides))
+        return found
+
+    @staticmethod
+    def _lacks(part: PartRecord | ClaimRecord | ReplicatedPart, first: _Candidate) -> bool:
+        """Whether a scenario of a part is missing. Campaigns record that of a whole claim: one that is inconclusive for
+        it has a part that is inconclusive for it.
+        """
+        return part["verdict"] == INCONCLUSIVE and (first.point.missing or part["n"] == 0)
+
+    def _key(self, each: _Candidate) -> object:
+        """What is one point in all campaigns. What experiments leave as run differs from one to the other."""
+        levels, inside = self._levels(each)
+        as_run = not inside or AS_RUN in levels.values()
+        return frozenset(levels.items()), self.sources[each.source].summary["experiment"] if as_run else None
+
+    def _levels(self, each: _Candidate) -> tuple[Levels, bool]:
+        """The levels of a point that the claim depends on, and whether it is of the grid."""
+        paths = Grid(self.claims).paths(self.claim)
+        inside = bool(paths) and not each.point.outside
+        return {path: each.point.levels[path] for path in paths} if inside else dict(each.point.levels), inside
+
+    def _union(self, candidates: Sequence[_Candidate], keys: Set[object], spoken: _Candidate) -> list[_Candidate]:
+        """One verdict for each point. At that of the campaigns that speak (`keys`) it is their verdict together."""
+        best: dict[object, _Candidate] = {}
+        for each in candidates:
+            key = self._key(each)
+            here, at = (spoken, self._key(spoken)) if key in keys else (each, key)
+            here = replace(here, point=replace(here.point, levels=self._levels(here)[0]))
+            if at not in best or here.weight > best[at].weight:
+                best[at] = here
+        return [*best.values()]
+
+
+def _parts_of(claim: ClaimRecord) -> Sequence[PartRecord | ClaimRecord]:
+    return claim["parts"] or [claim]
+
+
+def _part(part: PartRecord | ClaimRecord, name: str, campaign: int, *, decides: bool) -> ReplicatedPart:
+    return {
+        "id": name,
+        "form": part["form"],
+        "text": part["text"],
+        "verdict": part["verdict"],
+        "why": part["why"],
+        "decides": decides,
+        "paper": part["paper"],
+        "ours": part["ours"],
+        "judged": part["judged"],
+        "n": part["n"],
+        "link": part.get("link"),
+        "campaign": campaign,
+    }
+
+
+def _why(parts: Sequence[ReplicatedPart]) -> str:
+    """A reason over the parts of several campaigns, as one campaign gives it."""
+    deciding = [part for part in parts if part["decides"]]
+    counts = {verdict: sum(part["verdict"] == verdict for part in deciding) for verdict in get_args(Verdict)}
+    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    why = f"of {len(deciding)} parts {words}"
+    against = next((part for part in deciding if part["verdict"] == CONTRADICTED), None)
+    return why if against is None else f"{why}; against it: {against['text']}: {against['why']}"
+
+
+def _worst(parts: Sequence[ReplicatedPart]) -> VerdictQuality | None:
+    found = [part["link"] for part in parts if part["decides"] and part["link"] is not None]
+    return max(found, key=lambda each: GRADES.index(each["flag"]), default=None)
+
+
+def _n(row: ChoiceVerdict) -> int:
+    ours = row.get("ours")
+    return 0 if ours is None else ours["n"]
+
+
+def _point(each: _Candidate, places: Places) -> PointVerdict:
+    ours = each.row.get("ours")
+    return {
+        "at": places.index(dict(each.point.levels)),
+        "standing": each.point.standing,
+        "counts": each.point.counts,
+        "value": None if ours is None else ours["point"],
+        "low": None if ours is None else ours["low"],
+        "high": None if ours is None else ours["high"],
+        "n": each.n,
+        "campaign": each.source,
+    }
