@@ -53,7 +53,9 @@ def test_virtual_and_wall_time_and_the_disk_are_printed_without_a_kernel(
     words = ("quickstart", *(word for each in sets for word in ("--set", each)), "--clock", "virtual", "--jobs", "2")
     code, out, err = run("plan", *words)
     assert (code, err) == (0, "")
-    assert re.search(r"^virtual time 60 d, about [0-9.]+ s of yours on 2 idle CPUs, [0-9.]+ MB$", out, re.MULTILINE), out
+    assert re.search(r"^virtual time 60 d, about [0-9.]+ s of yours on 2 idle CPUs, [0-9.]+ MB$", out, re.MULTILINE), (
+        out
+    )
     assert "one at a time" not in out
     assert run("check", *words[:-2])[0] == 0
     assert Plan.model_validate_json(run("plan", *words, "--json")[1]).clock is Clock.VIRTUAL

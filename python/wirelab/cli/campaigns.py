@@ -20,7 +20,9 @@ def existing(campaign: Path) -> Path:
     hint = f"campaigns here: {', '.join(here)}" if here else f"{launched('run FILE')} makes one"
     if (kind := _kind(str(campaign))) is not None:
         hint = f"'{campaign}' is the name of {kind}: {launched(f'describe {campaign}')}; {hint}"
-    where = f"it has no {PLAN}" if campaign.is_absolute() else f"neither {campaign} nor {RESULTS / campaign} has a {PLAN}"
+    where = (
+        f"it has no {PLAN}" if campaign.is_absolute() else f"neither {campaign} nor {RESULTS / campaign} has a {PLAN}"
+    )
     raise WirelabError(f"no campaign '{campaign}': {where}", hint=hint)
 
 

@@ -100,7 +100,9 @@ def test_an_experiment_of_days_is_described_with_the_time_of_both_clocks_and_wit
     [at] = [place for place, line in enumerate(lines) if line.startswith("96 trials, ")]
     scenarios, trials = lines[at - 1 : at + 1]
     assert scenarios.startswith("48 scenarios and 6 unsupported, ")
-    assert re.fullmatch(r"96 trials, virtual time 100 d, about [0-9.]+ (s|min) of yours on \d+ CPUs?, .* MB", trials)
+    assert re.fullmatch(
+        r"96 trials, virtual time 100 d, about [0-9.]+ (s|min) of yours on \d+ idle CPUs?, .* MB", trials
+    )
 
 
 def test_the_keys_of_a_workload_are_described_with_bounds_units_and_defaults() -> None:

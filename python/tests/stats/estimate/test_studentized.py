@@ -114,6 +114,7 @@ def test_few_trials_have_the_hierarchical_bootstraps_interval() -> None:
     theirs, _ = bootstrap.moments(trials, 300, np.random.default_rng(9))
     assert np.array_equal(ours.values, theirs.values)
 
+
 def test_a_resample_without_spread_is_as_far_off_as_any_and_not_infinitely() -> None:
     """Under the virtual clock most trials may be equal: each tenth resample or more then has no spread."""
     trials = [np.full(10, 0.4), np.full(10, 0.4005), *[np.full(10, 0.4)] * 8]
