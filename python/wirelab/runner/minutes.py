@@ -59,8 +59,8 @@ def virtual_words(plan: Plan, jobs: int) -> str:
     from wirelab.units import format_size
 
     took, used = in_days(virtual_run_ns(plan, jobs)), _used(jobs)
-    size = format_size(records_bytes(plan))
-    return f"virtual time {in_days(expected_ns(plan, 1))}, about {took} of yours on {used} idle CPU{'s' * (used != 1)}, {size}"
+    idle, size = f"{used} idle CPU{'s' * (used != 1)}", format_size(records_bytes(plan))
+    return f"virtual time {in_days(expected_ns(plan, 1))}, about {took} of yours on {idle}, {size}"
 
 
 def in_days(time_ns: int) -> str:
