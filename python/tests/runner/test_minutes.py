@@ -58,11 +58,11 @@ def test_under_the_virtual_clock_guests_take_the_place_of_trials(
     dataset = exchanges * DATASET_ROW_NS + records_bytes(plan) * DATASET_BYTE_NS
     monkeypatch.setattr(cpus, "count", lambda: 2)
     assert virtual_run_ns(plan, 2) == START_NS + guests_wall_ns(plan, 2) + dataset + analysis
-    assert virtual_words(plan, 1).endswith(" on 1 CPU, 277 kB")
+    assert virtual_words(plan, 1).endswith(" on 1 idle CPU, 277 kB")
 
 
 def test_more_guests_than_cpus_take_no_less_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = make_plan(load(tmp_path, BASE))
     monkeypatch.setattr(cpus, "count", lambda: 2)
     assert virtual_run_ns(plan, 16) == virtual_run_ns(plan, 2) < virtual_run_ns(plan, 1)
-    assert " on 2 CPUs, " in virtual_words(plan, 16)
+    assert " on 2 idle CPUs, " in virtual_words(plan, 16)
