@@ -84,6 +84,9 @@ def test_a_round_is_a_duration_or_the_level_of_a_choice() -> None:
         ('["http1", "lossless", 2]', '["http1", 2]', "needs 2 levels and a number of rounds"),
         ('["http1", "lossless", 2]', '["http1", "clean", 2]', 'unknown level of link ("clean")'),
         ('["http1", "lossless", 2]', '["http1", "lossless"]', "needs levels, then a number of rounds"),
+        ('["http1", "lossless", 2]', '["http1", "lossless", nan]', "should be a finite number (NaN)"),
+        ('["http1", "lossless", 2]', '["http1", "lossless", -1]', "needs a number of rounds that is at least 0 (-1)"),
+        ('["http1", "lossless", 2]', '["h3", "lossless", 1]', 'has the cell of a row before it (["h3", "lossless"])'),
     ],
 )
 def test_a_model_of_what_the_file_does_not_have_is_an_error(tmp_path: Path, old: str, new: str, wrong: str) -> None:
@@ -92,6 +95,7 @@ def test_a_model_of_what_the_file_does_not_have_is_an_error(tmp_path: Path, old:
     with pytest.raises(CombinedError) as error:
         load(path)
     assert wrong in str(error.value)
+    assert "x.claims.toml:" in str(error.value)
 
 
 def test_a_campaign_has_each_model_next_to_its_own_means(tmp_path: Path) -> None:

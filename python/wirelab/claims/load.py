@@ -27,6 +27,7 @@ SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0, "mJ": 1e-3, "J": 1.0}
 LEAST_VALUES = 2
 DURATIONS = ("horizon", "beyond")
 """Keys of parts that are compared with values of the part's metrics, which are then times."""
+NOT_NEGATIVE = "a time, an energy and a standard deviation are at least 0"
 T = TypeVar("T")
 
 
@@ -137,8 +138,21 @@ class _Printed:
         }
 
     def _scale(self, metric: str) -> float:
+        return SCALES[self._unit(metric)]
+
+    def _unit(self, metric: str) -> str:
         unit = self.file.published.unit if self.file.published else "1"
-        return SCALES[unit if isinstance(unit, str) else unit.get(metric, "1")]
+        return unit if isinstance(unit, str) else unit.get(metric, "1")
+
+    def _negative(self, metric: str, key: str, printed: Sequence[object]) -> float | None:
+        """A number below 0 that cannot be: a time, an energy or a standard deviation. A plain number may be."""
+        statistics = self.file.published.statistics if self.file.published and key == "rows" else []
+        signed = [self._unit(metric) == "1" and statistic != "sd" for statistic in statistics or ["mean"]]
+        for value, may in zip(printed, signed, strict=True):
+            for each in value if isinstance(value, list) else [value]:
+                if not may and isinstance(each, int | float) and each < 0:
+                    return each
+        return None
 
     def _rows(
         self, key: str, rows: Sequence[Sequence[str | T]], what: str, length: int, kind: type[T]
@@ -164,6 +178,9 @@ class _Printed:
                     self._unknown(f"level of {path}", level, grid[path], at)
             if metric not in self.file.metrics:
                 self._unknown("metric", metric, self.file.metrics, at)
+            if (negative := self._negative(metric, key, printed)) is not None:
+                what = f"may not be negative ({negative:g})"
+                self.wrong.append(WirelabError(what, self.place.where(at), NOT_NEGATIVE))
             yield metric, frozenset(zip(paths, levels, strict=True)), printed
 
     def _unknown(self, what: str, name: str, known: Iterable[str], at: KeyPath) -> None:
