@@ -134,3 +134,23 @@ def test_two_constants_give_the_seven_means_of_fischer2021_within_4_percent() ->
     assert (found["n"], len(found["constants"])) == (7, 2)
     assert found["error"] is not None
     assert found["error"] < 0.04
+
+
+@pytest.mark.parametrize(("factors", "known"), [({"link.rtt": ["2 ms"]}, True), ({"client.cpu": ["none"]}, False)])
+def test_without_an_interpretation_a_round_is_the_level_that_was_run(
+    factors: dict[str, list[str]], known: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "x.claims.toml"
+    file.write_text(FILE.replace("[published]", MODEL + "[published]").replace('primary = "lan"\n', ""))
+    folder = write_campaign(
+        tmp_path / "campaign", protocols=("http1", "h3"), links=("lossless", "random"), uploads=("30 B",),
+        factors=factors, trials=6, claims=str(file),
+    )  # fmt: skip
+    estimates: Any = whole_estimates({})
+    judge_campaign(folder, estimates)
+    verdicts = read_verdicts(folder)
+    assert verdicts is not None
+    [model] = verdicts["models"]
+    assert model["printed"] is not None
+    assert (model["ours"] is not None) == known
+    assert model["round_s"] == (0.002 if known else 0.02)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from wirelab.claims.part import Table
+from wirelab.claims.part import Table, as_compared
 from wirelab.errors import did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.problems import shown
@@ -63,12 +63,8 @@ def _set(path: str, text: str, known: Mapping[str, list[str]], at: KeyPath) -> M
         value = read_value(level)
         if isinstance(value, dict | list):
             continue
-        if _plain(str(value)) not in map(_plain, known[path]):
+        if as_compared(value) not in map(as_compared, known[path]):
             yield at, f"unknown level of {path} ({shown(value)})", did_you_mean(level, known[path])
-
-
-def _plain(level: str) -> str:
-    return "".join(level.split()).lower()
 
 
 def unknown_experiments(file: ClaimsFile, folder: Path) -> Mistakes:

@@ -146,8 +146,8 @@ class _Printed:
 
     def _negative(self, metric: str, key: str, printed: Sequence[object]) -> float | None:
         """A number below 0 that cannot be: a time, an energy or a standard deviation. A plain number may be."""
-        statistics = self.file.published.statistics if self.file.published and key == "rows" else []
-        signed = [self._unit(metric) == "1" and statistic != "sd" for statistic in statistics or ["mean"]]
+        statistics = self.file.published.statistics if self.file.published and key == "rows" else ["mean"]
+        signed = [self._unit(metric) == "1" and statistic != "sd" for statistic in statistics]
         for value, may in zip(printed, signed, strict=True):
             for each in value if isinstance(value, list) else [value]:
                 if not may and isinstance(each, int | float) and each < 0:

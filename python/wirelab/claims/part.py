@@ -33,6 +33,11 @@ decide.
 """
 
 
+def as_compared(level: object) -> str:
+    """A level without spaces and case, as levels are compared: `3.5 KB` is `3.5 kB`."""
+    return "".join(str(level).split()).lower()
+
+
 def _finite(value: object) -> object:
     """Refuses what TOML has and JSON has not, in one sentence: a union would give one for each of its types."""
     for each in value if isinstance(value, list) else [value]:
