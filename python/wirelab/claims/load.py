@@ -47,8 +47,8 @@ class Claims:
 
 def load(path: Path, *, to_freeze: bool = False, to_run: bool = False) -> Claims:
     """Read a file of claims. Raises all its errors together; a digest that does not match is one, unless the file is
-    about to be frozen anew. With `to_run`, the experiments of its campaigns must be there: a campaign keeps its claims
-    without them.
+    about to be frozen anew. With `to_run`, the experiments of its campaigns must be there and take what is set: a
+    campaign keeps its claims without them.
     """
     where = Where(str(path))
     text = read_text(path, where)
@@ -67,7 +67,7 @@ def load(path: Path, *, to_freeze: bool = False, to_run: bool = False) -> Claims
             wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
     wrong += _not_times(file, claims, place)
     means = {*numbers, *((metric, "mean", levels) for metric, levels in values)}
-    experiments = campaigns.unknown_experiments(file, path.parent) if to_run else ()
+    experiments = campaigns.cannot_be_run(file, path.parent) if to_run else ()
     numbers_wrong = chain(inside.mistakes(file, means), one_line.mistakes(file))
     found = chain(interpretations.mistakes(file), numbers_wrong, campaigns.mistakes(file), experiments)
     wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in found]
