@@ -54,6 +54,16 @@ def test_campaigns_stand_outside_the_frozen_digest(tmp_path: Path) -> None:
         ('"2ms, 20 ms"', '"2ms,"', 'set.link.rtt: is not PATH = LEVELS ("2ms,")'),
         ('"2ms, 20 ms"', "2", "should be a string (2)"),
         ('"stop.replicates"', '"clock"', 'set.clock: is a key of the campaign'),
+        ('"stop.replicates"', '"no.such.path"', "set.no.such.path: cannot be varied\nhint: "),
+        ('"stop.replicates"', '"link.jiter"', "link has no key 'jiter'\nhint: did you mean 'jitter'?"),
+        ('"stop.replicates" = "4"', '"link.jitter" = "fast"', 'set.link.jitter: '),
+        ('"stop.replicates" = "4"', '"stop.replicates" = "x"', 'set.stop.replicates: '),
+        ('"stop.replicates" = "4"', '"stop.replicats" = "4"', "set.stop.replicats: unknown key"),
+        (
+            '"stop.replicates" = "4"', '"link.jitter" = "normal 1 ms"',
+            'set.link.jitter: is varied neither by the claims nor by quickstart ("normal 1 ms")\n'
+            'hint: name its levels: [[choice]] path = "link.jitter"',
+        ),
         ("why", "reason", "unknown key"),
     ],
 )  # fmt: skip
@@ -75,6 +85,17 @@ def test_an_experiment_next_to_the_file_may_be_run(tmp_path: Path) -> None:
     text = FILE + CAMPAIGN.replace("quickstart", "mine")
     (tmp_path / "mine.toml").touch()
     assert _file(tmp_path, text).campaign[0].experiment == "mine"
+
+
+def test_what_an_experiment_varies_and_the_number_of_exchanges_may_be_set(tmp_path: Path) -> None:
+    text = FILE + CAMPAIGN.replace("quickstart", "mine").replace('"stop.replicates" = "4"', '"client.cpu" = "10 %"')
+    mine = tmp_path / "mine.toml"
+    mine.write_text('claims = "x.claims.toml"\n[factors]\nprotocol = ["h2", "h3"]\n')
+    with pytest.raises(WirelabError, match="varied neither by the claims nor by mine"):
+        _file(tmp_path, text)
+    mine.write_text(mine.read_text() + '"client.cpu" = ["none", "10 %"]\n')
+    settable = text.replace('"client.cpu" = "10 %"', '"client.cpu" = "10 %", "workload.exchanges" = "40", "seed" = "7"')
+    assert _file(tmp_path, settable).campaign[0].sets["seed"] == "7"
 
 
 def test_a_kept_file_of_claims_needs_no_experiments(tmp_path: Path) -> None:

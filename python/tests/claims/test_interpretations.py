@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.claims.grids import CHOICES, FILE
-from wirelab.claims.interpretations import digest, first_levels, primary_of
+from wirelab.claims.interpretations import base_levels, digest, first_levels, primary_of
 from wirelab.claims.load import load
 from wirelab.claims.model import ClaimsFile
 from wirelab.errors import WirelabError
@@ -120,3 +120,8 @@ def test_what_is_marked_as_after_the_fact_may_be_added_to_a_frozen_grid(tmp_path
         "after-the-fact = 2026-11-28T00:00:00Z\n"
     )
     assert len(_file(tmp_path, FILE + new + frozen).choice) == 4
+
+
+def test_the_base_has_each_choice_at_its_first_level(tmp_path: Path) -> None:
+    base = {"link.rtt": "20 ms", "workload.connection": "new", "delay": "end-to-end-delay"}
+    assert base_levels(_file(tmp_path, FILE)) == base

@@ -121,3 +121,30 @@ def test_a_missing_file_or_invalid_toml_is_refused(tmp_path: Path) -> None:
     assert "is not TOML" in error_of(tmp_path, "paper = ")
     with pytest.raises(WirelabError, match="no such file"):
         load(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('"lossy", 12]', '"lossy", nan]', "published.rows: should be a finite number (NaN)\nhint: write a number"),
+        ('"lossy", 12]', '"lossy", -inf]', "published.rows: should be a finite number (-Infinity)"),
+        ('"lossy", 12]', '"lossy", -12]', "published.rows: may not be negative (-12)"),
+        ("11]]]", "nan]]]", "published.values: should be a finite number ([10, 12.5, NaN])"),
+        ("11]]]", "-11.5]]]", "published.values: may not be negative (-11.5)"),
+        ("[metrics]", "factor = inf\n[metrics]", "factor: should be a finite number (Infinity)"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(old: str, new: str, what: str, tmp_path: Path) -> None:
+    text = GOOD + VALUES
+    assert old in text
+    wrong = error_of(tmp_path, text.replace(old, new))
+    assert what in wrong
+    assert wrong.startswith("x.claims.toml:")
+
+
+def test_a_plain_number_may_be_negative_and_its_standard_deviation_may_not(tmp_path: Path) -> None:
+    plain = GOOD.replace('"ms"', '"1"').replace("12]", "-12]")
+    path = tmp_path / "plain.claims.toml"
+    path.write_text(plain)
+    assert list(load(path).numbers.values()) == [-12]
+    assert "may not be negative (-12)" in error_of(tmp_path, plain.replace('["mean"]', '["sd"]'))

@@ -84,6 +84,9 @@ def test_a_round_is_a_duration_or_the_level_of_a_choice() -> None:
         ('["http1", "lossless", 2]', '["http1", 2]', "needs 2 levels and a number of rounds"),
         ('["http1", "lossless", 2]', '["http1", "clean", 2]', 'unknown level of link ("clean")'),
         ('["http1", "lossless", 2]', '["http1", "lossless"]', "needs levels, then a number of rounds"),
+        ('["http1", "lossless", 2]', '["http1", "lossless", nan]', "should be a finite number (NaN)"),
+        ('["http1", "lossless", 2]', '["http1", "lossless", -1]', "needs a number of rounds that is at least 0 (-1)"),
+        ('["http1", "lossless", 2]', '["h3", "lossless", 1]', 'has the cell of a row before it (["h3", "lossless"])'),
     ],
 )
 def test_a_model_of_what_the_file_does_not_have_is_an_error(tmp_path: Path, old: str, new: str, wrong: str) -> None:
@@ -92,6 +95,7 @@ def test_a_model_of_what_the_file_does_not_have_is_an_error(tmp_path: Path, old:
     with pytest.raises(CombinedError) as error:
         load(path)
     assert wrong in str(error.value)
+    assert "x.claims.toml:" in str(error.value)
 
 
 def test_a_campaign_has_each_model_next_to_its_own_means(tmp_path: Path) -> None:
@@ -130,3 +134,23 @@ def test_two_constants_give_the_seven_means_of_fischer2021_within_4_percent() ->
     assert (found["n"], len(found["constants"])) == (7, 2)
     assert found["error"] is not None
     assert found["error"] < 0.04
+
+
+@pytest.mark.parametrize(("factors", "known"), [({"link.rtt": ["2 ms"]}, True), ({"client.cpu": ["none"]}, False)])
+def test_without_an_interpretation_a_round_is_the_level_that_was_run(
+    factors: dict[str, list[str]], known: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "x.claims.toml"
+    file.write_text(FILE.replace("[published]", MODEL + "[published]").replace('primary = "lan"\n', ""))
+    folder = write_campaign(
+        tmp_path / "campaign", protocols=("http1", "h3"), links=("lossless", "random"), uploads=("30 B",),
+        factors=factors, trials=6, claims=str(file),
+    )  # fmt: skip
+    estimates: Any = whole_estimates({})
+    judge_campaign(folder, estimates)
+    verdicts = read_verdicts(folder)
+    assert verdicts is not None
+    [model] = verdicts["models"]
+    assert model["printed"] is not None
+    assert (model["ours"] is not None) == known
+    assert model["round_s"] == (0.002 if known else 0.02)

@@ -13,6 +13,7 @@ from wirelab.claims.family import judge_part
 from wirelab.claims.forms import FORMS
 from wirelab.claims.judgement import Context
 from wirelab.claims.load import load
+from wirelab.claims.part import as_compared
 from wirelab.claims.source import Published
 
 H2, H3 = {"protocol": "h2"}, {"protocol": "h3"}
@@ -98,3 +99,8 @@ def test_printed_values_are_cut_and_printed_means_are_missing(tmp_path: Path) ->
     assert source.draws("delay", "mean", {"protocol": "h3", "link": "lossy"}) is not None
     assert source.draws("delay", "mean", {"protocol": "h3", "link": "lossy"}, 0.011) is None
     assert source.absent == {"h3 lossy": "its mean is printed without a horizon"}
+
+
+def test_levels_are_compared_without_spaces_and_case() -> None:
+    assert as_compared("3.5 KB") == as_compared("3.5kB") == "3.5kb"
+    assert as_compared(40) == "40"

@@ -6,13 +6,14 @@ They decide no verdict and stand outside the frozen digest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from wirelab.claims.part import Table
-from wirelab.errors import did_you_mean
+from wirelab.claims.part import Table, as_compared
+from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.problems import shown
 from wirelab.experiment.file.sets import read_value, split_values
@@ -21,8 +22,12 @@ from wirelab.launcher import launched
 
 if TYPE_CHECKING:
     from wirelab.claims.model import ClaimsFile
+    from wirelab.experiment.file.source import Source
 
 CLOCK = "clock"
+AMOUNTS = frozenset({"workload.exchanges", "workload.loads", "workload.messages"})
+HOW = ("stop", "seed", "capture", "vary-choices")
+"""What may be set without being a choice: how much is measured, and how."""
 Mistakes = Iterator[tuple[KeyPath, str, str | None]]
 """The key, a sentence that says what is wrong, and a hint."""
 
@@ -63,19 +68,64 @@ def _set(path: str, text: str, known: Mapping[str, list[str]], at: KeyPath) -> M
         value = read_value(level)
         if isinstance(value, dict | list):
             continue
-        if _plain(str(value)) not in map(_plain, known[path]):
+        if as_compared(value) not in map(as_compared, known[path]):
             yield at, f"unknown level of {path} ({shown(value)})", did_you_mean(level, known[path])
 
 
-def _plain(level: str) -> str:
-    return "".join(level.split()).lower()
-
-
-def unknown_experiments(file: ClaimsFile, folder: Path) -> Mistakes:
-    """Experiments that neither ship nor stand in the folder of the file of claims."""
+def cannot_be_run(file: ClaimsFile, folder: Path) -> Mistakes:
+    """Experiments that neither ship nor stand in the folder of the file of claims, and what they cannot be set to.
+    Other mistakes of an experiment are found when it is checked itself.
+    """
     names = experiment_names()
     for index, campaign in enumerate(file.campaign):
-        name = campaign.experiment
-        if name not in names and not (folder / f"{name}.toml").is_file():
+        name, at = campaign.experiment, ("campaign", index)
+        own = folder / f"{name}.toml"
+        if name not in names and not own.is_file():
             hint = did_you_mean(name, names, launched("list experiments"))
-            yield ("campaign", index, "experiment"), f"no such experiment ({shown(name)})", hint
+            yield (*at, "experiment"), f"no such experiment ({shown(name)})", hint
+        elif campaign.sets:
+            yield from _not_settable(campaign, file, name if name in names else str(own), at)
+
+
+def _not_settable(campaign: CampaignTable, file: ClaimsFile, experiment: str, at: KeyPath) -> Mistakes:
+    """Paths and levels that `--set` refuses, and paths that move the set-up and no point of the grid of choices."""
+    from wirelab.experiment.file.source import read_source
+
+    try:
+        source = read_source(experiment)
+    except WirelabError:
+        return
+    refused = dict(_refused(source, campaign))
+    own = (table for name in ("factors", "choices") if isinstance(table := source.document.get(name), dict))
+    known = {*file.grid, *file.choices, *(choice.path for choice in file.choice), *chain.from_iterable(own)}
+    for path in campaign.sets:
+        if path in refused:
+            yield (*at, "set", path), *refused[path]
+        elif path not in known | AMOUNTS and path.split(".")[0] not in {CLOCK, *HOW}:
+            what = f"is varied neither by the claims nor by {campaign.experiment} ({shown(campaign.sets[path])})"
+            yield (*at, "set", path), what, f'name its levels: [[choice]] path = "{path}"'
+
+
+def _refused(source: Source, campaign: CampaignTable) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    """Each path that `--set` refuses, with what it says."""
+    from wirelab.experiment.file.sets import apply_sets
+    from wirelab.experiment.file.validate import validate
+    from wirelab.experiment.grid.factors import read_factors
+    from wirelab.experiment.programs.own_protocols import own_protocols
+    from wirelab.schema import registered
+
+    try:
+        protocols = registered().with_protocols(own_protocols(source.folder))
+        checked, left, wrong = validate(apply_sets(source, campaign.assignments))
+        wrong += read_factors(left, checked, protocols)[1]
+    except CombinedError as error:
+        wrong = list(error.errors)
+    except WirelabError as error:
+        wrong = [error]
+    for each in wrong:
+        where = each.where
+        if isinstance(where, Where) and where.source == "--set":
+            key = where.key or ""
+            for path in campaign.sets:
+                if key.strip('"') == path or key.startswith(f"{path}."):
+                    yield path, (each.what, each.hint)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from wirelab.claims.fitted import fitted
-from wirelab.claims.interpretations import InterpretationTable, primary_of
+from wirelab.claims.interpretations import InterpretationTable, base_levels, primary_of
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Claim
 from wirelab.claims.over_grid import FITTED, Point, over_grid
@@ -50,7 +50,7 @@ class Grid:
             "interpretations": [
                 {
                     "name": each.name, "title": each.title, "basis": each.basis, "used": len(each.used),
-                    "levels": self._whole({**self._first(), **each.levels}),
+                    "levels": self._whole({**base_levels(self.claims.file), **each.levels}),
                     "used_claims": each.used_claims,
                     "after_the_fact": each.after_the_fact is not None,
                 }
@@ -126,9 +126,6 @@ class Grid:
                 return choice
         return None
 
-    def _first(self) -> Levels:
-        return {each.path: each.levels[0] for each in self.claims.file.choice}
-
     def _whole(self, levels: Levels) -> Levels:
         """Levels as the choices write them: `2ms` is `2 ms`."""
         known = {each.path: each.levels for each in self.claims.file.choice}
@@ -141,13 +138,13 @@ class Grid:
         """A point of a campaign, with a level for each choice that the claim depends on."""
         unnamed = {
             path: self.sets.get(path, level if path in self.varied or level == UNSET else AS_RUN)
-            for path, level in self._first().items()
+            for path, level in base_levels(self.claims.file).items()
             if path in paths
         }
         return self._whole({**unnamed, **levels})
 
     def _is_at(self, levels: Mapping[str, str], interpretation: InterpretationTable, paths: Sequence[str]) -> bool:
-        there = {**self._first(), **interpretation.levels}
+        there = {**base_levels(self.claims.file), **interpretation.levels}
         return all(levels[path] == there[path] for path in paths)
 
     def _at(

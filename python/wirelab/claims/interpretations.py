@@ -120,6 +120,11 @@ def primary_of(file: ClaimsFile) -> InterpretationTable | None:
     return next((each for each in file.interpretation if each.name == file.primary), None)
 
 
+def base_levels(file: ClaimsFile) -> Levels:
+    """Each choice at its first level: what applies unless another is named."""
+    return {choice.path: choice.levels[0] for choice in file.choice}
+
+
 def first_levels(file: ClaimsFile) -> Levels:
     """The point of the grid that is judged first: that of the primary interpretation, or the first level of each
     choice.
@@ -127,7 +132,7 @@ def first_levels(file: ClaimsFile) -> Levels:
     if isinstance(file.primary, dict) and file.primary:
         return file.primary
     leading = primary_of(file)
-    return {choice.path: choice.levels[0] for choice in file.choice} | (leading.levels if leading else {})
+    return base_levels(file) | (leading.levels if leading else {})
 
 
 def mistakes(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:

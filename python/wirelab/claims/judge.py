@@ -110,7 +110,7 @@ def verdicts_on(
     if file.inside:
         verdicts["inside"] = orders_inside(claims)
     if file.model:
-        verdicts["models"] = models_at(claims, claims_judge.at)
+        verdicts["models"] = models_at(claims, grid, claims_judge.at)
     return verdicts
 
 

@@ -27,6 +27,7 @@ SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0, "mJ": 1e-3, "J": 1.0}
 LEAST_VALUES = 2
 DURATIONS = ("horizon", "beyond")
 """Keys of parts that are compared with values of the part's metrics, which are then times."""
+NOT_NEGATIVE = "a time, an energy and a standard deviation are at least 0"
 T = TypeVar("T")
 
 
@@ -46,8 +47,8 @@ class Claims:
 
 def load(path: Path, *, to_freeze: bool = False, to_run: bool = False) -> Claims:
     """Read a file of claims. Raises all its errors together; a digest that does not match is one, unless the file is
-    about to be frozen anew. With `to_run`, the experiments of its campaigns must be there: a campaign keeps its claims
-    without them.
+    about to be frozen anew. With `to_run`, the experiments of its campaigns must be there and take what is set: a
+    campaign keeps its claims without them.
     """
     where = Where(str(path))
     text = read_text(path, where)
@@ -66,7 +67,7 @@ def load(path: Path, *, to_freeze: bool = False, to_run: bool = False) -> Claims
             wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
     wrong += _not_times(file, claims, place)
     means = {*numbers, *((metric, "mean", levels) for metric, levels in values)}
-    experiments = campaigns.unknown_experiments(file, path.parent) if to_run else ()
+    experiments = campaigns.cannot_be_run(file, path.parent) if to_run else ()
     numbers_wrong = chain(inside.mistakes(file, means), one_line.mistakes(file))
     found = chain(interpretations.mistakes(file), numbers_wrong, campaigns.mistakes(file), experiments)
     wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in found]
@@ -137,8 +138,21 @@ class _Printed:
         }
 
     def _scale(self, metric: str) -> float:
+        return SCALES[self._unit(metric)]
+
+    def _unit(self, metric: str) -> str:
         unit = self.file.published.unit if self.file.published else "1"
-        return SCALES[unit if isinstance(unit, str) else unit.get(metric, "1")]
+        return unit if isinstance(unit, str) else unit.get(metric, "1")
+
+    def _negative(self, metric: str, key: str, printed: Sequence[object]) -> float | None:
+        """A number below 0 that cannot be: a time, an energy or a standard deviation. A plain number may be."""
+        statistics = self.file.published.statistics if self.file.published and key == "rows" else ["mean"]
+        signed = [self._unit(metric) == "1" and statistic != "sd" for statistic in statistics]
+        for value, may in zip(printed, signed, strict=True):
+            for each in value if isinstance(value, list) else [value]:
+                if not may and isinstance(each, int | float) and each < 0:
+                    return each
+        return None
 
     def _rows(
         self, key: str, rows: Sequence[Sequence[str | T]], what: str, length: int, kind: type[T]
@@ -164,6 +178,9 @@ class _Printed:
                     self._unknown(f"level of {path}", level, grid[path], at)
             if metric not in self.file.metrics:
                 self._unknown("metric", metric, self.file.metrics, at)
+            if (negative := self._negative(metric, key, printed)) is not None:
+                what = f"may not be negative ({negative:g})"
+                self.wrong.append(WirelabError(what, self.place.where(at), NOT_NEGATIVE))
             yield metric, frozenset(zip(paths, levels, strict=True)), printed
 
     def _unknown(self, what: str, name: str, known: Iterable[str], at: KeyPath) -> None:

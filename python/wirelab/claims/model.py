@@ -16,7 +16,7 @@ from wirelab.claims.future import FutureTable
 from wirelab.claims.inside import InsideTable
 from wirelab.claims.interpretations import ChoiceTable, Dated, FrozenTable, InterpretationTable, primary_form
 from wirelab.claims.one_line import ModelTable
-from wirelab.claims.part import Form, Grid, Levels, Statistic, Table
+from wirelab.claims.part import Entries, Entry, Form, Grid, Levels, Statistic, Table
 
 
 class ClaimTable(Dated):
@@ -40,8 +40,8 @@ class PublishedTable(Table):
     unit: Unit | dict[str, Unit]
     sample_size: int | None = Field(default=None, ge=2, alias="sample-size")
     statistics: list[Statistic] = Field(default_factory=list)
-    rows: list[list[str | float]] = Field(default_factory=list)
-    values: list[list[str | list[float]]] = Field(default_factory=list)
+    rows: list[list[Entry]] = Field(default_factory=list)
+    values: list[list[Entries]] = Field(default_factory=list)
 
 
 class ClaimsFile(Table):

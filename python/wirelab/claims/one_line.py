@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, field_validator
 
-from wirelab.claims.part import Levels, Table
+from wirelab.claims.part import Entry, Levels, Table
 from wirelab.errors import did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.problems import shown
@@ -43,7 +43,7 @@ class ModelTable(Table):
     plus: Duration = 0
     constant: str | None = None
     interpretation: str | None = None
-    rounds: list[list[str | float]] = Field(min_length=1)
+    rounds: list[list[Entry]] = Field(min_length=1)
 
     @field_validator("rounds")
     @classmethod
@@ -54,9 +54,14 @@ class ModelTable(Table):
         return rows
 
     @property
+    def cells(self) -> list[tuple[Cell, float]]:
+        """Each row as its cell and the number of rounds."""
+        return [(tuple(map(str, row[:-1])), float(row[-1])) for row in self.rounds]
+
+    @property
     def counts(self) -> dict[Cell, float]:
         """The number of rounds of each cell."""
-        return {tuple(map(str, row[:-1])): float(row[-1]) for row in self.rounds}
+        return dict(self.cells)
 
     def round_s(self, levels: Mapping[str, object]) -> float | None:
         """The length of a round, in seconds, where the choices have these levels; None if no level is a duration."""
@@ -82,15 +87,26 @@ def mistakes(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
         if table.per_round not in choices and table.round_s({}) is None:
             needs = f"should be a duration or the path of a choice ({shown(table.per_round)})"
             yield (*at, "per-round"), needs, did_you_mean(table.per_round, choices, 'such as "100 ms"')
-        for number, cell in enumerate(table.counts):
-            if len(cell) != len(file.grid):
-                needs = f"needs {len(file.grid)} levels and a number of rounds ({shown(list(cell))})"
-                yield (*at, "rounds", number), needs, None
-                continue
-            for path, level in zip(file.grid, cell, strict=True):
-                if level not in file.grid[path]:
-                    hint = did_you_mean(level, file.grid[path])
-                    yield (*at, "rounds", number), f"unknown level of {path} ({shown(level)})", hint
+        yield from _rounds(table, file, at)
+
+
+def _rounds(table: ModelTable, file: ClaimsFile, model: KeyPath) -> Iterator[tuple[KeyPath, str, str | None]]:
+    """What is wrong with the cells and their numbers of rounds."""
+    seen: set[Cell] = set()
+    for number, (cell, rounds) in enumerate(table.cells):
+        at: KeyPath = (*model, "rounds", number)
+        if len(cell) != len(file.grid):
+            needs = f"needs {len(file.grid)} levels and a number of rounds ({shown(list(cell))})"
+            yield at, needs, None
+            continue
+        if rounds < 0:
+            yield at, f"needs a number of rounds that is at least 0 ({rounds:g})", "0 if none is needed"
+        if cell in seen:
+            yield at, f"has the cell of a row before it ({shown(list(cell))})", "leave one of them out"
+        seen.add(cell)
+        for path, level in zip(file.grid, cell, strict=True):
+            if level not in file.grid[path]:
+                yield at, f"unknown level of {path} ({shown(level)})", did_you_mean(level, file.grid[path])
 
 
 def judged_by(

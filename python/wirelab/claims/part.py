@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from wirelab.claims.judgement import Context, Judgement
 from wirelab.experiment.file.quantities import PositiveDuration
@@ -32,10 +33,29 @@ decide.
 """
 
 
-class Table(BaseModel):
-    """A table of the file; unknown keys are errors."""
+def as_compared(level: object) -> str:
+    """A level without spaces and case, as levels are compared: `3.5 KB` is `3.5 kB`."""
+    return "".join(str(level).split()).lower()
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+def _finite(value: object) -> object:
+    """Refuses what TOML has and JSON has not, in one sentence: a union would give one for each of its types."""
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, float) and not math.isfinite(each):
+            raise UnitError("should be a finite number", "write a number, or leave the row out")
+    return value
+
+
+Entry = Annotated[str | float, BeforeValidator(_finite)]
+"""A name or a number in a row."""
+Entries = Annotated[str | list[float], BeforeValidator(_finite)]
+"""A name or a list of numbers in a row."""
+
+
+class Table(BaseModel):
+    """A table of the file; unknown keys are errors, and so are infinity and not-a-number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)
 
 
 class Form(Table):

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from wirelab.claims.fitted import is_used
+from wirelab.claims.grid import AS_RUN, Grid
 from wirelab.claims.inside import Case, inside
-from wirelab.claims.interpretations import InterpretationTable, first_levels
+from wirelab.claims.interpretations import InterpretationTable, base_levels, first_levels
 from wirelab.claims.load import Claims
 from wirelab.claims.model import ClaimsFile
 from wirelab.claims.one_line import judged_by, means_s
@@ -44,21 +45,28 @@ def orders_inside(claims: Claims) -> list[InsideRecord]:
     return inside(claims.file, printed(claims), counts)
 
 
-def models_at(claims: Claims, source_of: SourceAt) -> list[ModelRecord]:
-    """Each one-line model next to the printed means, and to ours where its interpretation was run. `source_of` gives
-    the levels that were run there, and what was measured.
+def models_at(claims: Claims, over: Grid, source_of: SourceAt) -> list[ModelRecord]:
+    """Each one-line model next to the printed means, and to ours where its interpretation was run. `over` is the grid
+    of choices as the campaign varies it. `source_of` gives the levels that were run at an interpretation, and what was
+    measured there. Without the level that is the length of a round, ours are left out.
     """
     file, grid, numbers = claims.file, list(claims.file.grid), printed(claims)
     records = []
     for table in file.model:
         at = next((each for each in file.interpretation if each.name == table.interpretation), None)
         levels, source = source_of(at)
+        if at is None:
+            place = over.place(levels)
+            there = first_levels(file) | {path: level for path, level in place.items() if level != AS_RUN}
+            source = None if place.get(table.per_round) == AS_RUN else source
+        else:
+            there = base_levels(file) | at.levels
         drawn = {
             cell: None if source is None else source.draws(table.metric, "mean", dict(zip(grid, cell, strict=True)))
             for cell in table.counts
         }
         ours = {cell: each.point for cell, each in drawn.items() if each is not None and each.point > 0}
-        round_s = table.round_s({**first_levels(file), **levels, **(at.levels if at else {})})
+        round_s = table.round_s(there)
         if round_s is not None:
             records.append(judged_by(table, grid, round_s, means_s(numbers, table.metric, grid), ours))
     return records
@@ -84,7 +92,7 @@ def skill_at(
         if paper > 0:
             ours = source.draws(metric, statistic, at)
             numbers.append(Number(metric, at, statistic, paper, ours, is_used(cell, interpretation)))
-    first = {each.path: each.levels[0] for each in claims.file.choice}
+    first = base_levels(claims.file)
     knobs = sum(level != first[path] for path, level in interpretation.levels.items())
     return skill(interpretation.name, knobs, numbers, null_cell(claims.file), by_rule=by_rule)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from wirelab.claims.part import as_compared
 from wirelab.schema.plan import Level
 from wirelab.stats.dataset import Dataset, points
 from wirelab.stats.estimate.sample import Sample
@@ -76,14 +77,9 @@ class Samples:
 
 
 def _key(point: Point) -> frozenset[tuple[str, str]]:
-    return frozenset((path, _plain(level)) for path, level in point.items())
+    return frozenset((path, as_compared(level)) for path, level in point.items())
 
 
 def same_level(one: object, other: object) -> bool:
     """Whether two levels as written are the same."""
-    return _plain(one) == _plain(other)
-
-
-def _plain(level: object) -> str:
-    """Levels are compared without spaces and case: `3.5 KB` is `3.5 kB`."""
-    return "".join(str(level).split()).lower()
+    return as_compared(one) == as_compared(other)

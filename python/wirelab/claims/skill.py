@@ -31,9 +31,6 @@ from wirelab.stats.estimate.model import LEVEL
 from wirelab.stats.estimate.sample import Floats
 
 PROTOCOL = "protocol"
-RESAMPLES = 4000
-Z = 1.959963984540054
-"""Standard errors to either end of an interval at 95 %."""
 Without = Callable[["Number"], bool]
 """Which printed numbers a null model must not see."""
 METHOD = "percentiles over draws of our estimates"
@@ -57,15 +54,6 @@ class Number:
         """Whether our estimate has a logarithm, and says something."""
         ours = self.ours
         return ours is not None and ours.point > 0 and math.isfinite(ours.point) and any(ours.tells)
-
-
-def draws_between(point: float, low: float | None, high: float | None, seed: int) -> Draws:
-    """Log-normal draws of an estimate of which only the interval at 95 % is known. Without one it is taken as exact."""
-    if low is None or high is None or not 0 < low < high:
-        return Draws(point, np.array([point]), np.inf, 0)
-    error = math.log(high / low) / (2 * Z)
-    values = point * np.exp(np.random.default_rng(seed).normal(0.0, error, RESAMPLES))
-    return Draws(point, values, np.inf, 0)
 
 
 def skill(

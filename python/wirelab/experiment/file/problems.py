@@ -16,6 +16,7 @@ _KINDS = {
     "string_type": "should be a string",
     "int_type": "should be a whole number",
     "bool_type": "should be true or false",
+    "finite_number": "should be a finite number",
     "list_type": "should be a list",
     "tuple_type": "should be a list",
     "dict_type": "should be a table",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from wirelab.metrics.link import DIRECTIONS
@@ -25,6 +24,7 @@ from wirelab.stats.estimate.sample import Sample
 from wirelab.stats.link.grade import GRADES
 from wirelab.stats.link.over_time import mean_rate_bps
 from wirelab.stats.link.report import kept_trials
+from wirelab.stats.machine.carried import Carried, carried, enough
 from wirelab.units import format_duration
 
 if TYPE_CHECKING:
@@ -39,13 +39,9 @@ CLIENT_LATE = 0.1
 MOST_OF_GROWTH = 0.5
 FULL = 0.95
 """Share of a link's rate."""
-HEADROOM = 0.95
-"""A fix is proposed with which no more than this share of what it serves is offered."""
 LESS = "offer less, or run fewer trials at a time (--jobs)"
 OVERLOADED = "more was offered than was served"
 ROLES: tuple[End, ...] = ("client", "server")
-NSTART = "nstart"
-"""CoAP's limit of open exchanges with one server (RFC 7252, section 4.7)."""
 _UNITS = (("/s", 1), ("/min", 60), ("/h", 3600))
 _WHERE = ("the uplink", "the downlink")
 
@@ -90,15 +86,6 @@ def rate_texts(record: OfferedRecord) -> tuple[str, str]:
     return f"{first:,g} {unit}", f"{second:,g} {unit}"
 
 
-class Carried(NamedTuple):
-    """How many messages connections carry at a time, and what to do where that is too few."""
-
-    messages: int
-    enough: int
-    """So many that what is offered is served."""
-    cure: str
-
-
 class Limit(NamedTuple):
     """What limits the rate of service, why, what to do about it, and the quality of what was measured."""
 
@@ -133,7 +120,7 @@ def _record(
     loads = [] if is_netem(scenario.link) else list(_loads(dataset.link_facts(scenario.link), trials))
     over = 1 + max(slope.point or 0.0, 0.0)
     case = replace(
-        _Case.of(scenario, growths, ends, loads, waits), over=over, carried=_carried(dataset, scenario, over)
+        _Case.of(scenario, growths, ends, loads, waits), over=over, carried=carried(dataset.plan.known, scenario, over)
     )
     found = next(case.limits(), None) or Limit("not known", case.unknown())
     return {
@@ -259,36 +246,15 @@ class _Case:
         return "" if self.waits is None else self.waits["why"]
 
 
-def _carried(dataset: Dataset, scenario: Scenario, over: float) -> Carried | None:
-    """Of persistent connections whose protocol has an exchange end before the next, or limits how many are open."""
-    workload, protocol = scenario.workload, dataset.plan.known.protocol(scenario.protocol)
-    if not isinstance(workload, RequestWorkload) or not isinstance(workload.connection, Persistent) or protocol is None:
-        return None
-    connections = workload.connection.connections
-    if protocol.timing.sequential:
-        enough = _enough(connections, over)
-        return Carried(connections, enough, f"more connections: workload.connection = {{ persistent = {enough} }}")
-    if (open_at_once := scenario.settings.get(NSTART)) is not None:
-        enough = _enough(int(open_at_once), over)
-        cure = f"raise protocols.{scenario.protocol}.{NSTART} to {enough}"
-        return Carried(connections * int(open_at_once), connections * enough, cure)
-    return None
-
-
-def _enough(now: int, over: float) -> int:
-    """How many are needed to serve what is offered, if each serves as much as one of those that there are now."""
-    return ceil(now * over / HEADROOM)
-
-
-def _all_places(workload: RequestWorkload, taken_s: float, over: float, carried: Carried | None) -> Limit:
+def _all_places(workload: RequestWorkload, taken_s: float, over: float, by: Carried | None) -> Limit:
     most = min(workload.concurrency, workload.exchanges)
-    if carried is not None and carried.messages <= most:
-        at_once = f"{carried.messages} message{'s' * (carried.messages > 1)} at a time"
-        more = f", and raise workload.concurrency to {carried.enough}" * (carried.enough > workload.concurrency)
-        return Limit("protocol", f"at most {at_once} {_where(workload)}", f"{carried.cure}{more}")
+    if by is not None and by.messages <= most:
+        at_once = f"{by.messages} message{'s' * (by.messages > 1)} at a time"
+        more = f", and raise workload.concurrency to {by.enough}" * (by.enough > workload.concurrency)
+        return Limit("protocol", f"at most {at_once} {_where(workload)}", f"{by.cure}{more}")
     at_once = f"at most {most} message{'s' * (most > 1)} at a time{' of each client' * (workload.clients > 1)}"
     why = f"{at_once}, each takes {format_duration(round(taken_s * 1e9))}"
-    return Limit("places", why, f"raise workload.concurrency to {_enough(most, over)}")
+    return Limit("places", why, f"raise workload.concurrency to {enough(most, over)}")
 
 
 def _where(workload: WorkloadSpec | RequestWorkload) -> str:
