@@ -166,9 +166,14 @@ def _leading(record: Replication) -> Iterator[Statement]:
         )
         yield Statement(f"{record['paper']} {why}: of {len(claims)} claims, {words}.", href="#claims")
         return
-    counts = listed([f"{kinds[kind]} {standing(kind)}" for kind in (*KINDS, None) if kinds[kind]])
+    counts = listed([_number(kinds[kind], kind) for kind in (*KINDS, None) if kinds[kind]])
     where = f" ({interpretation(record['primary'], record)})" if record["primary"] else ""
     yield Statement(f"Of {len(claims)} claims of {record['paper']}, {counts}{where}.", href="#claims")
+
+
+def _number(count: int, kind: Standing | None) -> str:
+    words = standing(kind)
+    return f"{count} {words if count == 1 else words.replace('depends', 'depend')}"
 
 
 def flipped(claim: ReplicatedClaim) -> bool:
@@ -181,7 +186,7 @@ def tally(records: Sequence[Replication]) -> str:
     """Verdicts of several papers in words."""
     claims = [claim for record in records for claim in record["claims"]]
     kinds = Counter(claim["verdict"] for claim in claims)
-    counts = [f"{kinds[kind]} {standing(kind)}" for kind in KINDS if kinds[kind]]
+    counts = [_number(kinds[kind], kind) for kind in KINDS if kinds[kind]]
     silent = Counter(leads(record) for record in records for claim in record["claims"] if claim["verdict"] is None)
     more = [
         f"{silent[led]} {words}"
