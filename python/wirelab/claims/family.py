@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from wirelab.claims.judgement import (
     CONFIRMED,
@@ -23,6 +24,7 @@ from wirelab.claims.judgement import (
 )
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Form, Part
+from wirelab.schema.verdicts import Verdict
 from wirelab.stats.compare.scenarios import disturbed_words
 from wirelab.stats.estimate.bootstrap import UNKNOWN
 from wirelab.stats.link.grade import DISTURBED
@@ -68,6 +70,22 @@ def judge_family(claims: Sequence[Claim], source: Source, rules: Rules) -> list[
     return [judged[index] for index in range(len(claims))]
 
 
+def reason(deciding: Sequence[tuple[Verdict, str, str]]) -> str:
+    """Why a claim in parts has its verdict: from the verdict, text and reason of each part that decides it."""
+    if not deciding:
+        return "no part decides"
+    if len(deciding) == 1:
+        return deciding[0][2]
+    verdicts = [verdict for verdict, *_ in deciding]
+    counts = ", ".join(f"{count} {word}" for word in get_args(Verdict) if (count := verdicts.count(word)))
+    why = f"of {len(deciding)} parts {counts}"
+    against = [f"{text}: {words}" for verdict, text, words in deciding if verdict == CONTRADICTED]
+    if not against:
+        return why
+    more = f", and {len(against) - 1} more" if len(against) > 1 else ""
+    return f"{why}; against it: {against[0]}{more}"
+
+
 def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judgement:
     """One claim, with this error rate for itself."""
     parts = [part for written in claim.parts for part in written.expand()]
@@ -78,20 +96,7 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
         return replace(judged[0], text=claim.text)
     deciding = [part for part in judged if part.decides]
     verdict = all_of([part.verdict for part in deciding])
-    counts = {
-        word: sum(part.verdict == word for part in deciding) for word in ("confirmed", "contradicted", "inconclusive")
-    }
-    why = (
-        deciding[0].why
-        if len(deciding) == 1
-        else f"of {len(deciding)} parts " + ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        if deciding
-        else "no part decides"
-    )
-    contradicted = [part for part in deciding if part.verdict == CONTRADICTED]
-    if contradicted and len(deciding) > 1:
-        more = f", and {len(contradicted) - 1} more" if len(contradicted) > 1 else ""
-        why = f"{why}; against it: {contradicted[0].text}: {contradicted[0].why}{more}"
+    why = reason([(part.verdict, part.text, part.why) for part in deciding])
     first = next((part for part in judged if part.form == "ratio"), None)
     judgement = Judgement(
         "composite" if len({part.form for part in deciding}) > 1 else (deciding or judged)[0].form,
@@ -107,9 +112,9 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
         decidable=any(part.decidable for part in deciding),
         rests_on_sd=any(part.rests_on_sd for part in deciding),
     )
-    if contradicted or len(deciding) == 1:
+    if len(deciding) == 1 or any(part.verdict == CONTRADICTED for part in deciding):
         return judgement
-    return leaving_out(judgement, (reason for part in deciding for reason in part.left_out))
+    return leaving_out(judgement, (each for part in deciding for each in part.left_out))
 
 
 def judge_part(part: Form, context: Context) -> Judgement:

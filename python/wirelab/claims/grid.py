@@ -13,7 +13,7 @@ from wirelab.claims.model import Claim
 from wirelab.claims.over_grid import FITTED, Point, over_grid
 from wirelab.claims.part import Levels
 from wirelab.claims.samples import same_level
-from wirelab.schema.plan import Level
+from wirelab.schema.plan import ExperimentRecord, Level
 from wirelab.schema.verdicts import ChoiceVerdict, GridRecord, OverGrid, Standing
 
 AS_RUN = "as run"
@@ -31,6 +31,12 @@ class Grid:
     claims: Claims
     varied: Collection[str] = ()
     sets: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, claims: Claims, planned: ExperimentRecord) -> Grid:
+        """With what a campaign varies, and the one level that its command line sets of other paths."""
+        sets = {path: str(levels[0]) for path, levels in planned.sets.items() if len(levels) == 1}
+        return cls(claims, {*planned.factors, *planned.choices}, sets)
 
     def record(self) -> GridRecord:
         """As `verdicts.json` has it."""

@@ -67,9 +67,7 @@ def verdicts_on(
     """The contents of `verdicts.json`."""
     file = claims.file
     rules = Rules(file.error_rate, file.factor, file.labels)
-    planned = dataset.plan.experiment
-    sets = {path: str(levels[0]) for path, levels in planned.sets.items() if len(levels) == 1}
-    grid = Grid(claims, {*planned.factors, *planned.choices}, sets)
+    grid = Grid.of(claims, dataset.plan.experiment)
     claims_judge = _ClaimsJudge(claims, _samples(claims, dataset), rules, Grades.of(dataset, estimates), grid)
     choices = claims_judge.choices()
     progress("claims")

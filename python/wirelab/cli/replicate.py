@@ -146,7 +146,7 @@ def _claims(paper: str) -> tuple[Claims, Path]:
         path = Path(paper)
         if not paper.endswith(CLAIMS):
             hint = f"the file of its claims, such as {path.with_suffix('')}{CLAIMS}"
-            raise WirelabError(f"'{paper}' is no file of claims: its name does not end in {CLAIMS}", hint=hint)
+            raise WirelabError(f"'{paper}' is not a file of claims: its name does not end in {CLAIMS}", hint=hint)
     else:
         path = Path(str(experiment_file(f"{paper}.claims")))
         if not path.is_file():

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import get_args
 
+from wirelab.claims.family import reason
 from wirelab.claims.grid import AS_RUN, Grid
 from wirelab.claims.interpretations import InterpretationTable
-from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, all_of
+from wirelab.claims.judgement import INCONCLUSIVE, all_of
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Claim
 from wirelab.claims.over_grid import DEPENDS, Point
@@ -21,7 +21,7 @@ from wirelab.launcher import launched
 from wirelab.replicate.needed import needed
 from wirelab.replicate.source import Source
 from wirelab.schema.replication import PointVerdict, ReplicatedClaim, ReplicatedPart
-from wirelab.schema.verdicts import ChoiceVerdict, ClaimRecord, PartRecord, Verdict, VerdictQuality
+from wirelab.schema.verdicts import ChoiceVerdict, ClaimRecord, PartRecord, VerdictQuality
 from wirelab.stats.link.grade import GRADES
 
 
@@ -97,7 +97,7 @@ class OneClaim:
             "verdict": verdict,
             "shown": shown,
             "levels": dict(point.levels),
-            "why": first["why"] if same else _why(parts),
+            "why": first["why"] if same else _reason(parts),
             "paper": ratio["paper"] if ratio else first["paper"],
             "ours": ours,
             "n": n,
@@ -237,14 +237,8 @@ def _part(part: PartRecord | ClaimRecord, name: str, campaign: int, *, decides: 
     }
 
 
-def _why(parts: Sequence[ReplicatedPart]) -> str:
-    """A reason over the parts of several campaigns, as one campaign gives it."""
-    deciding = [part for part in parts if part["decides"]]
-    counts = {verdict: sum(part["verdict"] == verdict for part in deciding) for verdict in get_args(Verdict)}
-    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    why = f"of {len(deciding)} parts {words}"
-    against = next((part for part in deciding if part["verdict"] == CONTRADICTED), None)
-    return why if against is None else f"{why}; against it: {against['text']}: {against['why']}"
+def _reason(parts: Sequence[ReplicatedPart]) -> str:
+    return reason([(part["verdict"], part["text"], part["why"]) for part in parts if part["decides"]])
 
 
 def _worst(parts: Sequence[ReplicatedPart]) -> VerdictQuality | None:

@@ -30,9 +30,7 @@ class Source:
 
     def grid(self, claims: Claims) -> Grid:
         """The grid of the claims, with what this campaign varies and sets."""
-        planned = self.plan.experiment
-        sets = {path: str(levels[0]) for path, levels in planned.sets.items() if len(levels) == 1}
-        return Grid(claims, {*planned.factors, *planned.choices}, sets)
+        return Grid.of(claims, self.plan.experiment)
 
     @property
     def exchanges_each(self) -> float:
