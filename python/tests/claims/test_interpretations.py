@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -93,33 +94,55 @@ def test_levels_and_choices_exclude_each_other(tmp_path: Path) -> None:
     assert "must be the name of an interpretation" in found
 
 
-def test_the_digest_covers_what_was_written_before_data_existed(tmp_path: Path) -> None:
-    before = digest(_file(tmp_path, FILE))
+FREEZE = datetime(2026, 11, 27, tzinfo=UTC)
+
+
+def _frozen(tmp_path: Path, at: datetime = FREEZE) -> str:
+    found = digest(_file(tmp_path, FILE), at)
+    return f'[frozen]\ndigest = "{found}"\nat = {at.isoformat()}\n'
+
+
+def test_the_digest_covers_what_is_not_younger_than_itself(tmp_path: Path) -> None:
+    def found(text: str, at: datetime = FREEZE) -> str:
+        return digest(_file(tmp_path, text), at)
+
+    before = found(FILE)
     levels = 'levels = ["20 ms", "2 ms", "4 ms"]'
-    assert digest(_file(tmp_path, FILE + "# a comment\n")) == before
-    assert digest(_file(tmp_path, FILE.replace(levels, 'levels = ["20 ms", "2 ms", "4 ms", "50 ms"]'))) != before
-    assert digest(_file(tmp_path, FILE.replace("h3 is faster with loss", "h3 is slower with loss"))) != before
-    assert digest(_file(tmp_path, "factor = 1.5\n" + FILE)) != before
-    assert digest(_file(tmp_path, FILE.replace("fits every cell", "fits most cells"))) == before
+    later = FILE.replace("fits every cell", "fits most cells")
+    assert found(FILE + "# a comment\n") == before
+    assert found(FILE.replace(levels, 'levels = ["20 ms", "2 ms", "4 ms", "50 ms"]')) != before
+    assert found(FILE.replace("h3 is faster with loss", "h3 is slower with loss")) != before
+    assert found("factor = 1.5\n" + FILE) != before
+    assert found(later) != before
+    earlier = FREEZE - timedelta(seconds=1)
+    assert found(later, earlier) == found(FILE, earlier)
 
 
 def test_a_grid_that_changed_after_it_was_frozen_is_an_error(tmp_path: Path) -> None:
-    frozen = f'[frozen]\ndigest = "{digest(_file(tmp_path, FILE))}"\nat = 2026-11-27T00:00:00Z\n'
+    frozen = _frozen(tmp_path)
     assert _file(tmp_path, FILE + frozen).frozen is not None
-    with pytest.raises(WirelabError, match="the claims or the grid changed after they were frozen") as caught:
-        _file(tmp_path, (FILE + frozen).replace('"2 ms", "4 ms"]', '"2 ms", "4 ms", "50 ms"]'))
-    assert caught.value.exit_code == 2
-    assert "after-the-fact" in str(caught.value)
-    assert "frozen.digest" in str(caught.value)
+    for old, new in [('"2 ms", "4 ms"]', '"2 ms", "4 ms", "50 ms"]'), ("fits every cell", "fits most cells")]:
+        with pytest.raises(WirelabError, match="the claims or the grid changed after they were frozen") as caught:
+            _file(tmp_path, (FILE + frozen).replace(old, new))
+        assert caught.value.exit_code == 2
+        assert "after-the-fact" in str(caught.value)
+        assert "frozen.digest" in str(caught.value)
 
 
-def test_what_is_marked_as_after_the_fact_may_be_added_to_a_frozen_grid(tmp_path: Path) -> None:
-    frozen = f'[frozen]\ndigest = "{digest(_file(tmp_path, FILE))}"\nat = 2026-11-27T00:00:00Z\n'
+@pytest.mark.parametrize(("marked", "outside"), [("2026-11-28T00:00:00Z", True), ("2026-11-26T00:00:00Z", False)])
+def test_only_what_says_that_it_is_younger_may_be_added_to_a_frozen_grid(
+    tmp_path: Path, marked: str, outside: bool
+) -> None:
     new = (
         '[[choice]]\npath = "link.jitter"\ntitle = "jitter"\nlevels = ["none", "normal 30 ms"]\n'
-        "after-the-fact = 2026-11-28T00:00:00Z\n"
+        f"after-the-fact = {marked}\n"
     )
-    assert len(_file(tmp_path, FILE + new + frozen).choice) == 4
+    text = FILE + new + _frozen(tmp_path)
+    if outside:
+        assert len(_file(tmp_path, text).choice) == 4
+    else:
+        with pytest.raises(WirelabError, match="changed after they were frozen"):
+            _file(tmp_path, text)
 
 
 def test_the_base_has_each_choice_at_its_first_level(tmp_path: Path) -> None:

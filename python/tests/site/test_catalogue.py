@@ -30,6 +30,7 @@ def test_older_campaigns_load_the_same_pages() -> None:
         "text-2mb": "5a94e0b1b002a595",
         "h2window2017": "bf3fdec4b52a2a8e",
         "h2window2017-equal": "a21819ac485e28be",
+        "h2window2017-one-large": "6a301f777b6929c4",
     }
 
 

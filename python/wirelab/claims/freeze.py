@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from pathlib import Path
 
 from wirelab.claims.interpretations import digest
@@ -27,7 +28,7 @@ def freeze(path: Path, at: str) -> str:
     """Write the digest of a file of claims into it, with the time (RFC 3339); return the digest. What a table
     `[frozen]` said before is replaced, and everything else stays unchanged.
     """
-    found = digest(load(path, to_freeze=True).file)
+    found = digest(load(path, to_freeze=True).file, datetime.fromisoformat(at))
     text = _TABLE.sub("", read_text(path, Where(str(path)))).rstrip("\n")
     replace_file(path, f'{text}\n\n[frozen]\ndigest = "{found}"\nat = {at}\n')
     return found

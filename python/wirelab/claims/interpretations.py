@@ -43,7 +43,7 @@ Time = Annotated[datetime, BeforeValidator(_zoned)]
 
 
 class Dated(Table):
-    """Something that may have been written after data existed: it then stands outside the frozen digest."""
+    """Something that may have been written after data existed. It stands outside a digest that is older than it."""
 
     after_the_fact: Time | None = Field(default=None, alias="after-the-fact")
 
@@ -84,28 +84,28 @@ class FrozenTable(Table):
     at: Time
 
 
-def digest(file: ClaimsFile) -> str:
+def digest(file: ClaimsFile, at: datetime) -> str:
     """SHA-256, in hexadecimal, over what decides verdicts: the rules, and the claims, choices and interpretations that
-    were not written after the fact. Canonical JSON, so that the order of keys and comments do not matter.
+    do not say that they were written after `at`. Canonical JSON, so that the order of keys and comments do not matter.
     """
     leading = primary_of(file)
     frozen = {
         "rules": file.model_dump(mode="json", include=set(RULES), exclude_defaults=True),
-        "primary": file.primary if leading is None else leading.name if leading.after_the_fact is None else None,
-        "claims": _before_the_fact(file.claim),
-        "choices": _before_the_fact(file.choice),
-        "interpretations": _before_the_fact(file.interpretation),
+        "primary": file.primary if leading is None else leading.name if _by(leading, at) else None,
+        "claims": _written_by(file.claim, at),
+        "choices": _written_by(file.choice, at),
+        "interpretations": _written_by(file.interpretation, at),
     }
     text = json.dumps(frozen, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _before_the_fact(tables: Iterable[Dated]) -> list[dict[str, object]]:
-    return [
-        table.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        for table in tables
-        if table.after_the_fact is None
-    ]
+def _written_by(tables: Iterable[Dated], at: datetime) -> list[dict[str, object]]:
+    return [table.model_dump(mode="json", by_alias=True, exclude_defaults=True) for table in tables if _by(table, at)]
+
+
+def _by(table: Dated, at: datetime) -> bool:
+    return table.after_the_fact is None or table.after_the_fact <= at
 
 
 def primary_form(value: object) -> object:

@@ -71,8 +71,9 @@ def load(path: Path, *, to_freeze: bool = False, to_run: bool = False) -> Claims
     numbers_wrong = chain(inside.mistakes(file, means), one_line.mistakes(file))
     found = chain(interpretations.mistakes(file), numbers_wrong, campaigns.mistakes(file), experiments)
     wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in found]
-    if not (to_freeze or wrong or file.frozen is None or file.frozen.digest == interpretations.digest(file)):
-        changed = f"the claims or the grid changed after they were frozen ({shown(file.frozen.digest)})"
+    frozen = file.frozen
+    if not (to_freeze or wrong or frozen is None or frozen.digest == interpretations.digest(file, frozen.at)):
+        changed = f"the claims or the grid changed after they were frozen ({shown(frozen.digest)})"
         wrong.append(WirelabError(changed, place.where(("frozen", "digest")), _thaw(path)))
     if wrong:
         raise CombinedError(sorted(wrong, key=_line))
@@ -235,7 +236,7 @@ def _selectors(part: Form) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 def _thaw(path: Path) -> str:
     anew = launched("check EXPERIMENT --freeze")
-    return f"mark what is new with after-the-fact, or freeze {path.name} anew: {anew}"
+    return f"mark what is new with after-the-fact and its time, or freeze {path.name} anew: {anew}"
 
 
 def _line(error: WirelabError) -> int:

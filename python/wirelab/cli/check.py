@@ -37,7 +37,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     run on this machine and why. Exits with 2 if there are any.
 
     With --freeze, the digest and the time are first written into the file of claims that FILE names. From then on a
-    change to the claims or the choices is an error, unless it is marked with `after-the-fact`.
+    change to the claims or the choices is an error, unless it is marked with `after-the-fact` and a later time.
     """
     from wirelab.plan import make_plan
     from wirelab.runner.start import planned_jobs

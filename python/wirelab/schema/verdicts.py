@@ -281,7 +281,7 @@ class Frozen(TypedDict):
     """When the claims and the grid were fixed."""
 
     digest: str
-    """SHA-256 over the claims, choices and interpretations that were not written after the fact."""
+    """SHA-256 over the claims, choices and interpretations that were not written after `at`."""
     at: str
     """Time of freezing (RFC 3339)."""
 

@@ -55,6 +55,7 @@ BUILTIN: Mapping[str, Builtin] = {
         "h2window2017": "h2window2017's site: a document, a stylesheet, two scripts and four images, 7 MB (sizes "
         "assumed).",
         "h2window2017-equal": "The same eight files, each of 875 kB.",
+        "h2window2017-one-large": "The same eight files: a script of 6.72 MB, and seven of 40 kB.",
     }.items()
 }
 

@@ -19,6 +19,7 @@ _DRAWN: Mapping[str, Callable[[], Page]] = {
     "text-2mb": partial(fischer2021.text, fischer2021.LONG_TEXT_BYTES),
     "h2window2017": h2window2017.site,
     "h2window2017-equal": h2window2017.equal,
+    "h2window2017-one-large": h2window2017.one_large,
 }
 
 

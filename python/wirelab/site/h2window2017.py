@@ -1,8 +1,9 @@
-"""The site of h2window2017, generated, and its twin of equal sizes.
+"""The site of h2window2017, generated, and its twins: of equal sizes, and of one large object.
 
 The paper says that it has eight objects, about 7 MB together: a document, a stylesheet, two scripts and four JPEGs.
 Taken are 7,000,000 bytes of bodies. How they divide is not said: `SIZES` is an assumption, of a site whose pictures
-come from a camera. The paper leaves resources of equal size to future work.
+come from a camera. The paper leaves resources of equal size to future work. It also says that the shape of its site may
+hide a trend: one object of nearly all bytes leaves other streams nothing to do.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import cache
 
 from wirelab.site.discovery import discover_in
 from wirelab.site.filling import filled
-from wirelab.site.jpeg import LARGE, jpeg
+from wirelab.site.jpeg import LARGE, SMALL, jpeg
 from wirelab.site.page import Page
 
 SITE_BYTES = 7_000_000
@@ -27,7 +28,10 @@ SIZES: Mapping[str, int] = {
     "/4.jpg": 1_350_000,
 }
 EQUAL_SIZES: Mapping[str, int] = dict.fromkeys(SIZES, SITE_BYTES // len(SIZES))
+ONE_LARGE_SIZES: Mapping[str, int] = {**dict.fromkeys(SIZES, 40_000), "/library.js": SITE_BYTES - 7 * 40_000}
 
+SMALLEST_LARGE = 500_000
+"""From this size in bytes on an image has the pixels of a camera's."""
 _IMAGE = ".jpg"
 _HEAD = (
     '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Site</title>'
@@ -53,13 +57,19 @@ def equal() -> Page:
     return _site(EQUAL_SIZES)
 
 
+@cache
+def one_large() -> Page:
+    """Eight objects, of which one script has 96 % of the bytes."""
+    return _site(ONE_LARGE_SIZES)
+
+
 def _site(sizes: Mapping[str, int]) -> Page:
     return discover_in({path: _body(path, size) for path, size in sizes.items()})
 
 
 def _body(path: str, size_bytes: int) -> bytes:
     if path.endswith(_IMAGE):
-        return jpeg(size_bytes, f"h2window2017{path}", LARGE)
+        return jpeg(size_bytes, f"h2window2017{path}", SMALL if size_bytes < SMALLEST_LARGE else LARGE)
     if (ends := next((ends for suffix, ends in _AROUND.items() if path.endswith(suffix)), None)) is not None:
         return filled(*ends, size_bytes)
     names = [path.removeprefix("/") for path in SIZES if path.endswith(_IMAGE)]
