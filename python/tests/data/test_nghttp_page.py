@@ -54,7 +54,7 @@ def reported(*entries: dict[str, Any], **more: Any) -> tuple[dict[str, Any], lis
 def test_a_load_begins_with_its_process_and_ends_with_the_last_byte_of_the_page() -> None:
     row, rows = reported(DOCUMENT, IMAGE)
     assert (row["index"], row["outcome"], row["error"], row["connections"]) == (3, "completed", None, 1)
-    assert (row["start_ns"], row["end_ns"]) == (START_NS, START_NS + 28_125_000)
+    assert (row["start_ns"], row["end_ns"]) == (START_NS, START_NS + 29_125_000)
     assert row["body_received_bytes"] == 2_100
     assert [each["resource"] for each in rows] == [0, 1]
 
@@ -80,6 +80,11 @@ def test_a_date_cut_to_the_millisecond_lies_not_before_the_process() -> None:
     early = {**DOCUMENT, "startedDateTime": entry("/", -1, 1, 1)["startedDateTime"]}
     _, [document, _] = reported(early, IMAGE)
     assert document["discovered_ns"] == START_NS
+
+
+def test_a_load_ends_as_late_as_its_cut_dates_allow_and_not_after_the_process() -> None:
+    row, _ = reported(DOCUMENT, {**IMAGE, "time": 31.5})
+    assert row["end_ns"] == START_NS + 40 * MS
 
 
 @pytest.mark.parametrize(

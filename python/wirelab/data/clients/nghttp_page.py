@@ -24,6 +24,8 @@ from row_files import write_rows
 USAGE = 2
 NAMED = 5
 """Paths that an error names."""
+CUT_NS = 1_000_000
+"""What a date of nghttp may lack: it is cut to the millisecond."""
 Row = dict[str, Any]
 Resources = Sequence[Mapping[str, Any]]
 
@@ -69,11 +71,16 @@ def rows_of(load: Load, index: int, page: Resources, real_to_monotonic_ns: int) 
     row: Row = {
         "index": index, "client": 0, "intended_start_ns": began_ns, "start_ns": began_ns,
         **{name: first.get(name) for name in names}, "first_final_byte_ns": first.get("first_response_byte_ns"),
-        "end_ns": max(each["end_ns"] for each in used) if outcome == "completed" else load.end_ns,
+        "end_ns": _latest(max(each["end_ns"] for each in used), load) if outcome == "completed" else load.end_ns,
         "outcome": outcome, "error": error,
         "body_received_bytes": sum(each["body_received_bytes"] for each in requests), "connections": 1,
     }  # fmt: skip
     return row, [{"exchange": index, "client": 0, **each} for each in requests]
+
+
+def _latest(end_ns: int, load: Load) -> int:
+    """Its dates are cut, so that the last byte may have come up to a millisecond later than they say."""
+    return min(end_ns + CUT_NS, load.end_ns)
 
 
 def _archive(load: Load) -> tuple[list[dict[str, Any]], str | None]:
