@@ -92,6 +92,8 @@ def test_a_printed_number_has_no_interval() -> None:
     assert written(shown) == "1.4"
     assert written(Estimate(None, None, None, 0.95, 0, "none")) == "undefined"
     assert written(Estimate(1.4321, 1.3, 1.5, 0.95, 3, "some")) == "1.43 [1.3, 1.5]"
+    assert written(Estimate(1.00512, 1.00508, 1.00517, 0.95, 3, "some")) == "1.0051 [1.0051, 1.0052]"
+    assert written(Estimate(1.0, 1.0, 1.0, 0.95, 3, "some")) == "1 [1, 1]"
 
 
 def test_the_evidence_of_a_judgement_counts_each_scenario_once() -> None:

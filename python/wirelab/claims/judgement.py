@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 CONFIRMED: Verdict = "confirmed"
 CONTRADICTED: Verdict = "contradicted"
 INCONCLUSIVE: Verdict = "inconclusive"
+MOST_DIGITS = 5
+"""Significant digits of an estimate in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ def number(draws: Estimable) -> Estimate:
 
 
 def written(estimate: Estimate) -> str:
-    """`1.43 [1.39, 1.47]`."""
+    """`1.43 [1.39, 1.47]`; with more digits if the ends would look the same."""
     if estimate.point is None:
         return "undefined"
     if estimate.low is not None and estimate.high is None:
@@ -231,7 +233,10 @@ def written(estimate: Estimate) -> str:
         return f"at most {estimate.high:.3g}"
     if estimate.low is None or estimate.high is None:
         return f"{estimate.point:.3g}"
-    return f"{estimate.point:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
+    digits = 3
+    while digits < MOST_DIGITS and f"{estimate.low:.{digits}g}" == f"{estimate.high:.{digits}g}":
+        digits += 1
+    return f"{estimate.point:.{digits}g} [{estimate.low:.{digits}g}, {estimate.high:.{digits}g}]"
 
 
 def plain_part(judgement: Judgement) -> PartRecord:

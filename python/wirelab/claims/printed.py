@@ -14,10 +14,10 @@ from wirelab.claims.load import Claims
 from wirelab.claims.model import ClaimsFile
 from wirelab.claims.one_line import judged_by, means_s
 from wirelab.claims.part import Levels
-from wirelab.claims.skill import Number, skill
+from wirelab.claims.skill import Nulls, Number, skill
 from wirelab.claims.source import Measured
 from wirelab.schema.plan import Level
-from wirelab.schema.printed import InsideRecord, ModelRecord, SkillRecord
+from wirelab.schema.printed import InsideRecord, ModelRecord, NullModel, SkillRecord
 from wirelab.schema.verdicts import PublishedNumber
 
 SourceAt = Callable[[InterpretationTable | None], tuple[Mapping[str, Level], Measured | None]]
@@ -35,6 +35,16 @@ def published_numbers(claims: Claims) -> list[PublishedNumber]:
         {"metric": metrics[metric][0], "levels": dict(sorted(levels)), "statistic": statistic, "value": value}
         for (metric, statistic, levels), value in printed(claims).items()
     ]
+
+
+def null_predictions(claims: Claims) -> list[dict[NullModel, float]]:
+    """For each number what null models predict that have not seen it, in the order of `published_numbers`."""
+    numbers = [
+        Number(metric, dict(levels), statistic, paper, None)
+        for (metric, statistic, levels), paper in printed(claims).items()
+    ]
+    nulls = Nulls([each for each in numbers if each.paper > 0], null_cell(claims.file))
+    return [nulls.blind(each) if each.paper > 0 else {} for each in numbers]
 
 
 def orders_inside(claims: Claims) -> list[InsideRecord]:

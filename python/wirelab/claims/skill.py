@@ -100,6 +100,12 @@ class Nulls:
     printed: Sequence[Number]
     cell: Levels
 
+    def blind(self, number: Number) -> dict[NullModel, float]:
+        """What each model predicts for one of the printed numbers that it has not seen; without those that cannot."""
+        models: tuple[NullModel, ...] = get_args(NullModel)
+        found = {model: self.predict(model, number, _same_as(number)) for model in models}
+        return {model: value for model, value in found.items() if value is not None}
+
     def predict(self, model: NullModel, number: Number, without: Without) -> float | None:
         """A model's prediction from the printed numbers of the same metric and statistic, except some."""
         known = [

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from wirelab.claims.fitted import is_used
 from wirelab.claims.interpretations import InterpretationTable
 from wirelab.claims.load import Claims
-from wirelab.claims.printed import published_numbers
+from wirelab.claims.printed import null_predictions, published_numbers
 from wirelab.claims.samples import same_level
 from wirelab.replicate.source import Source
 from wirelab.schema.estimates import EstimateRecord
@@ -26,7 +26,7 @@ def numbers(claims: Claims, sources: Sequence[Source]) -> tuple[list[ReplicatedN
     interpretation the one with most exchanges a scenario gives ours, of equal ones the earlier.
     """
     largest = sorted(enumerate(sources), key=lambda each: -each[1].exchanges_each)
-    known = published_numbers(claims)
+    known, nulls = published_numbers(claims), null_predictions(claims)
     found: list[ReplicatedNumber] = []
     units: dict[str, str] = {}
     for interpretation in _interpretations(claims):
@@ -43,6 +43,7 @@ def numbers(claims: Claims, sources: Sequence[Source]) -> tuple[list[ReplicatedN
                         "paper": printed["value"],
                         "ours": ours,
                         "fitted": is_used(_cell(claims, printed), interpretation),
+                        "nulls": nulls[number],
                         "campaign": index,
                     }
         found += [best[number] for number in sorted(best)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -82,7 +83,8 @@ def _differing(own: Claims, claims: Claims) -> str | None:
     changed = next((each.id for each in claims.file.claim if known.get(each.id, each) != each), None)
     if changed is not None:
         return f"claim {changed}"
-    if interpretations.digest(own.file) != interpretations.digest(claims.file):
+    at = datetime.min.replace(tzinfo=UTC) if own.file.frozen is None else own.file.frozen.at
+    if interpretations.digest(own.file, at) != interpretations.digest(claims.file, at):
         return "what is frozen"
     return None if own.file.published == claims.file.published else "[published]"
 

@@ -13,7 +13,7 @@ from wirelab.launcher import launched
 from wirelab.schema.bounds import document
 from wirelab.schema.document import read_document
 from wirelab.schema.estimates import EstimateRecord
-from wirelab.schema.printed import InsideRecord, ModelRecord, SkillRecord
+from wirelab.schema.printed import InsideRecord, ModelRecord, NullModel, SkillRecord
 from wirelab.schema.verdicts import (
     Deciding,
     GridRecord,
@@ -192,6 +192,8 @@ class ReplicatedNumber(TypedDict):
     """Our estimate."""
     fitted: bool
     """Whether the interpretation was chosen by this number."""
+    nulls: dict[NullModel, float]
+    """What null models that have not seen it predict for it; without those that cannot."""
     campaign: int
     """Index of its campaign."""
 

@@ -30,7 +30,39 @@ def test_without_a_primary_interpretation_the_sentence_names_what_turns(tmp_path
 
 def test_the_reason_of_an_inconclusive_claim_says_what_would_decide_it(found: Replication) -> None:
     assert "times as many values would confirm it" in words.why(found["claims"][1]).text
-    assert "h more)" in words.why(found["claims"][1]).text
+    assert " min more)" in words.why(found["claims"][1]).text
+
+
+def test_a_reason_has_whole_clauses_and_its_tooltip_has_the_rest(found: Replication) -> None:
+    claim = found["claims"][0]
+    claim["why"] = "; ".join(["a" * 90, "b" * 90, "c" * 90])
+    cell = words.why(claim)
+    assert (cell.text, cell.title) == (f"A{'a' * 89}; {'b' * 90}", claim["why"])
+    claim["why"] = "d" * 300
+    assert words.why(claim).text == f"D{'d' * 299}"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s"), (58.3, "58 s"), (119.0, "119 s"), (120.0, "2 min"), (7_000, "117 min"), (7_200, "2 h")],
+)
+def test_a_duration_is_in_a_unit_that_leaves_digits(seconds: float, text: str) -> None:
+    assert words.duration(seconds) == text
+
+
+def test_without_a_verdict_the_reason_and_n_are_those_of_the_points(tmp_path: Path) -> None:
+    turned, _, single = (record(tmp_path, primary=False)["claims"][number] for number in (0, 1, 2))
+    assert words.why(turned).text == "Confirmed at 1 and contradicted at 1 of 2 points"
+    assert words.why(single).text == "Confirmed at each of 2 points that were run"
+    counted = [each for each in turned["points"] if each["counts"]]
+    counted[0]["n"], counted[1]["n"] = 70, 1_200
+    assert words.size(turned).text == "70 to 1,200"
+
+
+def test_counts_of_comparisons_are_whole(found: Replication) -> None:
+    claim = found["claims"][0]
+    claim["form"], claim["paper"] = "count", 19.0
+    assert words.paper(claim).text == "19"
 
 
 def test_counts_are_of_the_points_that_count(found: Replication) -> None:

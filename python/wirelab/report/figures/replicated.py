@@ -11,7 +11,7 @@ from typing import Literal
 import altair as alt
 from markupsafe import Markup
 
-from wirelab.report.figures.scales import HEIGHT, data, label_width, log_domain, log_time, rows, ticks, width_beside
+from wirelab.report.figures.scales import HEIGHT, data, log_domain, log_time, rows, ticks
 from wirelab.report.figures.svg import render
 from wirelab.report.palette import BAD, FAINT, GOOD, INK, MUTED, UNSURE, series_color
 
@@ -24,6 +24,9 @@ SCATTER_WIDTH = 420
 CURVE_WIDTH = 620
 Tone = Literal["good", "bad", "unsure", "none"]
 TONES: dict[Tone, str] = {"good": GOOD, "bad": BAD, "unsure": UNSURE, "none": MUTED}
+SHAPES: dict[Tone, str] = {"good": "circle", "bad": "cross", "unsure": "diamond", "none": "square"}
+NARROW = 300
+"""Width of a picture that two fit beside each other on a page, and one on a phone."""
 
 
 @dataclass(frozen=True)
@@ -63,27 +66,32 @@ def forest(name: str, label: str, ratios: Sequence[Ratio], factor: float) -> Mar
         _fixed({"low": 1 / factor, "high": factor}).mark_rect(color=FAINT, opacity=0.22).encode(low, x2="high:Q"),
         _fixed({"low": 1.0}).mark_rule(color=MUTED).encode(low),
         base.mark_rule(strokeWidth=2.4).encode(low, x2="high:Q", description="tip:N"),
-        base.mark_point(filled=True, size=70, opacity=1).encode(x, description="tip:N"),
+        base.mark_point(filled=True, size=70, opacity=1).encode(x, _shape(), description="tip:N"),
     ]
-    chart = alt.layer(*layers).properties(width=width_beside(label_width(labels)), height=alt.Step(ROW_HEIGHT))
+    chart = alt.layer(*layers).properties(width=NARROW, height=alt.Step(ROW_HEIGHT))
     return render(chart, name, label)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A printed number and ours, in the unit of the axes; `slot` is the colour of its protocol."""
+    """A printed number and ours, in the unit of the axes. `slot` is the colour of its protocol, and `null` what a null
+    model predicts.
+    """
 
     paper: float
     ours: float
     low: float | None
     high: float | None
     slot: int
-    fitted: bool
+    null: float | None
     tip: str
+    fitted: bool
 
 
 def scatter(name: str, label: str, pairs: Sequence[Pair], factor: float, unit: str) -> Markup | None:
-    """Printed numbers against ours, on logarithmic axes alike; fitted ones are hollow. None without any above 0."""
+    """Printed numbers against ours, on logarithmic axes alike; fitted ones are hollow, and null models are crosses.
+    None without any above 0.
+    """
     drawn = [each for each in pairs if each.paper > 0 and each.ours > 0]
     printed = [each.paper for each in drawn]
     if not printed:
@@ -95,7 +103,7 @@ def scatter(name: str, label: str, pairs: Sequence[Pair], factor: float, unit: s
         {
             "x": each.paper, "y": _between(each.ours, each.ours, domain), "low": _between(each.low, each.ours, domain),
             "high": _between(each.high, each.ours, domain), "slot": str(each.slot), "fitted": each.fitted,
-            "tip": each.tip,
+            "null": None if each.null is None else _between(each.null, each.null, domain), "tip": each.tip,
         }
         for each in drawn
     ]  # fmt: skip
@@ -107,8 +115,12 @@ def scatter(name: str, label: str, pairs: Sequence[Pair], factor: float, unit: s
     band = alt.Chart(data(edges)).mark_area(color=FAINT, opacity=0.22, clip=True).encode(x, low, y2="top:Q")
     line = alt.Chart(data(edges)).mark_line(color=MUTED, strokeWidth=1, clip=True).encode(x, y)
     base = alt.Chart(data(values)).encode(x, alt.Color("slot:N", scale=colors, legend=None), description="tip:N")
+    crosses = alt.Chart(data([row for row in values if row["null"] is not None])).encode(
+        x, _logarithmic("null", domain, f"ours, {unit}")
+    )
     layers = [
-        band, line, base.mark_rule(strokeWidth=1.6).encode(low, y2="high:Q"),
+        band, line, crosses.mark_point(shape="cross", size=28, color=MUTED, opacity=0.8),
+        base.mark_rule(strokeWidth=1.6).encode(low, y2="high:Q"),
         base.transform_filter("!datum.fitted").mark_point(filled=True, size=55, opacity=1).encode(y),
         base.transform_filter("datum.fitted").mark_point(filled=False, size=55, strokeWidth=1.8).encode(y),
     ]  # fmt: skip
@@ -205,12 +217,15 @@ def strips(name: str, label: str, claims: Sequence[Strip]) -> Markup | None:
         x, rows(labels), _color(), x2="end:Q", description="tip:N"
     )  # fmt: skip
     words = alt.Chart(data(ends)).mark_text(align="left", dx=6, color=INK).encode(x, rows(labels), text="words:N")
-    width = min(width_beside(label_width(labels)), 520)
-    return render(alt.layer(bars, words).properties(width=width, height=alt.Step(ROW_HEIGHT - 3)), name, label)
+    return render(alt.layer(bars, words).properties(width=NARROW, height=alt.Step(ROW_HEIGHT - 3)), name, label)
 
 
 def _color() -> alt.Color:
     return alt.Color("tone:N", scale=alt.Scale(domain=list(TONES), range=list(TONES.values())), legend=None)
+
+
+def _shape() -> alt.Shape:
+    return alt.Shape("tone:N", scale=alt.Scale(domain=list(SHAPES), range=list(SHAPES.values())), legend=None)
 
 
 def _fixed(row: dict[str, float]) -> alt.Chart:

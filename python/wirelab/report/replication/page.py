@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirelab.report.blocks import Cell, Prose, Section
+from wirelab.report.blocks import Block, Cell, Grid, Prose, Section
 from wirelab.report.numbers import plain
 from wirelab.report.page import Header, fill, write_text
-from wirelab.report.replication import sections, words
+from wirelab.report.replication import pictures, sections, words
 from wirelab.report.statement import Statement
 from wirelab.schema.replication import Replication
 
@@ -57,13 +57,19 @@ def header_of_all(records: Sequence[Replication]) -> Header:
 def sections_of_all(records: Sequence[Replication]) -> list[Section]:
     """Two pictures, the claims of all papers, and what was run."""
     found = [
-        Section("magnitudes", "Printed magnitudes", sections.magnitudes(records)),
-        Section("grid", "Over the grids of choices", sections.counts(records)),
+        Section("pictures", "Printed magnitudes, and verdicts over the grids", _pictures(records)),
         Section("claims", "Claims", [sections.table(records), Prose(sections.about(records))]),
         Section("future", "Future work of the papers", sections.future(records)),
-        Section("campaigns", "Campaigns", [sections.campaigns(records)]),
+        Section("campaigns", "Campaigns", sections.campaigns(records)),
     ]
     return [section for section in found if section.blocks]
+
+
+def _pictures(records: Sequence[Replication]) -> list[Block]:
+    """Both pictures side by side, if there is room."""
+    drawn = [*pictures.magnitudes(records), *pictures.counts(records)]
+    figures = [figure for block in drawn if isinstance(block, Grid) for figure in block.figures]
+    return [*[block for block in drawn if not isinstance(block, Grid)], *([Grid("", figures)] if figures else [])]
 
 
 def facts(records: Sequence[Replication]) -> list[str]:
@@ -101,5 +107,7 @@ def _warnings(records: Sequence[Replication]) -> list[str]:
             if each.get("lacks")
         ]
         if record["left_out"]:
-            found.append(f"Left out of {record['paper']}: {'; '.join(record['left_out'])}.")
+            count = len(record["left_out"])
+            what = "1 campaign or part of one" if count == 1 else f"{count} campaigns or parts of them"
+            found.append(f"Left out of {record['paper']}: {what}, which the section Campaigns names.")
     return found

@@ -13,13 +13,19 @@ from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.sections.common import LINK_TONES
 from wirelab.report.statement import Statement, listed
 from wirelab.schema.replication import Needed, ReplicatedClaim, Replication
-from wirelab.schema.verdicts import EffectAt, Standing
+from wirelab.schema.verdicts import EffectAt, OverGrid, Standing
 
 WORDS: dict[Standing, str] = {"depends-on-outlier-rule": "depends on the outlier rule"}
 TONES: dict[Standing, Tone] = {"confirmed": "good", "contradicted": "bad"}
 KINDS: tuple[Standing, ...] = ("confirmed", "contradicted", "inconclusive", "depends-on-outlier-rule", "fitted")
+RAW = " The paper removed outliers before it printed; ours are without its rule."
 LONGEST = 200
-"""Letters of a reason in a table; its tooltip has all of it."""
+"""Letters of a reason in a table, of its whole clauses; its tooltip has all of it."""
+
+
+def without_rule(records: Sequence[Replication]) -> str:
+    """What a caption of our numbers adds for papers with an outlier rule."""
+    return RAW if any(record["outlier_rule"] for record in records) else ""
 
 
 def standing(value: Standing | None) -> str:
@@ -67,7 +73,7 @@ def paper(claim: ReplicatedClaim) -> Cell:
     value = claim["paper"]
     if value is None or value == "":
         return dash("the paper prints no number for it")
-    return Cell(plain(value) if isinstance(value, int | float) else value)
+    return Cell(value if isinstance(value, str) else _magnitude(claim, value))
 
 
 def ours(claim: ReplicatedClaim) -> Cell:
@@ -84,7 +90,13 @@ def effect(claim: ReplicatedClaim) -> Cell:
     if not found:
         return dash("its parts have no single estimate" if len(claim["parts"]) > 1 else "no point has an estimate")
     title = f"least with {_at(found['least'])}; largest with {_at(found['largest'])}"
-    return Cell(f"{plain(found['least']['value'])} to {plain(found['largest']['value'])}", title=title)
+    least, largest = (_magnitude(claim, found[end]["value"]) for end in ("least", "largest"))
+    return Cell(f"{least} to {largest}", title=title)
+
+
+def _magnitude(claim: ReplicatedClaim, value: float) -> str:
+    """A count of comparisons is whole."""
+    return f"{value:g}" if claim["form"] == "count" else plain(value)
 
 
 def counted(claim: ReplicatedClaim) -> Cell:
@@ -115,23 +127,60 @@ def quality(claim: ReplicatedClaim) -> Cell:
 
 
 def why(claim: ReplicatedClaim) -> Cell:
-    """The reason, with what would decide the claim, in one sentence."""
+    """The reason, with what would decide the claim, in one sentence. Without a verdict, what the points say."""
     whole = claim["why"]
+    if claim["verdict"] is None and (over := claim["over_grid"]) is not None and over["points"]:
+        return Cell(_over_points(over), title=f"{levels(claim['levels'])}: {whole}")
     if (needed := claim["needed"]) is not None:
         whole = f"{whole}; {needs(needed)}" if needed["n"] is not None else needed["why"]
     first = re.split(r"(?<=[^\d.])\. ", whole, maxsplit=1)[0]
     if needed is not None and needed["n"] is not None:
         first = needs(needed)
-    short = first if len(first) <= LONGEST else f"{first[:LONGEST].rsplit(' ', 1)[0]} …"
+    short = _clauses(first)
     return Cell(f"{short[:1].upper()}{short[1:]}", title=whole)
 
 
+def _over_points(over: OverGrid) -> str:
+    """`Confirmed at 3 and contradicted at 1 of 8 points`."""
+    if over["points"] == 1:
+        only = "Confirmed" if over["confirmed"] else "Contradicted" if over["contradicted"] else "Not decided"
+        return f"{only} at the only point that was run"
+    if over["robust"]:
+        kind = "Confirmed" if over["confirmed"] else "Contradicted"
+        return f"{kind} at each of {over['points']} points that were run"
+    return f"Confirmed at {over['confirmed']} and contradicted at {over['contradicted']} of {over['points']} points"
+
+
+def size(claim: ReplicatedClaim) -> Cell:
+    """How many values the verdict rests on; without a verdict, those of each point that counts."""
+    found = sorted(each["n"] for each in claim["points"] if each["counts"] and each["n"])
+    if claim["verdict"] is not None or not found:
+        return Cell(f"{claim['n']:,}")
+    return Cell(f"{found[0]:,}" if found[0] == found[-1] else f"{found[0]:,} to {found[-1]:,}", title="at each point")
+
+
+def _clauses(sentence: str) -> str:
+    """Its first clauses, as many as fit; one at least, and none is cut."""
+    first, *more = sentence.split("; ")
+    for clause in more:
+        if len(first) + len(clause) > LONGEST:
+            break
+        first = f"{first}; {clause}"
+    return first
+
+
 def needs(needed: Needed) -> str:
-    """`4 times as many values would confirm it: n = 400, 0.03 h more`."""
+    """`4 times as many values would confirm it (n = 400, 2 min more)`."""
     if needed["n"] is None:
         return needed["why"]
-    hours = "" if needed["hours"] is None else f", {plain(needed['hours'])} h more"
-    return f"{needed['why']} (n = {needed['n']:,}{hours})"
+    more = "" if needed["hours"] is None else f", {duration(needed['hours'] * 3600)} more"
+    return f"{needed['why']} (n = {needed['n']:,}{more})"
+
+
+def duration(seconds: float) -> str:
+    """In the largest unit that leaves 2 or more: `97 min`."""
+    unit, size = next(((unit, size) for unit, size in (("h", 3600), ("min", 60)) if seconds >= 2 * size), ("s", 1))
+    return f"{max(seconds / size, 1):.0f} {unit}"
 
 
 def lead(record: Replication) -> list[Statement]:

@@ -1,0 +1,41 @@
+"""Pictures of a replication."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.report.replication.records import record
+from wirelab.report.blocks import Grid, Group, Prose
+from wirelab.report.replication import pictures
+
+
+def test_only_claims_that_turn_have_a_specification_curve(tmp_path: Path) -> None:
+    blocks = pictures.curves(record(tmp_path))
+    assert [block.summary for block in blocks if isinstance(block, Group)] == ["C1 turns with choices"]
+
+
+def test_the_forest_plot_names_papers_without_magnitudes(tmp_path: Path) -> None:
+    [grid] = pictures.magnitudes([record(tmp_path), record(tmp_path, printed=False, paper="silent")])
+    assert isinstance(grid, Grid)
+    assert grid.figures[0].caption.endswith("No printed magnitudes: silent.")
+    [words] = pictures.magnitudes([record(tmp_path, printed=False)])
+    assert words == Prose(pictures.NO_NUMBERS)
+
+
+def test_the_forest_plot_has_no_colour_for_parts_that_judge_nothing(tmp_path: Path) -> None:
+    with_verdict, without, fitted = (record(tmp_path) for _ in range(3))
+    without["claims"][0]["verdict"] = None
+    fitted["claims"][0]["verdict"] = "fitted"
+    outside = record(tmp_path)
+    outside["claims"][0]["parts"][0]["decides"] = False
+    tones = [[ratio.tone for ratio in pictures.ratios(each, several=False)]
+             for each in (with_verdict, without, fitted, outside)]  # fmt: skip
+    assert tones == [["good"], ["none"], ["none"], ["none"]]
+
+
+def test_a_part_has_a_mark_of_its_own_for_each_verdict(tmp_path: Path) -> None:
+    """Colour alone says nothing to some readers."""
+    [grid] = pictures.magnitudes([record(tmp_path)])
+    assert isinstance(grid, Grid)
+    caption = grid.figures[0].caption
+    assert all(mark in caption for mark in ("Circle, green", "Cross, red", "Diamond, brown", "Square, grey"))

@@ -1,0 +1,118 @@
+"""Pictures of a replication: printed magnitudes, counts over the grid of choices, and claims that turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from markupsafe import Markup
+
+from wirelab.report.blocks import Block, Figure, Grid, Group, Prose
+from wirelab.report.figures.replicated import Ratio, Specification, Strip, curve, forest, strips
+from wirelab.report.model import level_words
+from wirelab.report.numbers import COUNT, Estimate, interval, plain
+from wirelab.report.replication import words
+from wirelab.schema.replication import ReplicatedClaim, ReplicatedPart, Replication
+
+NO_NUMBERS = "This paper prints no numbers."
+MAGNITUDES = ("ratio", "quotient", "count", "share-beyond")
+"""Forms of parts whose printed number is compared with ours."""
+LEGEND = (
+    "Circle, green: the part is confirmed. Cross, red: contradicted. Diamond, brown: inconclusive. "
+    "Square, grey: it judges nothing here, for it is fitted, outside the verdict, or of a claim without a verdict."
+)
+
+
+def magnitudes(records: Sequence[Replication]) -> list[Block]:
+    """The forest plot of the papers that print numbers, and which print none."""
+    several = len(records) > 1
+    silent = [record["paper"] for record in records if not ratios(record, several=several)]
+    rows = [ratio for record in records for ratio in ratios(record, several=several)]
+    factor = max((record["factor"] for record in records), default=1.25)
+    drawn = forest("forest", "ours over each printed magnitude, with its interval", rows, factor)
+    if drawn is None:
+        return [Prose(NO_NUMBERS if not any(record["printed"] for record in records) else "No magnitude was measured.")]
+    title = f"Ours / paper, with 95 % intervals; the band is the tolerance, a factor of {factor:g} either way"
+    caption = f"{LEGEND} Beyond a factor of 100: at the edge.{words.without_rule(records)}"
+    if silent and several:
+        caption += f" No printed magnitudes: {', '.join(silent)}."
+    return [Grid("", [Figure(title, "forest plot of printed magnitudes", caption, drawn, [])])]
+
+
+def counts(records: Sequence[Replication]) -> list[Block]:
+    """The strips of all claims."""
+    found = [
+        Strip(claim["id"], *(over[key] if over else 0 for key in ("confirmed", "not_decided", "contradicted")))
+        for record in records
+        for claim in record["claims"]
+        for over in [claim["over_grid"]]
+    ]
+    drawn = strips("strips", "points that confirm and contradict each claim", found)
+    if drawn is None:
+        return []
+    caption = (
+        "Numbers: confirmed / contradicted, of the points that were run. Points where a claim is fitted do not count."
+    )
+    title = "At how many points each claim is confirmed (green) and contradicted (red)"
+    return [Grid("", [Figure(title, "k of m of each claim", caption, drawn, [])])]
+
+
+def ratios(record: Replication, *, several: bool) -> list[Ratio]:
+    """Rows of the forest plot; only a part that decides a verdict has its colour."""
+    found = []
+    for claim in record["claims"]:
+        for part in claim["parts"]:
+            printed, ours = part["paper"], Estimate.of(part["ours"])
+            if part["form"] not in MAGNITUDES or not isinstance(printed, int | float) or printed <= 0:
+                continue
+            if ours is None or ours.point is None or ours.point <= 0:
+                continue
+            low, high = (None if end is None else end / printed for end in (ours.low, ours.high))
+            row = f"{part['id']}  {_short(part, several=several)}"
+            judges = part["decides"] and claim["verdict"] not in {None, "fitted"}
+            standing = part["verdict"] if judges else "judges nothing"
+            tip = f"{part['id']}: paper {plain(printed)}, ours {interval(ours, COUNT)}; {standing}"
+            tone = words.tone(part["verdict"] if judges else None)
+            found.append(Ratio(row, ours.point / printed, low, high, tone, tip))
+    return found
+
+
+def _short(part: ReplicatedPart, *, several: bool) -> str:
+    printed = part["paper"]
+    return f"({printed:g})" if several or not isinstance(printed, str) else ""
+
+
+def curves(record: Replication) -> Iterator[Block]:
+    """A specification curve of each claim that turns."""
+    for claim in record["claims"]:
+        if words.flipped(claim):
+            drawn = _curve(claim, record)
+            title = f"{claim['id']}: {claim['text']}"
+            caption = "Each column is a point of the grid: our estimate above, the levels of its choices below."
+            figure = Figure(title, f"specification curve of {claim['id']}", caption, drawn, [])
+            yield Group(f"{claim['id']} turns with choices", [figure], open=True, printed=True)
+
+
+def _curve(claim: ReplicatedClaim, record: Replication) -> Markup:
+    counted = [each for each in claim["points"] if each["counts"]]
+    at = [record["points"][each["at"]] for each in counted]
+    paths = [path for path in at[0] if len({levels.get(path) for levels in at}) > 1]
+    named = {path: dict.fromkeys(level for levels in at if (level := levels.get(path)) is not None) for path in paths}
+    rows = [_level(path, level) for path, each in named.items() for level in each]
+    points = [
+        Specification(
+            each["value"], each["low"], each["high"], words.tone(each["standing"]),
+            [_level(path, level) for path, level in levels.items() if path in paths],
+            f"{words.standing(each['standing'])}: {words.levels(levels)}"
+            + ("" if each["value"] is None else f"; {plain(each['value'])}, n = {each['n']:,}"),
+        )
+        for each, levels in zip(counted, at, strict=True)
+    ]  # fmt: skip
+    order = sorted(points, key=lambda each: (each.tone, each.value if each.value is not None else 0.0))
+    if all(each.value is not None for each in points):
+        order = sorted(points, key=lambda each: each.value or 0.0)
+    return curve(f"curve-{claim['id']}", f"specification curve of {claim['id']}", order, rows, "ours")
+
+
+def _level(path: str, level: str) -> str:
+    written = level_words(path, level)
+    return written if len(written) <= 40 else f"{written[:38]} …"
