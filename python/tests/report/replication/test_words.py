@@ -51,9 +51,10 @@ def test_a_duration_is_in_a_unit_that_leaves_digits(seconds: float, text: str) -
 
 
 def test_without_a_verdict_the_reason_and_n_are_those_of_the_points(tmp_path: Path) -> None:
-    turned, _, single = (record(tmp_path, primary=False)["claims"][number] for number in (0, 1, 2))
+    turned, undecided, single = (record(tmp_path, primary=False)["claims"][number] for number in (0, 1, 2))
     assert words.why(turned).text == "Confirmed at 1 and contradicted at 1 of 2 points"
     assert words.why(single).text == "Confirmed at each of 2 points that were run"
+    assert words.why(undecided).text.startswith("Not decided at the only point that was run; at the first of them 11 ")
     counted = [each for each in turned["points"] if each["counts"]]
     counted[0]["n"], counted[1]["n"] = 70, 1_200
     assert words.size(turned).text == "70 to 1,200"

@@ -128,10 +128,11 @@ def quality(claim: ReplicatedClaim) -> Cell:
 
 def why(claim: ReplicatedClaim) -> Cell:
     """The reason, with what would decide the claim, in one sentence. Without a verdict, what the points say."""
-    whole = claim["why"]
+    whole, needed = claim["why"], claim["needed"]
     if claim["verdict"] is None and (over := claim["over_grid"]) is not None and over["points"]:
-        return Cell(_over_points(over), title=f"{levels(claim['levels'])}: {whole}")
-    if (needed := claim["needed"]) is not None:
+        first = "" if needed is None or needed["n"] is None else f"; at the first of them {needs(needed)}"
+        return Cell(f"{_over_points(over)}{first}", title=f"{levels(claim['levels'])}: {whole}")
+    if needed is not None:
         whole = f"{whole}; {needs(needed)}" if needed["n"] is not None else needed["why"]
     first = re.split(r"(?<=[^\d.])\. ", whole, maxsplit=1)[0]
     if needed is not None and needed["n"] is not None:
