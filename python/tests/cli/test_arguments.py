@@ -120,6 +120,9 @@ def test_claims_about_a_papers_pages_are_not_judged_on_another_page(tmp_path: Pa
             load("fischer2021", sets)
         assert caught.value.exit_code == 2
     assert load("fischer2021", ["workload=page"]).scenarios
+    assert load("h2window2017", ["workload.page=h2window2017-one-large"]).scenarios
+    with pytest.raises(WirelabError, match="the claims of h2window2017 are about its own pages"):
+        load("h2window2017", ["workload.page=h2window2017-one-large, text-2mb"])
     assert load("fischer2021-beyond", ["workload.page=text-2mb", "protocol=h2", "link.rtt=10 ms"]).scenarios
 
 

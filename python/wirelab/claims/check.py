@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from wirelab.launcher import launched
 from wirelab.opened import open_file
 
 if TYPE_CHECKING:
+    from wirelab.claims.model import ClaimsFile
     from wirelab.experiment.file.model import ExperimentFile
     from wirelab.experiment.file.source import Source
 
@@ -34,11 +35,20 @@ def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabE
         except WirelabError as error:
             yield error
             return
-        for path in source.sets:
-            if (path == PAGE or path.startswith(f"{PAGE}.")) and path not in known.file.grid:
+        for path, values in source.sets.items():
+            another = path.startswith(f"{PAGE}.") or (path == PAGE and not _levels_of(known.file, values))
+            if another and path not in known.file.grid:
                 what = f"the claims of {known.file.paper} are about its own pages, and are not judged on another"
                 other = launched("run page --site DIR")
                 yield WirelabError(what, Where("--set", key=path), f"another page, without claims: {other}")
+
+
+def _levels_of(file: ClaimsFile, pages: Sequence[object]) -> bool:
+    """Whether the claims name these pages as levels of a choice."""
+    from wirelab.claims.part import as_compared
+
+    levels = {as_compared(level) for choice in file.choice if choice.path == PAGE for level in choice.levels}
+    return all(isinstance(page, str) and as_compared(page) in levels for page in pages)
 
 
 def _can_be_opened(claims: Path) -> bool:
