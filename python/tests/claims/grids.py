@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+LATE = datetime(2099, 1, 1, tzinfo=UTC)
+"""After everything that a file of claims marks."""
+
 CHOICES = """\
 [[choice]]
 path = "link.rtt"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.claims.grids import FILE
+from tests.claims.grids import FILE, LATE
 from wirelab.claims.interpretations import digest
 from wirelab.claims.load import load
 from wirelab.errors import CombinedError
@@ -30,9 +30,9 @@ def test_a_line_says_what_was_found_or_why_nothing_was(tmp_path: Path) -> None:
 def test_it_stands_outside_the_digest(tmp_path: Path) -> None:
     path = tmp_path / "x.claims.toml"
     path.write_text(FILE)
-    before = digest(load(path).file)
+    before = digest(load(path).file, LATE)
     path.write_text(FILE + FUTURE + 'found = "2 J"\n')
-    assert digest(load(path).file) == before
+    assert digest(load(path).file, LATE) == before
 
 
 @pytest.mark.parametrize("name", ["elmangoush2017", "h2window2017", "londono2016", "milosevic2021"])

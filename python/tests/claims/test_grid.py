@@ -80,6 +80,23 @@ def test_metrics_change_their_meaning_together_with_the_first_that_is_open(tmp_p
     assert found["interpretations"]["lan"] == "confirmed"
 
 
+def test_a_choice_whose_levels_a_claim_compares_is_no_choice_for_it(tmp_path: Path) -> None:
+    """Its verdict is the same at all of them, and counts once: that of the row which was run."""
+    connections = '[choices]\n"workload.connection" = ["new", "persistent"]\n[grid]'
+    ascending = 'ascending = [{ protocol = "h2" }, { protocol = "h3" }]'
+    compared = 'ascending = [{ "workload.connection" = "persistent" }, { "workload.connection" = "new" }]'
+    path = tmp_path / "x.claims.toml"
+    path.write_text(FILE.replace("[grid]", connections).replace(ascending, compared))
+    grid = Grid(load(path), {"link.rtt", "workload.connection"})
+    assert "workload.connection" in grid.paths(grid.claims.claims[0])
+    assert "workload.connection" not in grid.paths(grid.claims.claims[2])
+    missing: Any = {**_row("inconclusive", **{"link.rtt": "2 ms", "workload.connection": "new"}), "missing": True}
+    ran = _row("confirmed", **{"link.rtt": "2 ms", "workload.connection": "persistent"})
+    assert (_over(grid, 0, missing, ran)["points"], _over(grid, 2, missing, ran)["points"]) == (1, 1)
+    again = _row("confirmed", **{"link.rtt": "2 ms", "workload.connection": "new"})
+    assert (_over(grid, 0, again, ran)["points"], _over(grid, 2, again, ran)["points"]) == (2, 1)
+
+
 def test_a_level_that_is_not_of_the_grid_is_outside(claims: Claims) -> None:
     found = _over(Grid(claims, VARIED), 2, _row("confirmed", rtt="2 ms"), _row("contradicted", rtt="7 ms"))
     assert (found["points"], found["outside"], found["contradicted"]) == (1, 1, 0)

@@ -11,7 +11,7 @@ from wirelab.claims.interpretations import InterpretationTable, base_levels, pri
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Claim
 from wirelab.claims.over_grid import FITTED, Point, over_grid
-from wirelab.claims.part import Levels
+from wirelab.claims.part import Levels, selectors
 from wirelab.claims.samples import same_level
 from wirelab.schema.plan import ExperimentRecord, Level
 from wirelab.schema.verdicts import ChoiceVerdict, GridRecord, OverGrid, Standing
@@ -68,7 +68,8 @@ class Grid:
         """A claim over the points of `rows`; None if there is one point and no choice is declared."""
         if len(rows) < 2 and not self._choices():
             return None
-        return self.over(claim, self.points(claim, rows))
+        points = self.points(claim, rows)
+        return self.over(claim, _distinct(points) if _compared(claim) else points)
 
     def over(self, claim: Claim, points: Sequence[Point]) -> OverGrid:
         """A claim over points, of one campaign or of several."""
@@ -83,9 +84,12 @@ class Grid:
         """The point of each row."""
         choices, paths = self._choices(), self.paths(claim)
         named = {each.name: (each, fitted(claim, each, self.claims)) for each in self.claims.file.interpretation}
-        places = _filled(
-            [self._place({path: str(level) for path, level in row["levels"].items()}, paths) for row in rows]
-        )
+        own = _compared(claim)
+        depends = [
+            {path: str(level) for path, level in row["levels"].items() if path not in own or path not in choices}
+            for row in rows
+        ]
+        places = _filled([self._place(levels, paths) for levels in depends])
         known = {path: choices.get(path, [level]) for path, level in places[0].items()} if choices else {}
         return [
             Point(
@@ -102,12 +106,14 @@ class Grid:
 
     def paths(self, claim: Claim) -> list[str]:
         """Paths of the choices that a claim depends on. Open metrics change their meaning together, and the first of
-        them names the point.
+        them names the point. A choice whose levels the claim itself compares is none: the claim is one at all of them.
         """
+        own = _compared(claim)
         open_metrics = [name for name, meant in self.claims.file.metrics.items() if len(meant) > 1]
         ambiguous = any(name in open_metrics for part in claim.parts for name in part.metric_names())
         naming = open_metrics[:1] if ambiguous else []
-        return [path for path in self._choices() if path not in open_metrics or path in naming]
+        paths = [path for path in self._choices() if path not in open_metrics or path in naming]
+        return [path for path in paths if path not in own]
 
     def place(self, levels: Mapping[str, Level]) -> Levels:
         """A point of a campaign, with a level for each choice that is not of a metric."""
@@ -164,3 +170,21 @@ def _filled(places: Sequence[Levels]) -> list[Levels]:
     """Places with the same paths: one that some places lack is as run there."""
     paths = dict.fromkeys(path for place in places for path in place)
     return [{path: place.get(path, AS_RUN) for path in paths} for place in places]
+
+
+def _compared(claim: Claim) -> set[str]:
+    """Paths of which each part that decides a claim names levels."""
+    named = [
+        {path for _, levels in selectors(part) for path, _ in levels} for part in claim.parts if part.decides
+    ]  # fmt: skip
+    return set[str].intersection(*named) if named else set()
+
+
+def _distinct(points: Sequence[Point]) -> list[Point]:
+    """Each point once: that which was run, of several the first."""
+    best: dict[frozenset[tuple[str, str]], Point] = {}
+    for point in points:
+        at = frozenset(point.levels.items())
+        if at not in best or (best[at].missing and not point.missing):
+            best[at] = point
+    return [*best.values()]

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from wirelab.claims import campaigns, inside, interpretations, one_line
 from wirelab.claims.forms import FORMS
 from wirelab.claims.model import Claim, ClaimsFile
-from wirelab.claims.part import Form
+from wirelab.claims.part import selectors
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.positions import Position, positions
@@ -205,7 +205,7 @@ def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], s
             at: KeyPath = ("claim", index, "part", number)
             for metric in part.metric_names():
                 yield list(file.metrics), metric, (*at, "metrics" if "metrics" in type(part).model_fields else "metric")
-            for key, levels in _selectors(part):
+            for key, levels in selectors(part):
                 for path, level in levels:
                     yield list(varied), path, (*at, key)
                     yield varied.get(path, [level]), level, (*at, key)
@@ -223,15 +223,6 @@ def _not_times(file: ClaimsFile, claims: list[Claim], place: _Place) -> Iterator
                     if (unit := units.get(meant, "ns")) != "ns":
                         what = f"is a time, and {meant} is in {unit}"
                         yield WirelabError(what, place.where(("claim", index, "part", number, key)), f"remove `{key}`")
-
-
-def _selectors(part: Form) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    for key in type(part).model_fields:
-        value: object = getattr(part, key)
-        for table in value if isinstance(value, list) else [value]:
-            if isinstance(table, dict):
-                pairs = [(path, levels if isinstance(levels, list) else [levels]) for path, levels in table.items()]
-                yield key, [(path, level) for path, levels in pairs for level in levels]
 
 
 def _thaw(path: Path) -> str:

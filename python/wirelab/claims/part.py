@@ -167,6 +167,16 @@ class Place(EveryStep):
         return published
 
 
+def selectors(part: Form) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The levels that a part names: for each of its keys, paths with a level."""
+    for key in type(part).model_fields:
+        value: object = getattr(part, key)
+        for table in value if isinstance(value, list) else [value]:
+            if isinstance(table, dict):
+                pairs = [(path, levels if isinstance(levels, list) else [levels]) for path, levels in table.items()]
+                yield key, [(path, level) for path, levels in pairs for level in levels]
+
+
 def known_along(levels: Iterable[str], info: ValidationInfo[object]) -> None:
     """Raises `ValueError` if one is not a level of the table's `along`."""
     along = info.data.get("along")

@@ -88,3 +88,13 @@ def test_claims_that_were_not_run_are_counted_too(tmp_path: Path, found: Replica
     assert words.tally([found, record(tmp_path, primary=False)]) == (
         "Of 6 claims, 1 confirmed, 1 inconclusive, 1 not run and 3 without a primary interpretation."
     )
+
+
+def test_what_is_the_same_at_every_point_is_said_with_its_verdict(found: Replication) -> None:
+    first = found["claims"][0]["over_grid"]
+    assert first is not None
+    first.update({"robust": True, "confirmed": 0, "contradicted": 2})
+    assert (
+        words.lead(found)[-1].text
+        == "Confirmed at every point that was run: C3; contradicted at every point that was run: C1."
+    )

@@ -12,6 +12,8 @@ from wirelab.report.replication import page, sections
 from wirelab.report.replication.page import LEVEL
 from wirelab.schema.replication import Replication
 
+MADE = "`wirelab replicate` makes this page from the replications that ship."
+
 
 def write_markdown(records: Sequence[Replication], out: Path) -> list[Path]:
     """Write the page and its pictures; returns their paths, the page first. Raises `WirelabError` where that fails."""
@@ -20,7 +22,7 @@ def write_markdown(records: Sequence[Replication], out: Path) -> list[Path]:
     else:
         head, parts = page.header_of_all(records), page.sections_of_all(records)
     pictures: dict[Path, str] = {}
-    lines = list(_header(head))
+    lines = [*_header(head), *([MADE, ""] if len(records) > 1 else [])]
     for part in parts:
         lines += [f"## {part.title}", ""]
         for block in part.blocks:

@@ -198,10 +198,14 @@ def lead(record: Replication) -> list[Statement]:
         found.append(
             Statement(f"The {most} decides most: it alone turns {count} of {len(claims)} verdicts.", href="#claims")
         )
-    robust = [claim["id"] for claim in claims if (over := claim["over_grid"]) is not None and over["robust"]]
+    robust = [
+        (kind, listed(same))
+        for kind in ("confirmed", "contradicted")
+        if (same := [claim["id"] for claim in claims if (over := claim["over_grid"]) and over["robust"] and over[kind]])
+    ]
     if robust:
-        same = f"{listed(robust)}: the same verdict at every point that was run."
-        found.append(Statement(same, href="#grid"))
+        words = "; ".join(f"{kind} at every point that was run: {same}" for kind, same in robust)
+        found.append(Statement(f"{words[:1].upper()}{words[1:]}.", href="#grid"))
     return found
 
 
