@@ -46,7 +46,7 @@ def test_a_quick_run_says_what_it_leaves_out_and_how_wide_it_is(tmp_path: Path) 
     assert "not conclusive. main: 2 of 30 trials a scenario, 7 of 100 exchanges each." in words
     assert "Half of its intervals are wider than 1.58-fold." in words
     assert "Left out of example: 1 campaign or part of one, which the section Campaigns names." in words
-    assert "example: choices, 150 scenarios: it takes 5 min." in words
+    assert "choices, 150 scenarios: it takes 5 min" in words
 
 
 def test_a_paper_without_numbers_says_so_in_place_of_its_pictures(tmp_path: Path) -> None:

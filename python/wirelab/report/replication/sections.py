@@ -9,7 +9,6 @@ from wirelab.report.blocks import (
     Block,
     Cell,
     Column,
-    Items,
     Prose,
     Replicated,
     ReplicatedClaims,
@@ -114,9 +113,10 @@ def campaigns(records: Sequence[Replication]) -> list[Block]:
                     else Cell(each["digest"][:12], title=each["digest"]),
                 ]
             )  # fmt: skip
-    left_out = [f"{record['paper']}: {each}." for record in records for each in record["left_out"]]
+    left_out = [[Cell(record["paper"]), Cell(each)] for record in records for each in record["left_out"]]
     ran = Table("Campaigns, of emulation only", columns, rows, row_headers=2)
-    return [ran, Prose("Left out:"), Items(left_out)] if left_out else [ran]
+    columns = [Column("paper", numeric=False), Column("campaign, and why", numeric=False)]
+    return [ran, Table("Left out", columns, left_out)] if left_out else [ran]
 
 
 def _known(text: str | None) -> Cell:
