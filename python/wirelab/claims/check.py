@@ -36,14 +36,14 @@ def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabE
             yield error
             return
         for path, values in source.sets.items():
-            another = path.startswith(f"{PAGE}.") or (path == PAGE and not _levels_of(known.file, values))
+            another = path.startswith(f"{PAGE}.") or (path == PAGE and not _are_levels(known.file, values))
             if another and path not in known.file.grid:
                 what = f"the claims of {known.file.paper} are about its own pages, and are not judged on another"
                 other = launched("run page --site DIR")
                 yield WirelabError(what, Where("--set", key=path), f"another page, without claims: {other}")
 
 
-def _levels_of(file: ClaimsFile, pages: Sequence[object]) -> bool:
+def _are_levels(file: ClaimsFile, pages: Sequence[object]) -> bool:
     """Whether the claims name these pages as levels of a choice."""
     from wirelab.claims.part import as_compared
 

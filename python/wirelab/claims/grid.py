@@ -68,8 +68,7 @@ class Grid:
         """A claim over the points of `rows`; None if there is one point and no choice is declared."""
         if len(rows) < 2 and not self._choices():
             return None
-        points = self.points(claim, rows)
-        return self.over(claim, _distinct(points) if _compared(claim) else points)
+        return self.over(claim, _distinct(self.points(claim, rows)))
 
     def over(self, claim: Claim, points: Sequence[Point]) -> OverGrid:
         """A claim over points, of one campaign or of several."""

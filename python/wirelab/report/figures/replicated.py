@@ -26,7 +26,7 @@ Tone = Literal["good", "bad", "unsure", "none"]
 TONES: dict[Tone, str] = {"good": GOOD, "bad": BAD, "unsure": UNSURE, "none": MUTED}
 SHAPES: dict[Tone, str] = {"good": "circle", "bad": "cross", "unsure": "diamond", "none": "square"}
 NARROW = 300
-"""Width of a picture that two fit beside each other on a page, and one on a phone."""
+"""Width of a picture of which two fit on a page side by side, and one on a phone."""
 
 
 @dataclass(frozen=True)

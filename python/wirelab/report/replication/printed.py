@@ -35,11 +35,10 @@ def blocks(record: Replication) -> Iterator[Block]:
     )
     figures: list[Figure] = []
     for name in dict.fromkeys(each["interpretation"] for each in record["numbers"]):
-        mine = [each for each in record["numbers"] if each["interpretation"] == name]
+        mine, null = [each for each in record["numbers"] if each["interpretation"] == name], _best_null(name, record)
         for base in dict.fromkeys(record["units"][each["metric"]] for each in mine):
             unit = UNITS.get(base, COUNT)
             here = [each for each in mine if record["units"][each["metric"]] == base]
-            null = _best_null(name, record)
             pairs = [_pair(each, unit, slots[_protocol(each)].slot, null) for each in here]
             anchor = f"scatter-{len(figures)}"
             drawn = scatter(anchor, "printed numbers against ours", pairs, record["factor"], unit.symbol or "1")
@@ -51,7 +50,7 @@ def blocks(record: Replication) -> Iterator[Block]:
                 primary = " (primary)" if name == record["primary"] and name is not None else ""
                 figures.append(
                     Figure(f"{title}{primary}", "scatter plot", caption, drawn,
-                           [_numbers_table(here, unit.per_base, unit.symbol, record)])
+                           [_numbers_table(here, unit, record)])
                 )  # fmt: skip
     yield Grid("Every printed number against ours", figures)
 
@@ -87,8 +86,9 @@ def _pair(number: ReplicatedNumber, unit: Unit, slot: int, null: NullModel | Non
     return Pair(number["paper"] * scale, point, low, high, slot, guess, tip, fitted=number["fitted"])
 
 
-def _numbers_table(numbers: Sequence[ReplicatedNumber], scale: float, unit: str, record: Replication) -> Table:
-    columns = [Column("number", numeric=False), Column("paper", unit), Column("ours", unit), Column("ours / paper")]
+def _numbers_table(numbers: Sequence[ReplicatedNumber], unit: Unit, record: Replication) -> Table:
+    symbol, scale = unit.symbol, unit.per_base
+    columns = [Column("number", numeric=False), Column("paper", symbol), Column("ours", symbol), Column("ours / paper")]
     rows = []
     for each in numbers:
         at = ", ".join(record["labels"].get(level, level) for level in each["levels"].values())
