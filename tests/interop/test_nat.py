@@ -234,8 +234,9 @@ def test_the_bytes_of_quic_are_those_of_the_same_exchanges_without_a_nat(bench: 
         spent.setdefault(protocol, []).append(sum(way["application"] for way in ways))
         assert [way["sealed"] for way in ways] == [0, 0], protocol
     for protocol, (one, other) in spent.items():
-        # A frame that a late acknowledgement has sent again counts again.
-        assert one == pytest.approx(other, rel=0.01), protocol
+        # A frame that a late acknowledgement has sent again counts again: on a busy machine some 1 % do.
+        # A client whose bytes are missing, or count twice, is an eighth.
+        assert one == pytest.approx(other, rel=0.05), protocol
         # How many, a busy machine decides: an exchange that comes late finds its mapping gone, or still there.
         assert responses(bench)[protocol]["migrated"] > 0
 
