@@ -124,3 +124,13 @@ def test_a_resample_without_spread_is_as_far_off_as_any_and_not_infinitely() -> 
     centre = 0.40005
     assert low > centre - 51 * error
     assert centre + 2 * error < high < centre + 51 * error
+
+
+@pytest.mark.filterwarnings("error")
+def test_resamples_of_zeros_alone_are_without_spread() -> None:
+    """Rounding errors of differences from the mean are no spread; the logarithm of 0 gave no numbers."""
+    trials = [np.full(7, 0.1), np.full(7, 0.3), *[np.zeros(7)] * 4]
+    draws = means(trials, 2000, np.random.default_rng(2), HORIZON_S)
+    assert np.isfinite(draws.values).all()
+    low, high = draws.interval(0.95)
+    assert low is not None and high is not None and 0 <= low < draws.point < high

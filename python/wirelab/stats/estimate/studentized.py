@@ -127,7 +127,8 @@ def _values(centre: float, error: float, resampled: Floats, errors: Floats, true
     less than the mean, it is that far off: such a mean is not unknown.
     """
     in_logarithms = min(centre, true) > 0 and bool((resampled >= 0).all())
-    known = errors > ROUNDING * np.abs(resampled)
+    # Resamples are sums of differences from the centre: of one whose values are all 0 the spread is a rounding error.
+    known = errors > ROUNDING * np.maximum(np.abs(resampled), abs(true))
     farthest = FARTHEST if FARTHEST * error < centre else np.inf
     away = np.where(resampled < true, -farthest, farthest)
     if in_logarithms:
