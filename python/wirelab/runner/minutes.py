@@ -35,9 +35,10 @@ def run_ns(plan: Plan, jobs: int, *, probes: bool = True) -> int:
 
 def virtual_run_ns(plan: Plan, jobs: int) -> int:
     """About how long `wirelab run --clock virtual` takes of this machine's time, with so many guests at a time."""
-    from wirelab.experiment.duration.guest import guests_wall_ns, records_bytes
+    from wirelab.experiment.duration.guest import guests_wall_ns, own_bytes
 
-    dataset_ns = DATASET_ROW_NS * _rows(plan) + DATASET_BYTE_NS * records_bytes(plan)
+    own = len(plan.blocks) * sum(own_bytes(scenario, plan.known) for scenario in plan.scenarios)
+    dataset_ns = DATASET_ROW_NS * _rows(plan) + DATASET_BYTE_NS * own
     return START_NS + guests_wall_ns(plan, _used(jobs)) + dataset_ns + _analysis_ns(plan)
 
 

@@ -94,3 +94,40 @@ def test_guests_share_the_processors(tmp_path: Path) -> None:
     made = plan(tmp_path)
     assert guest.guests_wall_ns(made, 1) == 2 * wall_ns(made)
     assert guest.guests_wall_ns(made, 2) == guest.guests_wall_ns(made, 16) == wall_ns(made)
+
+
+BULK = """
+title = "bulk"
+clock = "virtual"
+[factors]
+protocol = ["coap"]
+"traffic.bulk.flows" = [0, 5]
+[link]
+rtt = "10 ms"
+rate = "1 Mbit/s"
+[topology]
+air = { near = ["client", "laptop"], far = ["server"] }
+[traffic.bulk]
+kind = "bulk"
+from = "laptop"
+to = "server"
+[workload]
+kind = "telemetry"
+message = "64 B"
+exchanges = 10
+[stop]
+replicates = 2
+"""
+
+
+def test_packets_of_background_traffic_take_time_and_room(tmp_path: Path) -> None:
+    file = tmp_path / "bulk.toml"
+    file.write_text(BULK)
+    made = make_plan(load_experiment(str(file)))
+    quiet, busy = sorted(made.scenarios, key=lambda scenario: scenario.background_packets_per_s)
+    packets = round(busy.background_packets_per_s * busy.expected_trial_ns / 1e9)
+    assert packets > 0
+    took = [guest.guest_wall_ns(scenario, made.known) for scenario in (quiet, busy)]
+    assert took[1] - took[0] == pytest.approx(packets * guest.BACKGROUND_NS, rel=0.01)
+    sizes = [guest.record_bytes(scenario, made.known) for scenario in (quiet, busy)]
+    assert sizes[1] - sizes[0] == packets * guest.BACKGROUND_BYTES

@@ -28,6 +28,8 @@ MESSAGE_BYTES, OPENED_BYTES, SECURED_BYTES, PROBE_BYTES = 360, 750, 1_750, 300
 
 TRANSFER_NS, TRANSFER_BYTES = 60_000, 180
 """Of a packet of a body, with its acknowledgement."""
+BACKGROUND_NS, BACKGROUND_BYTES = 150_000, 104
+"""Of a packet of background traffic, which many flows send side by side."""
 PACKET_BYTES = 1_400
 HOUR_NS = 3600 * 10**9
 
@@ -37,11 +39,18 @@ def guest_wall_ns(scenario: Scenario, known: Description) -> int:
     messages, opened, probes, packets = _counts(scenario, known)
     each_ns = SECURED_NS if _is_secure(scenario, known) else OPENED_NS
     idle_ns = round(IDLE_HOUR_NS * scenario.expected_trial_ns / HOUR_NS)
-    return BOOT_NS + messages * MESSAGE_NS + opened * each_ns + probes * PROBE_NS + packets * TRANSFER_NS + idle_ns
+    background_ns = _background(scenario) * BACKGROUND_NS
+    own_ns = messages * MESSAGE_NS + opened * each_ns + probes * PROBE_NS + packets * TRANSFER_NS
+    return BOOT_NS + own_ns + background_ns + idle_ns
 
 
 def record_bytes(scenario: Scenario, known: Description) -> int:
     """What one trial leaves on the disk."""
+    return own_bytes(scenario, known) + _background(scenario) * BACKGROUND_BYTES
+
+
+def own_bytes(scenario: Scenario, known: Description) -> int:
+    """The same without background traffic, whose packets are only counted when a dataset is made."""
     messages, opened, probes, packets = _counts(scenario, known)
     each = SECURED_BYTES if _is_secure(scenario, known) else OPENED_BYTES
     carried = messages * MESSAGE_BYTES + opened * each + probes * PROBE_BYTES + packets * TRANSFER_BYTES
@@ -58,6 +67,11 @@ def guests_wall_ns(plan: Plan, jobs: int) -> int:
 def records_bytes(plan: Plan) -> int:
     """All trials of a plan."""
     return len(plan.blocks) * sum(record_bytes(scenario, plan.known) for scenario in plan.scenarios)
+
+
+def _background(scenario: Scenario) -> int:
+    """Packets of background traffic in a trial."""
+    return round(scenario.background_packets_per_s * scenario.expected_trial_ns / 1e9)
 
 
 def _counts(scenario: Scenario, known: Description) -> tuple[int, int, int, int]:
