@@ -1,0 +1,124 @@
+"""Probabilities over a tree, with bounds. What was not run counts once as if it were short, and once as if long."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from wirelab.errors import RunError
+from wirelab.exact.loss import Loss
+from wirelab.exact.tree import Branch, Tree
+
+TOLERANCE = 1e-12
+"""How far the weights of runs and branches may be from 1 together."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A probability lies between them."""
+
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """How far they are apart."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A tree under one loss model: the weight of each run and of each branch that was not followed."""
+
+    tree: Tree
+    runs: Sequence[tuple[float, float]]
+    """Delay in seconds (infinite without an end) and weight, by delay."""
+    branches: Sequence[tuple[float, float]]
+    """When its last packet got to the loss stage, in seconds, and weight."""
+
+    @classmethod
+    def of(cls, tree: Tree, loss: Loss) -> Weighed:
+        """Raises `RunError` if the weights do not sum to 1: then a run or a branch is missing or counted twice."""
+        runs = sorted(
+            (math.inf if run.end_s is None else run.end_s, loss.weight(run.draws)) for run in tree.runs.values()
+        )
+        branches = [(branch.draws[-1].at_s, loss.weight(branch.draws)) for branch in tree.branches()]
+        total = math.fsum(weight for _, weight in [*runs, *branches])
+        if abs(total - 1) > TOLERANCE:
+            raise RunError(f"the weights of all patterns sum to {total!r} and not to 1")
+        return cls(tree, runs, branches)
+
+    def beyond(self, x_s: float) -> Bounds:
+        """P(delay > x)."""
+        if x_s > self.tree.horizon_s:
+            raise ValueError(f"{x_s} s is beyond the horizon of {self.tree.horizon_s} s")
+        low = math.fsum(weight for delay, weight in self.runs if delay > x_s)
+        low += math.fsum(weight for at_s, weight in self.branches if at_s > x_s)
+        return Bounds(low, low + math.fsum(weight for at_s, weight in self.branches if at_s <= x_s))
+
+    def quantile(self, share: float) -> tuple[float | None, float | None]:
+        """The smallest delay that this share does not exceed, from below and from above, in seconds. None is beyond the
+        horizon.
+        """
+        known = [delay for delay, _ in self.runs if delay <= self.tree.horizon_s]
+        low = next((x for x in known if self.beyond(x).low <= 1 - share), None)
+        high = next((x for x in known if self.beyond(x).high <= 1 - share), None)
+        return low, high
+
+    def mean(self) -> Bounds:
+        """The mean of min(delay, horizon), in seconds."""
+        horizon = self.tree.horizon_s
+        runs = math.fsum(min(delay, horizon) * weight for delay, weight in self.runs)
+        least = math.fsum(at_s * weight for at_s, weight in self.branches)
+        return Bounds(runs + least, runs + math.fsum(horizon * weight for _, weight in self.branches))
+
+
+def heaviest(tree: Tree, losses: Sequence[Loss]) -> Branch | None:
+    """The branch that leaves most open under one of these models; None if none is left."""
+    return max(tree.branches(), key=lambda branch: max(loss.weight(branch.draws) for loss in losses), default=None)
+
+
+def worst_s(tree: Tree, losses: int) -> float | None:
+    """The longest delay with so many losses at most, in seconds; None if an exchange has no end. Raises `ValueError`
+    unless all of them were run.
+    """
+    if not tree.whole_to(losses):
+        raise ValueError(f"not every pattern of {losses} losses was run")
+    ends = [run.end_s for run in tree.runs.values() if len(run.pattern) <= losses]
+    return None if any(end is None for end in ends) else max(end for end in ends if end is not None)
+
+
+def crossovers(
+    difference: Callable[[float], Bounds], rates: Sequence[float], *, within: float = 1e-6
+) -> list[tuple[float, float]]:
+    """Intervals of the loss rate that contain each change of the sign of a difference of two probabilities. Between two
+    neighbours of `rates` one change at most is found.
+    """
+    found: list[tuple[float, float]] = []
+    known = [(rate, _sign(difference(rate))) for rate in rates]
+    last: tuple[float, int] | None = None
+    for rate, sign in known:
+        if sign == 0:
+            continue
+        if last is not None and last[1] != sign:
+            low = _edge(difference, last[0], rate, last[1], within)
+            high = _edge(difference, rate, last[0], sign, within)
+            found.append((low, high))
+        last = rate, sign
+    return found
+
+
+def _sign(bounds: Bounds) -> int:
+    return 1 if bounds.low > 0 else -1 if bounds.high < 0 else 0
+
+
+def _edge(difference: Callable[[float], Bounds], inside: float, outside: float, sign: int, within: float) -> float:
+    """Where the difference stops having this sign, on the way from `inside` to `outside`."""
+    while abs(outside - inside) > within:
+        middle = (inside + outside) / 2
+        if _sign(difference(middle)) == sign:
+            inside = middle
+        else:
+            outside = middle
+    return inside
