@@ -81,6 +81,10 @@ class Tree:
             raise RunError("the run without losses lost a packet")
         self.runs[run.pattern] = run
 
+    def draws_of(self, pattern: Pattern) -> tuple[Draw, ...]:
+        """The draws up to the last loss of a pattern whose parent was run; none without a loss."""
+        return self.runs[pattern[:-1]].branch(pattern[-1]).draws if pattern else ()
+
     def branches(self) -> Iterator[Branch]:
         """Those that were not followed."""
         for run in self.runs.values():
