@@ -9,7 +9,7 @@ import pytest
 from tests.exact.toy import grown, in_a_row, request_and_reply
 from wirelab.errors import RunError
 from wirelab.exact.bounds import Bounds, Weighed, crossovers, heaviest, worst_s
-from wirelab.exact.loss import GilbertElliott, Independent, Loss
+from wirelab.exact.loss import Independent, Loss, gilbert_elliott
 from wirelab.exact.tree import Run, Tree
 
 RATES = (0.0, 0.001, 0.01, 0.05, 0.3)
@@ -44,7 +44,7 @@ def test_four_packets_that_cost_more_than_the_limit_each(rate: float) -> None:
 
 
 def test_a_tree_that_ends_early_has_bounds_that_deeper_ones_keep() -> None:
-    loss = Loss(GilbertElliott(0.05, 0.3, 0.7, 0.01), Independent(0.1))
+    loss = Loss(gilbert_elliott(0.05, 0.3, 0.7, 0.01), Independent(0.1))
     found = [Weighed.of(grown(in_a_row(6), losses), loss).beyond(0.25) for losses in range(5)]
     for shallow, deep in pairwise(found):
         assert shallow.low - 1e-12 <= deep.low <= deep.high <= shallow.high + 1e-12

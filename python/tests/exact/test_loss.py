@@ -6,34 +6,39 @@ from itertools import product
 
 import pytest
 
-from wirelab.exact.loss import Draw, GilbertElliott, Independent, Loss, State
+from wirelab.exact.loss import Chain, Draw, Independent, Loss, State, gilbert_elliott
 
 
-def _by_states(model: GilbertElliott, lost: tuple[bool, ...], initial_bad: float) -> float:
+def _by_states(model: Chain, lost: tuple[bool, ...], start: tuple[float, ...]) -> float:
     """The sum over every sequence of states."""
     total = 0.0
-    for states in product((False, True), repeat=len(lost)):
-        weight = initial_bad if states[0] else 1 - initial_bad
-        for at, (bad, gone) in enumerate(zip(states, lost, strict=True)):
-            rate = model.bad_loss if bad else model.good_loss
-            weight *= rate if gone else 1 - rate
+    for states in product(range(len(start)), repeat=len(lost)):
+        weight = start[states[0]]
+        for at, (state, gone) in enumerate(zip(states, lost, strict=True)):
+            weight *= model.loss[state] if gone else 1 - model.loss[state]
             if at + 1 < len(lost):
-                moves = (model.r if bad else model.p) if states[at + 1] != bad else 1 - (model.r if bad else model.p)
-                weight *= moves
+                weight *= model.transitions[state][states[at + 1]]
         total += weight
     return total
 
 
 @pytest.mark.parametrize(("initial", "bad"), [("good", 0.0), ("bad", 1.0), ("stationary", 0.01 / 0.11)])
 def test_gilbert_elliott_is_the_sum_over_all_states_of_twelve_packets(initial: State, bad: float) -> None:
-    model = GilbertElliott(p=0.01, r=0.1, bad_loss=0.7, good_loss=0.001, initial=initial)
+    model = gilbert_elliott(p=0.01, r=0.1, bad_loss=0.7, good_loss=0.001, state=initial)
     for lost in [(False,) * 12, (True,) * 12, (False, True, True, False, False, True) * 2]:
-        assert model.weight(lost) == pytest.approx(_by_states(model, lost, bad), rel=1e-12)
+        assert model.weight(lost) == pytest.approx(_by_states(model, lost, (1 - bad, bad)), rel=1e-12)
 
 
-@pytest.mark.parametrize("model", [Independent(0.05), GilbertElliott(0.1, 0.4, 0.7, 0.01)])
-def test_all_sequences_weigh_one(model: Independent | GilbertElliott) -> None:
+@pytest.mark.parametrize("model", [Independent(0.05), gilbert_elliott(0.1, 0.4, 0.7, 0.01)])
+def test_all_sequences_weigh_one(model: Independent | Chain) -> None:
     assert sum(model.weight(lost) for lost in product((False, True), repeat=8)) == pytest.approx(1, abs=1e-12)
+
+
+def test_a_chain_of_three_states_is_the_sum_over_all_of_them() -> None:
+    rows = ((0.9, 0.1, 0.0), (0.3, 0.5, 0.2), (0.0, 0.6, 0.4))
+    model = Chain((0.0, 0.2, 0.9), rows, (0.5, 0.3, 0.2))
+    for lost in [(False,) * 7, (True, False, True, True, False, False, True)]:
+        assert model.weight(lost) == pytest.approx(_by_states(model, lost, model.start), rel=1e-12)
 
 
 def test_directions_do_not_know_of_each_other() -> None:
@@ -43,4 +48,4 @@ def test_directions_do_not_know_of_each_other() -> None:
 
 
 def test_a_chain_that_never_moves_stays_good() -> None:
-    assert GilbertElliott(0.0, 0.0, 1.0, 0.0).weight([False] * 5) == 1.0
+    assert gilbert_elliott(0.0, 0.0, 1.0, 0.0).weight([False] * 5) == 1.0

@@ -6,12 +6,16 @@ runs serves every loss rate and every model: only its weights differ.
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Literal, Protocol
 
 Direction = Literal["uplink", "downlink"]
 State = Literal["good", "bad", "stationary"]
+WAYS: tuple[Direction, ...] = ("uplink", "downlink")
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,10 @@ class Draw:
     direction: Direction
     lost: bool
     at_s: float
+    size: int = 0
+    """IP bytes."""
+    head: str = ""
+    """Digest of its first bytes, as the packet log has them: what its headers say."""
 
 
 class Process(Protocol):
@@ -28,6 +36,9 @@ class Process(Protocol):
 
     def weight(self, lost: Sequence[bool]) -> float:
         """The probability that it decides so about its first packets."""
+
+    def follow(self, lost: Sequence[bool], count: int, random: Random) -> list[bool]:
+        """What it decides about so many packets after these, drawn at random."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +50,19 @@ class Loss:
 
     def weight(self, draws: Sequence[Draw]) -> float:
         """The probability of these draws, in their order."""
-        up = [draw.lost for draw in draws if draw.direction == "uplink"]
-        down = [draw.lost for draw in draws if draw.direction == "downlink"]
-        return self.uplink.weight(up) * self.downlink.weight(down)
+        return self.uplink.weight(lost_of(draws, "uplink")) * self.downlink.weight(lost_of(draws, "downlink"))
+
+    def follow(self, draws: Sequence[Draw], count: int, random: Random) -> dict[Direction, list[bool]]:
+        """What each direction decides from its first packet on: these draws, and so many more at random."""
+        ways: tuple[tuple[Direction, Process], ...] = (("uplink", self.uplink), ("downlink", self.downlink))
+        return {
+            way: [*(begun := lost_of(draws, way)), *process.follow(begun, count, random)] for way, process in ways
+        }
+
+
+def lost_of(draws: Sequence[Draw], way: Direction) -> list[bool]:
+    """What was decided about each packet of a direction."""
+    return [draw.lost for draw in draws if draw.direction == way]
 
 
 @dataclass(frozen=True)
@@ -55,32 +76,48 @@ class Independent:
         count = sum(lost)
         return float(self.rate**count * (1 - self.rate) ** (len(lost) - count))
 
+    def follow(self, lost: Sequence[bool], count: int, random: Random) -> list[bool]:  # noqa: ARG002 (no memory)
+        """Each for itself."""
+        return [random.random() < self.rate for _ in range(count)]
+
 
 @dataclass(frozen=True)
-class GilbertElliott:
-    """Bursts, as `gilbert-elliott` of a link has them: the state before a packet's own transition decides about it.
-    `initial` is the state at the first packet; the stationary distribution holds for a trial's first exchange only.
+class Chain:
+    """A Markov chain that moves with each packet, such as `gilbert-elliott` of a link: the state before a packet's own
+    transition decides about it. `loss` is the loss probability in each state, `transitions` has a row for each state,
+    and `start` is the distribution at the first packet. The stationary one holds for a trial's first exchange only.
     """
 
-    p: float
-    r: float
-    bad_loss: float
-    good_loss: float
-    initial: State = "stationary"
+    loss: tuple[float, ...]
+    transitions: tuple[tuple[float, ...], ...]
+    start: tuple[float, ...]
 
     def weight(self, lost: Sequence[bool]) -> float:
-        """The forward recursion over both states."""
-        good, bad = self._start()
-        for each in lost:
-            good *= self.good_loss if each else 1 - self.good_loss
-            bad *= self.bad_loss if each else 1 - self.bad_loss
-            good, bad = good * (1 - self.p) + bad * self.r, good * self.p + bad * (1 - self.r)
-        return good + bad
+        """The forward recursion over all states."""
+        return math.fsum(self._after(lost))
 
-    def _start(self) -> tuple[float, float]:
-        if self.initial == "stationary":
-            # A chain that never moves stays good, as the link's does.
-            bad = self.p / (self.p + self.r) if self.p + self.r else 0.0
-        else:
-            bad = 1.0 if self.initial == "bad" else 0.0
-        return 1 - bad, bad
+    def follow(self, lost: Sequence[bool], count: int, random: Random) -> list[bool]:
+        """From a state drawn from what it may be after these packets."""
+        states = range(len(self.loss))
+        [state] = random.choices(states, self._after(lost))
+        found = []
+        for _ in range(count):
+            found.append(random.random() < self.loss[state])
+            [state] = random.choices(states, self.transitions[state])
+        return found
+
+    def _after(self, lost: Sequence[bool]) -> tuple[float, ...]:
+        """Of each state the probability of these decisions and of being there then."""
+        states = self.start
+        for each in lost:
+            kept = [share * (rate if each else 1 - rate) for share, rate in zip(states, self.loss, strict=True)]
+            columns = zip(*self.transitions, strict=True)
+            states = tuple(math.fsum(map(operator.mul, kept, column)) for column in columns)
+        return states
+
+
+def gilbert_elliott(p: float, r: float, bad_loss: float, good_loss: float, state: State = "stationary") -> Chain:
+    """Gilbert-Elliott from a state that is known, or from the stationary distribution."""
+    # A chain that never moves stays good, as the link's does.
+    bad = {"good": 0.0, "bad": 1.0, "stationary": p / (p + r) if p + r else 0.0}[state]
+    return Chain((good_loss, bad_loss), ((1 - p, p), (r, 1 - r)), (1 - bad, bad))

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
 
 from wirelab.exact.loss import Loss
 from wirelab.exact.tree import Branch, Pattern, Run, Tree
@@ -20,6 +21,15 @@ class Asked:
     within: float
 
 
+class _Open(NamedTuple):
+    """Of a branch that is not followed: how urgent it is (negative), its number, and its weight under each model."""
+
+    urgency: float
+    number: int
+    branch: Branch
+    weights: tuple[float, ...]
+
+
 @dataclass
 class Search:
     """Grows a tree until every asked probability is bounded. Delays that are asked for are in seconds."""
@@ -27,8 +37,9 @@ class Search:
     asked: Sequence[Asked]
     beyond_s: Sequence[float]
     tree: Tree = field(init=False)
-    _open: list[tuple[float, int, Branch]] = field(default_factory=list, init=False)
+    _open: list[_Open] = field(default_factory=list, init=False)
     _number: count[int] = field(default_factory=count, init=False)
+    _taken: set[Pattern] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
         self.tree = Tree(max(self.beyond_s))
@@ -36,27 +47,38 @@ class Search:
     def add(self, run: Run) -> None:
         """Add a run, and open the branches below it. Raises `RunError` as `Tree.add` does."""
         self.tree.add(run)
+        self._taken.discard(run.pattern)
         own = self.tree.runs[run.pattern]
         for at in range(own.first_child, len(own.draws)):
             branch = own.branch(at)
-            share = max(each.loss.weight(branch.draws) / each.within for each in self.asked)
-            heapq.heappush(self._open, (-share, next(self._number), branch))
+            weights = tuple(each.loss.weight(branch.draws) for each in self.asked)
+            urgency = max(weight / each.within for weight, each in zip(weights, self.asked, strict=True))
+            heapq.heappush(self._open, _Open(-urgency, next(self._number), branch, weights))
 
-    def next(self, most: int) -> list[Pattern]:
-        """Up to so many patterns that are to be run, the heaviest first; none if every probability is bounded. They
-        are no longer open: whoever takes them adds their runs.
+    def next(self) -> Pattern | None:
+        """The pattern that is to be run, the heaviest first; None if every probability is bounded by those that are
+        known and those that were taken before. Its run is added then.
         """
         if not self.tree.runs:
-            return [()]
-        if self.bounded:
-            return []
-        return [heapq.heappop(self._open)[2].pattern for _ in range(min(most, len(self._open)))]
+            pattern: Pattern = ()
+            if pattern in self._taken:
+                return None
+        elif self.urgency <= 1 or not self._open:
+            return None
+        else:
+            pattern = heapq.heappop(self._open).branch.pattern
+        self._taken.add(pattern)
+        return pattern
 
     @property
-    def bounded(self) -> bool:
-        """Whether what is open is little enough under each model."""
-        return all(self.left(each.loss) <= each.within for each in self.asked)
+    def urgency(self) -> float:
+        """How many times as far apart as they may be the bounds are, under the model where it is most; infinite
+        without a run.
+        """
+        if not self.tree.runs:
+            return math.inf
+        return max(self.left(at) / each.within for at, each in enumerate(self.asked))
 
-    def left(self, loss: Loss) -> float:
-        """The weight of what is open: the largest distance of two bounds."""
-        return math.fsum(loss.weight(branch.draws) for _, _, branch in self._open)
+    def left(self, at: int) -> float:
+        """The weight of what is open under a model: the largest distance of two bounds."""
+        return math.fsum(each.weights[at] for each in self._open)

@@ -1,6 +1,6 @@
 """Runs an exchange again and again under the virtual clock, each time with other packets lost, in a guest of its own.
 
-What a run was is read from its packet log and its exchange, and kept as a line of a journal: the same command continues.
+What a run was is kept as a line of a journal: the same command continues.
 """
 
 from __future__ import annotations
@@ -8,162 +8,138 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from wirelab.clock.host import Host, RefusedError
 from wirelab.errors import RunError
+from wirelab.exact.link import with_lost
 from wirelab.exact.loss import Direction, Draw
-from wirelab.exact.search import Search
 from wirelab.exact.tree import Pattern, Run
-from wirelab.metrics.dataset import exchanges_of
-from wirelab.metrics.packets import records_of
 from wirelab.runner.endpoints import Endpoints
-from wirelab.schema import LinkSpec, LossPattern, TrialResult, TrialStatus
-from wirelab.schema.campaign import PACKET_LOG, TRIALS
+from wirelab.schema import TrialResult, TrialStatus
+from wirelab.schema.campaign import TRIALS
 from wirelab.schema.plan import Scenario, Trial
 
 PATTERNS = "patterns.jsonl"
-WAYS: tuple[Direction, ...] = ("uplink", "downlink")
 KEPT_LOSSES = 1
 """Records of runs with so many losses at most stay: what the loss of each packet costs is shown packet by packet."""
-NAME_LETTERS = 12
+NAME_DIGITS = 12
 _POLL_S = 1.0
-_DELIVERED, _LOST, _HELD = 0, 1, 3
-"""Outcomes of packets that got to the loss stage (`docs/reference/files.md`)."""
-_OUTCOME, _ORIGINATED, _COPY = 0x0F, 0x10, 0x80
+
+Read = Callable[[Path, str], tuple[tuple[Draw, ...], float | None]]
+"""Reads what the link of a trial decided about packets, and when the exchange ended, in seconds."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A scenario of one exchange with its trial, and the search that says which packets are lost next."""
+    """A scenario of one exchange with its trial, whose seed all of its runs have."""
 
     scenario: Scenario
     trial: Trial
-    search: Search
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run to be made: what the first packets of each direction are to meet. `name` tells it from the subject's other
+    runs. `kept` says whether its records stay.
+    """
+
+    subject: Subject
+    name: str
+    lost: Mapping[Direction, Sequence[bool]]
+    kept: bool = False
+
+
+class Source(Protocol):
+    """Says what is run next, and takes the runs."""
+
+    def next(self) -> Task | None:
+        """The next run; None if there is none, or none before others are over."""
+
+    def take(self, task: Task, run: Run) -> None:
+        """It was made. Raises `RunError` if it cannot be."""
 
 
 @dataclass(frozen=True)
 class Patterns:
-    """Runs what the searches ask for, several at a time. Each run has the seed of its subject's trial, whatever it
-    loses.
-    """
+    """Makes the runs that a source asks for, several at a time, and keeps each in a journal."""
 
     host: Host
     endpoints: Endpoints
     folder: Path
     jobs: int
-    known: Mapping[tuple[str, Pattern], Run] = field(default_factory=dict)
-    """Runs of an earlier call, by the key of their scenario."""
+    read: Read
+    known: Mapping[tuple[str, str], Run] = field(default_factory=dict)
+    """Runs of an earlier call, by their trial and name."""
 
-    def run(self, subjects: Sequence[Subject], until: Callable[[], bool], heard: Callable[[int], None]) -> None:
-        """Until every search is bounded, or `until` says that the time is over. `heard` gets the number of runs.
+    def run(self, source: Source, over: Callable[[], bool]) -> None:
+        """Until the source asks for nothing more, or `over` says that the time is up.
 
         Raises `RunError` for a run that failed, or that is not repeatable.
         """
-        waiting: dict[str, tuple[Subject, Pattern]] = {}
-        done = 0
+        waiting: dict[str, Task] = {}
         while True:
-            over = until()
-            for subject in () if over else subjects:
-                while len(waiting) < self.jobs and (pattern := self._next(subject)) is not None:
-                    waiting[self._start(subject, pattern)] = subject, pattern
+            while len(waiting) < self.jobs and not over() and (task := source.next()) is not None:
+                if (run := self.known.get((task.subject.trial.trial, task.name))) is not None:
+                    source.take(task, run)
+                else:
+                    waiting[self._start(task)] = task
             if not waiting:
                 return
             if (result := self.host.wait(_POLL_S)) is None:
                 continue
-            subject, pattern = waiting.pop(result.trial)
+            task = waiting.pop(result.trial)
             if isinstance(result, RefusedError):
-                raise RunError(f"{subject.scenario.name}: {result.message}")
-            self._take(subject, pattern, result)
-            heard(done := done + 1)
+                raise RunError(f"{task.subject.scenario.name}: {result.message}")
+            source.take(task, self._made(task, result))
 
-    def _next(self, subject: Subject) -> Pattern | None:
-        """The next pattern that is not known; those that are known are added."""
-        while patterns := subject.search.next(1):
-            if (run := self.known.get((subject.scenario.key, patterns[0]))) is None:
-                return patterns[0]
-            subject.search.add(run)
-        return None
-
-    def _start(self, subject: Subject, pattern: Pattern) -> str:
-        name = _name(subject.trial, pattern)
+    def _start(self, task: Task) -> str:
+        name = trial_name(task.subject.trial, task.name)
         folder = self.folder / TRIALS / name
         shutil.rmtree(folder, ignore_errors=True)
-        lost = subject.search.tree.draws_of(pattern)
-        trial = subject.trial.model_copy(update={"trial": name})
-        scenario = subject.scenario.model_copy(update={"link": with_lost(subject.scenario.link, lost)})
+        trial = task.subject.trial.model_copy(update={"trial": name})
+        own = task.subject.scenario
+        scenario = own.model_copy(update={"link": with_lost(own.link, task.lost)})
         self.host.start(self.endpoints.request(scenario, trial, 0, folder))
         return name
 
-    def _take(self, subject: Subject, pattern: Pattern, result: TrialResult) -> None:
+    def _made(self, task: Task, result: TrialResult) -> Run:
         if result.status is not TrialStatus.DONE:
-            raise RunError(f"{subject.scenario.name}: {result.error or result.status}")
-        [exchange] = exchanges_of(self.folder, result.trial)
-        folder = self.folder / TRIALS / result.trial
-        start_ns, completed = exchange["start_ns"], exchange["outcome"] == "completed"
-        draws = tuple(draws_in(folder / PACKET_LOG, start_ns))
-        lost = tuple(at for at, draw in enumerate(draws) if draw.lost)
-        run = Run(pattern, draws, (exchange["end_ns"] - start_ns) / 1e9 if completed else None)
-        if lost != pattern:
-            raise RunError(f"{subject.scenario.name}: packets {lost} were lost instead of {pattern}")
-        subject.search.add(run)
+            raise RunError(f"{task.subject.scenario.name}: {result.error or result.status}")
+        draws, end_s = self.read(self.folder, result.trial)
+        run = Run(tuple(at for at, draw in enumerate(draws) if draw.lost), draws, end_s)
         with (self.folder / PATTERNS).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(_line(subject.scenario.key, run), separators=(",", ":")) + "\n")
-        if len(pattern) > KEPT_LOSSES:
-            shutil.rmtree(folder)
+            file.write(json.dumps(_line(task, run), separators=(",", ":")) + "\n")
+        if not task.kept:
+            shutil.rmtree(self.folder / TRIALS / result.trial)
+        return run
 
 
-def with_lost(link: LinkSpec, draws: Sequence[Draw]) -> LinkSpec:
-    """The link on which these packets are lost or pass, and all later ones pass. It has a stage for it each way."""
-    digits = {way: "".join("01"[draw.lost] for draw in draws if draw.direction == way) or "0" for way in WAYS}
-    stages = {
-        way: tuple(
-            stage.model_copy(update={"pattern": digits[way], "repeat": False})
-            if isinstance(stage, LossPattern)
-            else stage
-            for stage in getattr(link, way)
-        )
-        for way in WAYS
-    }
-    return link.model_copy(update=stages)
+def trial_name(trial: Trial, name: str) -> str:
+    """As long for every run: the length of a path moves what a program keeps in its memory."""
+    return f"{trial.trial}-{hashlib.sha256(name.encode()).hexdigest()[:NAME_DIGITS]}"
 
 
-def draws_in(log: Path, start_ns: int) -> Iterator[Draw]:
-    """What the loss stage decided, in the order in which packets arrived at the link. Packets that a queue before it
-    dropped had no draw.
-    """
-    _, records = records_of(log)
-    for record in records:
-        flags = record[10]
-        if flags & (_ORIGINATED | _COPY) or (outcome := flags & _OUTCOME) not in {_DELIVERED, _LOST, _HELD}:
-            continue
-        port, arrival_ns = (int.from_bytes(record[at:end], "little") for at, end in ((8, 10), (16, 24)))
-        yield Draw(WAYS[port % 2], outcome == _LOST, (arrival_ns - start_ns) / 1e9)
+def pattern_name(pattern: Pattern) -> str:
+    """Of the run that loses these packets."""
+    return ",".join(map(str, pattern)) or "none"
 
 
-def _name(trial: Trial, pattern: Pattern) -> str:
-    """As long for every pattern: the length of a path moves what a program keeps in its memory."""
-    digest = hashlib.sha256(repr(pattern).encode()).hexdigest()
-    return f"{trial.trial}-{digest[:NAME_LETTERS]}"
+def _line(task: Task, run: Run) -> dict[str, Any]:
+    draws = [[draw.direction, draw.lost, draw.at_s, draw.size, draw.head] for draw in run.draws]
+    return {"trial": task.subject.trial.trial, "name": task.name, "end_s": run.end_s, "draws": draws}
 
 
-def _line(key: str, run: Run) -> dict[str, Any]:
-    return {
-        "scenario": key, "pattern": run.pattern, "end_s": run.end_s,
-        "draws": [[draw.direction, draw.lost, draw.at_s] for draw in run.draws],
-    }  # fmt: skip
-
-
-def known_in(folder: Path) -> dict[tuple[str, Pattern], Run]:
+def known_in(folder: Path) -> dict[tuple[str, str], Run]:
     """Runs that the journal of a folder has; a torn last line is ignored."""
-    found: dict[tuple[str, Pattern], Run] = {}
+    found: dict[tuple[str, str], Run] = {}
     path = folder / PATTERNS
     for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else ():
         row = json.loads(line)
         draws = tuple(Draw(*each) for each in row["draws"])
-        pattern = tuple(row["pattern"])
-        found[row["scenario"], pattern] = Run(pattern, draws, row["end_s"])
+        lost = tuple(at for at, draw in enumerate(draws) if draw.lost)
+        found[row["trial"], row["name"]] = Run(lost, draws, row["end_s"])
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from wirelab.clock.virtual import VirtualHost
 from wirelab.errors import RunError, WirelabError
 from wirelab.experiment.duration.guest import guest_wall_ns
 from wirelab.experiment.duration.trial import runs_alone
+from wirelab.experiment.programs.implementations import Implementation
 from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import Campaign, open_campaign
 from wirelab.runner.certificates import make_certificates
@@ -31,7 +33,7 @@ from wirelab.runner.progress import Observer, Summary
 from wirelab.runner.run import Runner
 from wirelab.runner.schedule import Schedule, Stopping
 from wirelab.runner.topology import LaneAddresses, lane_links
-from wirelab.schema import Clock, OpenLanes, is_netem
+from wirelab.schema import Clock, HostFacts, OpenLanes, is_netem
 from wirelab.schema.plan import Plan
 from wirelab.schema.record import CampaignRecord, RunRecord, read_record
 from wirelab.schema.replaced import replace_file
@@ -86,56 +88,75 @@ def run_plan(
         this_run = RunRecord(began=facts.now(), ended=None, claims_sha256=_keep_claims(folder, options.claims))
         for name, path in options.own.items():
             replace_file(folder / name, path.read_text(encoding="utf-8"))
-        kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.protocol)}
-        pages = make_pages(folder, plan, options.pages)
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9 if live else 0.0
-        host: Host
-        if guests is None:
-            kernel, host = None, AgentHost(agent, folder / HOST_LOG)
-        else:
-            kernel, memory = guests
-            hypervisor, log = Hypervisor(agent, kernel, memory), folder / HOST_LOG
-            host = VirtualHost(hypervisor, folder, cpus.mine(), log, partial(_guest_s, plan))
-        try:
-            certificates = make_certificates(folder, kinds, host, plan.seed)
-            netem = any(is_netem(link) for scenario in plan.scenarios for link in scenario.links)
-            limited = any(scenario.cpu for scenario in plan.scenarios)
-            offloads = any(scenario.offloads for scenario in plan.scenarios)
-            opened = host.open(
-                OpenLanes(
-                    lanes=jobs,
-                    mtu=MTU,
-                    offloads=offloads,
-                    netem=netem,
-                    cpu_quota=limited,
-                    links=lane_links(plan),
-                )
-            )
-            endpoints = Endpoints(
-                agent,
-                implementations,
-                certificates,
-                LaneAddresses(opened.links),
-                plan.known,
-                opened.settings.get("trial.cpu_quota", "none"),
-                pages,
-            )
-            written = facts.collect(agent, opened, implementations, options.command, kernel)
+        with opened_lanes(plan, folder, agent, jobs, implementations, guests, options.pages) as lanes:
+            written = facts.collect(agent, lanes.facts, implementations, options.command, lanes.kernel)
             earlier = () if recorded is None else recorded.runs
             _report_changed_claims(earlier, this_run, observer)
             for words in (*campaign.lost, *changed, *changed_versions(recorded, written)):
                 observer.say(words)
             facts.write(folder, written, [*earlier, this_run])
-            with cpus.away_from(opened.link_cpu):
+            with cpus.away_from(lanes.facts.link_cpu):
                 if options.probes:
-                    probe_campaign(host, agent, plan, folder, observer.say)
-                summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, jobs, enough, gap_s)
+                    probe_campaign(lanes.host, agent, plan, folder, observer.say)
+                runner = Runner(campaign, lanes.host, lanes.endpoints, observer)
+                summary = run_campaign(runner, plan, jobs, enough, gap_s)
             if not live:
                 summary = replace(summary, digest=campaign_digest(folder, campaign.finished()))
-        finally:
-            host.close()
         facts.write(folder, written, [*earlier, this_run.model_copy(update={"ended": facts.now(), **asdict(summary)})])
         return summary
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A host with its lanes, and what all trials in them share."""
+
+    host: Host
+    facts: HostFacts
+    endpoints: Endpoints
+    kernel: Kernel | None
+
+
+@contextmanager
+def opened_lanes(
+    plan: Plan,
+    folder: Path,
+    agent: Path,
+    jobs: int,
+    implementations: Mapping[str, Implementation],
+    guests: tuple[Kernel, Path] | None,
+    pages: Mapping[str, Page],
+) -> Iterator[Lanes]:
+    """A host for so many parallel trials of a plan, with its certificates and pages in the folder; all that it started
+    is ended afterwards. `guests` are the kernel of the virtual clock and where guests have their memory.
+    """
+    kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.protocol)}
+    made = make_pages(folder, plan, pages)
+    host: Host
+    if guests is None:
+        kernel, host = None, AgentHost(agent, folder / HOST_LOG)
+    else:
+        kernel, memory = guests
+        hypervisor, log = Hypervisor(agent, kernel, memory), folder / HOST_LOG
+        host = VirtualHost(hypervisor, folder, cpus.mine(), log, partial(_guest_s, plan))
+    try:
+        certificates = make_certificates(folder, kinds, host, plan.seed)
+        opened = host.open(
+            OpenLanes(
+                lanes=jobs,
+                mtu=MTU,
+                offloads=any(scenario.offloads for scenario in plan.scenarios),
+                netem=any(is_netem(link) for scenario in plan.scenarios for link in scenario.links),
+                cpu_quota=any(scenario.cpu for scenario in plan.scenarios),
+                links=lane_links(plan),
+            )
+        )
+        quota = opened.settings.get("trial.cpu_quota", "none")
+        addresses = LaneAddresses(opened.links)
+        endpoints = Endpoints(agent, implementations, certificates, addresses, plan.known, quota, made)
+        yield Lanes(host, opened, endpoints, kernel)
+    finally:
+        host.close()
 
 
 def run_campaign(

@@ -1,0 +1,102 @@
+"""From an experiment to one exchange over a link that loses what it is told to: what is enumerated.
+
+Scenarios that differ by their loss alone are one: their loss is another weight over the same runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from wirelab.errors import WirelabError
+from wirelab.exact.link import Refusal, check, loss_of, patterned
+from wirelab.exact.loss import Loss, State
+from wirelab.experiment.experiment import Experiment
+from wirelab.experiment.grid.scenario import Scenario, label
+from wirelab.schema import Clock, NewConnection, PageLoads, WorkloadSpec
+from wirelab.schema.link_answer import AskLink
+from wirelab.schema.workload import Closed, RequestWorkload
+
+MOST_PACKETS = 1000
+"""An exchange with more has more patterns of two losses than anybody runs."""
+SEGMENT_BYTES = 1400
+"""About what a packet carries."""
+
+
+@dataclass(frozen=True)
+class Singles:
+    """Scenarios of one exchange without a loss, and under which names and losses each is asked for."""
+
+    experiment: Experiment
+    losses: Mapping[str, Mapping[str, Loss]]
+    """By the digest of a scenario's identity; empty for one whose link loses nothing."""
+
+
+def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "stationary") -> Singles:
+    """What is enumerated of an experiment, so many seeds of each.
+
+    Raises `WirelabError` for a scenario that is no single exchange, or no function of the packets that are lost.
+    """
+    found: dict[str, list[Scenario]] = {}
+    losses: dict[str, dict[str, Loss]] = {}
+    for scenario in experiment.scenarios:
+        try:
+            single, loss = _single(scenario, ask, state)
+        except Refusal as refusal:
+            where = f"{experiment.source.shown}: {scenario.name}"
+            raise WirelabError(refusal.what, where, refusal.hint) from None
+        digest = single.digest()
+        found.setdefault(digest, []).append(single)
+        own = losses.setdefault(digest, {})
+        if loss is not None:
+            own[scenario.link_name] = loss
+    scenarios = tuple(_merged(alike) for alike in found.values())
+    stop = experiment.stop.model_copy(update={"replicates": (seeds, seeds), "interval": None, "budget": None})
+    single_experiment = replace(experiment, scenarios=scenarios, clock=Clock.VIRTUAL, stop=stop, claims=None)
+    return Singles(single_experiment, losses)
+
+
+def _single(scenario: Scenario, ask: AskLink, state: State) -> tuple[Scenario, Loss | None]:
+    if scenario.topology or scenario.traffic or scenario.origin is not None:
+        raise Refusal("has more than a client, a link and a server", "enumerate one link with one client")
+    if scenario.cpu or scenario.restart is not None:
+        raise Refusal("limits CPU time, or restarts its server", "enumerate it without")
+    facts = scenario.facts[0]
+    check(scenario.link, facts)
+    loss = loss_of(facts, state)
+    link = patterned(scenario.link)
+    single = replace(scenario, link=link, facts=(ask(link),), workload=_one(scenario.workload))
+    return single, loss
+
+
+def _one(workload: WorkloadSpec) -> WorkloadSpec:
+    if max(workload.upload_bytes, *workload.downloads) > MOST_PACKETS * SEGMENT_BYTES:
+        raise Refusal(
+            f"an exchange has more than {MOST_PACKETS:,} packets: its patterns of losses are too many",
+            "sample it (wirelab run --clock virtual), or enumerate a smaller transfer",
+        )
+    if isinstance(workload, PageLoads):
+        return workload.model_copy(update={"loads": 1})
+    if not isinstance(workload, RequestWorkload):
+        raise Refusal("its messages wait for a subscriber, and are no exchange of their own", 'kind = "telemetry"')
+    if not isinstance(workload.connection, NewConnection):
+        raise Refusal(
+            "an exchange depends on those before it on its connection", "--set workload.connection=new",
+        )  # fmt: skip
+    one = {"exchanges": 1, "clients": 1, "concurrency": 1, "arrival": Closed(), "retry": None}
+    return workload.model_copy(update=one)
+
+
+def _merged(alike: Sequence[Scenario]) -> Scenario:
+    """Of scenarios that are one now, the first, by the levels that they share."""
+    first = alike[0]
+    if len(alike) == 1:
+        return first
+    levels = {path: level for path, level in first.levels.items() if _shared(path, level, alike)}
+    name = ", ".join(label(path, level) for path, level in levels.items())
+    points = tuple(point for each in alike for point in each.points)
+    return replace(first, name=name, levels=levels, points=points)
+
+
+def _shared(path: str, level: object, alike: Iterable[Scenario]) -> bool:
+    return all(each.levels.get(path) == level for each in alike)
