@@ -8,7 +8,7 @@ import pytest
 
 from tests.exact.toy import grown, in_a_row, request_and_reply
 from wirelab.errors import RunError
-from wirelab.exact.bounds import Bounds, Weighed, crossovers, heaviest, worst_s
+from wirelab.exact.bounds import Bounds, ByRate, Weighed, crossovers, worst_s
 from wirelab.exact.loss import Independent, Loss, gilbert_elliott
 from wirelab.exact.tree import Run, Tree
 
@@ -80,14 +80,12 @@ def test_the_worst_case_within_some_losses() -> None:
     assert worst_s(grown(request_and_reply(most=1), 1), 1) is None
 
 
-def test_the_heaviest_branch_is_followed_first() -> None:
-    tree = Tree(10.0)
-    simulated = in_a_row(2)
-    tree.add(simulated(()))
-    branch = heaviest(tree, [Loss(Independent(0.01), Independent(0.2))])
-    assert branch is not None
-    assert branch.pattern == (1,)
-    assert heaviest(grown(in_a_row(1), 1, horizon_s=0.1), [_independent(0.1)]) is None
+@pytest.mark.parametrize("rate", RATES)
+def test_a_polynomial_of_the_rate_has_the_same_bounds(rate: float) -> None:
+    tree = grown(in_a_row(5), 2)
+    for x_s in (0.1, 0.25, 0.5):
+        weighed, fast = Weighed.of(tree, _independent(rate)).beyond(x_s), ByRate(tree, x_s).at(rate)
+        assert (fast.low, fast.high) == (pytest.approx(weighed.low, abs=1e-12), pytest.approx(weighed.high, abs=1e-12))
 
 
 def test_a_crossover_is_a_root_with_bounds() -> None:

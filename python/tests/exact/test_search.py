@@ -17,26 +17,24 @@ def _asked(rate: float, within: float) -> Asked:
 def test_a_search_ends_once_every_probability_is_bounded() -> None:
     simulated, asked = in_a_row(4), [_asked(0.01, 0.001), _asked(0.02, 0.005)]
     search = Search(asked, [0.1, 0.2, 1.0])
-    while patterns := search.next(3):
-        for pattern in patterns:
-            search.add(simulated(pattern))
+    while (pattern := search.next()) is not None:
+        search.add(simulated(pattern))
     for each in asked:
         weighed = Weighed.of(search.tree, each.loss)
         assert all(weighed.beyond(x_s).width <= each.within for x_s in (0.1, 0.2, 1.0))
-        assert weighed.beyond(1.0).width == pytest.approx(search.left(each.loss), abs=1e-12)
+        assert weighed.beyond(1.0).width == pytest.approx(search.left(asked.index(each)), abs=1e-12)
     assert 5 <= len(search.tree.runs) < 40
 
 
 def test_the_heaviest_patterns_come_first_and_the_run_without_losses_before_all() -> None:
     simulated = request_and_reply()
     search = Search([Asked(Loss(Independent(0.01), Independent(0.2)), 0.001)], [10.0])
-    assert search.next(5) == [()]
+    assert [search.next(), search.next()] == [(), None]
     search.add(simulated(()))
-    assert search.next(1) == [(1,)]
-    assert search.next(5) == [(0,)]
+    assert [search.next(), search.next(), search.next()] == [(1,), (0,), None]
 
 
 def test_nothing_is_run_if_the_run_without_losses_bounds_everything() -> None:
     search = Search([_asked(0.001, 0.01)], [10.0])
     search.add(request_and_reply()(()))
-    assert search.next(9) == []
+    assert search.next() is None

@@ -40,6 +40,10 @@ GROUPS = {
             "no trial of a protocol succeeded, a program did not become ready, or the link did not carry a completed "
             "exchange",
         ),
+        "exact": Verb(
+            "wirelab.cli.exact:command", "Enumerate lost packets: exact probabilities of long delays, without a sample.",
+            "--protocols coap,http1,h2,h3 --link 20ms --send 30B", "a run failed, or is not repeatable",
+        ),
         "replicate": Verb(
             "wirelab.cli.replicate:command", "Replicate a paper: run its campaigns, explain its verdicts.",
             "milosevic2021 --quick", "no trial of a campaign succeeded, or it left trials out",

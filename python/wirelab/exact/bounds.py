@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from wirelab.errors import RunError
 from wirelab.exact.loss import Loss
-from wirelab.exact.tree import Branch, Tree
+from wirelab.exact.tree import Tree
 
 TOLERANCE = 1e-12
 """How far the weights of runs and branches may be from 1 together."""
@@ -74,9 +75,28 @@ class Weighed:
         return Bounds(runs + least, runs + math.fsum(horizon * weight for _, weight in self.branches))
 
 
-def heaviest(tree: Tree, losses: Sequence[Loss]) -> Branch | None:
-    """The branch that leaves most open under one of these models; None if none is left."""
-    return max(tree.branches(), key=lambda branch: max(loss.weight(branch.draws) for loss in losses), default=None)
+class ByRate:
+    """P(delay > x) by the rate of independent loss in both directions: a polynomial, whose terms depend on how many
+    packets of a run were lost and how many not.
+    """
+
+    def __init__(self, tree: Tree, x_s: float) -> None:
+        self._long: Counter[tuple[int, int]] = Counter()
+        self._open: Counter[tuple[int, int]] = Counter()
+        for run in tree.runs.values():
+            if run.exceeds(x_s):
+                self._long[len(run.pattern), len(run.draws)] += 1
+        for branch in tree.branches():
+            terms = self._long if branch.exceeds(x_s) else self._open
+            terms[len(branch.pattern), len(branch.draws)] += 1
+
+    def at(self, rate: float) -> Bounds:
+        """With this loss rate."""
+        low, left = (
+            math.fsum(count * rate**lost * (1 - rate) ** (all_ - lost) for (lost, all_), count in terms.items())
+            for terms in (self._long, self._open)
+        )
+        return Bounds(low, low + left)
 
 
 def worst_s(tree: Tree, losses: int) -> float | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from wirelab.errors import RunError
 from wirelab.exact.loss import WAYS, Draw
 from wirelab.metrics.dataset import exchanges_of
-from wirelab.metrics.packets import records_of
+from wirelab.metrics.packets import dissected, label, records_of
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 
 HEAD_DIGITS = 8
@@ -22,6 +22,7 @@ _DECIDED = {0, _LOST, 3}
 """Outcomes of packets that got to the loss stage: delivered, lost, held (`docs/reference/files.md`)."""
 _BEFORE = {2, 4, 5}
 """Of packets that a queue or an outage dropped before it: they had no draw."""
+_NOT_REACHED = {"queue-full", "aqm", "outage"}
 
 
 def draws_of(campaign: Path, trial: str) -> tuple[tuple[Draw, ...], float | None]:
@@ -54,3 +55,12 @@ def _draws(log: Path, start_ns: int) -> Iterator[Draw]:
             raise RunError("the link dropped a packet for another reason than loss: its draws cannot be counted")
         head = hashlib.sha256(record[_RECORD.size :]).hexdigest()[:HEAD_DIGITS]
         yield Draw(WAYS[port % 2], decided == _LOST, (arrival_ns - start_ns) / 1e9, size, head)
+
+
+def words_of(campaign: Path, trial: str) -> list[str]:
+    """What each packet is that draws were made for, in their order."""
+    found = []
+    for packet in sorted(dissected(campaign / TRIALS / trial / PACKET_LOG), key=lambda each: each["sequence"]):
+        if not packet["copy"] and not packet["originated"] and packet["fate"] not in _NOT_REACHED:
+            found.append(label(packet))
+    return found

@@ -134,10 +134,12 @@ def _line(task: Task, run: Run) -> dict[str, Any]:
 
 
 def known_in(folder: Path) -> dict[tuple[str, str], Run]:
-    """Runs that the journal of a folder has; a torn last line is ignored."""
+    """Runs that the journal of a folder has, without its first line, which says what made them; a torn last line is
+    ignored.
+    """
     found: dict[tuple[str, str], Run] = {}
     path = folder / PATTERNS
-    for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else ():
+    for line in path.read_bytes().split(b"\n")[1:-1] if path.exists() else ():
         row = json.loads(line)
         draws = tuple(Draw(*each) for each in row["draws"])
         lost = tuple(at for at, draw in enumerate(draws) if draw.lost)

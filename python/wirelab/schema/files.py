@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from wirelab.schema.campaign import JournalEntry
 from wirelab.schema.documented import Documented
 from wirelab.schema.estimates import EnergyModel, Estimates
+from wirelab.schema.exact import Exact
 from wirelab.schema.plan import Plan
 from wirelab.schema.record import CampaignRecord
 from wirelab.schema.replication import Replication
@@ -29,6 +30,7 @@ FILES: Mapping[str, TypeAdapter[Any]] = {
     "estimates": TypeAdapter(Estimates),
     "verdicts": TypeAdapter(Verdicts),
     "replication": TypeAdapter(Replication),
+    "exact": TypeAdapter(Exact),
 }
 """What a file is called in `schema/`, and what it holds."""
 

@@ -1,0 +1,255 @@
+"""`wirelab exact`: every pattern of lost packets instead of a sample."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wirelab.cli.arguments import DurationType, QuantityType, load, set_option
+from wirelab.cli.campaigns import RESULTS, not_an_option
+from wirelab.errors import Where, WirelabError
+from wirelab.launcher import launched
+from wirelab.units import UnitError, duration_ns, format_duration, share
+
+if TYPE_CHECKING:
+    from wirelab.clock.kernel import Kernel
+    from wirelab.exact.answer import Grown
+    from wirelab.exact.loss import Loss, State
+    from wirelab.schema.exact import Exact
+    from wirelab.schema.link_answer import AskLink
+    from wirelab.schema.plan import Plan
+
+MESSAGE = "message"
+"""The shipped experiment that is enumerated if none is named."""
+PAGE = "exact.html"
+
+
+class DurationsType(click.ParamType[tuple[int, ...]]):
+    """Durations with their units, as nanoseconds, ascending."""
+
+    name = "durations"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Read `200 ms, 1 s`."""
+        if not isinstance(value, str):
+            return tuple(value)
+        each = DurationType("s")
+        return tuple(sorted({each.convert(text.strip(), param, ctx) for text in value.split(",")}))
+
+
+@click.command("exact", short_help="Enumerate lost packets: exact probabilities of long delays, and each packet's price.")
+@click.argument("experiment", metavar="[FILE]", required=False)
+@click.option("--protocols", metavar="NAME,...", help="Protocols to enumerate, instead of the experiment's.")
+@click.option("--link", metavar="DURATION|NAME", help="A round trip such as '20 ms', or a link that `list links` names.")
+@click.option("--send", metavar="SIZE", help="Bytes of the message, such as 30B.")
+@set_option
+@click.option(
+    "--loss", "losses", multiple=True, metavar="RATE|TABLE", default=("1 %",), show_default=True,
+    help="A loss in both directions that probabilities are bounded for, such as '1 %', or keys of a link such as "
+    "'{ uplink.loss = \"2 %\" }'. May be repeated.",
+)  # fmt: skip
+@click.option(
+    "--beyond", type=DurationsType(), metavar="DURATION,...", default="200 ms, 1 s, 5 s", show_default=True,
+    help="Delays: how probable is it that an exchange takes longer?",
+)  # fmt: skip
+@click.option(
+    "--within", type=QuantityType("share", share), metavar="SHARE", default="0.1 %", show_default=True,
+    help="How far apart the bounds of a probability may be, in points.",
+)  # fmt: skip
+@click.option(
+    "--state", type=click.Choice(["stationary", "good", "bad"]), default="stationary", show_default=True,
+    help="State of Gilbert-Elliott loss at the first packet.",
+)  # fmt: skip
+@click.option("--seeds", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="N",
+              help="Seeds of random choices inside the programs; probabilities are exact for each.")  # fmt: skip
+@click.option(
+    "--budget", type=DurationType("min"), metavar="DURATION", default="3 min", show_default=True,
+    help="Stop after about this long. What is left open is sampled in its second half.",
+)  # fmt: skip
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help="Folder for all results.  [results/exact-NAME]",
+)  # fmt: skip
+@click.option(
+    "--jobs", "-j", type=click.IntRange(1, 256), metavar="N", help="Runs at a time.  [chosen for this machine]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print exact.json instead of the tables.")
+def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    experiment: str | None,
+    protocols: str | None,
+    link: str | None,
+    send: str | None,
+    sets: tuple[str, ...],
+    losses: tuple[str, ...],
+    beyond: tuple[int, ...],
+    within: float,
+    state: State,
+    seeds: int,
+    budget: int,
+    out: Path | None,
+    jobs: int | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Run one exchange again and again under the virtual clock, each time with other packets lost.
+
+    Until every probability of a long delay is bounded as narrowly as is asked for, for any loss rate at once. Says what
+    the loss of each packet costs, the worst case within few losses, and from which loss rate on another protocol is
+    better. FILE is a path, or the name of a shipped experiment. The loss of its links is enumerated too. Exits with 1
+    if a run failed, or was no function of the packets that were lost.
+    """
+    from wirelab.limits import require_limits
+    from wirelab.report.exact.page import write_exact
+
+    require_limits(starts=True)
+    folder = not_an_option(out) if out is not None else RESULTS / f"exact-{Path(experiment or MESSAGE).stem}"
+    asked = _Asked(losses, beyond, within, state, seeds, budget)
+    record = _found(experiment or MESSAGE, (*sets, *_sets(protocols, link, send)), asked, folder, jobs)
+    text = write_exact(record, folder, PAGE)
+    if as_json:
+        click.echo(text)
+    else:
+        from wirelab.report.exact.words import lines
+
+        for line in lines(record):
+            click.echo(line)
+        click.echo(f"Page    {folder / PAGE}")
+        click.echo(f"Next    {launched(f'show {folder} --cost')}")
+    return 0
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the options ask for."""
+
+    losses: tuple[str, ...]
+    beyond_ns: tuple[int, ...]
+    within: float
+    state: State
+    seeds: int
+    budget_ns: int
+
+
+def _sets(protocols: str | None, link: str | None, send: str | None) -> list[str]:
+    """The assignments that --protocols, --link and --send stand for."""
+    found = [] if protocols is None else [f"protocol={protocols}"]
+    if link is not None:
+        try:
+            duration_ns(link, example="ms")
+            found.append(f"link.rtt={link}")
+        except UnitError:
+            found.append(f"link={link}")
+    return found + ([] if send is None else [f"workload.message={send}"])
+
+
+def _found(experiment: str, sets: Sequence[str], asked: _Asked, folder: Path, jobs: int | None) -> Exact:
+    """Run what the bounds need, and make the record of it."""
+    from rich.console import Console
+
+    from wirelab.cli.progress import LiveLine
+    from wirelab.cli.terminate import terminated_as_interrupted
+    from wirelab.exact.single import singles
+    from wirelab.link_facts import asking
+    from wirelab.metrics.draws import draws_of
+    from wirelab.plan import make_plan
+    from wirelab.runner.campaign import require_makeable
+    from wirelab.runner.exact import Limits, Question, enumerate_losses
+    from wirelab.runner.start import virtual_jobs
+
+    loaded = load(experiment, (*sets, "clock=virtual"))
+    with asking() as ask:
+        given = {_name(text): _loss(text, ask, asked.state) for text in asked.losses}
+        single = singles(loaded, ask, asked.seeds, asked.state)
+    plan = make_plan(single.experiment)
+    require_makeable(folder)
+    beyond_s = tuple(delay / 1e9 for delay in sorted(asked.beyond_ns))
+    _require_within_timeout(plan, beyond_s[-1])
+    questions = [
+        Question(scenario, {**given, **single.losses[scenario.identity]}, asked.within, beyond_s)
+        for scenario in plan.scenarios
+    ]
+    at_a_time = jobs or virtual_jobs(plan).number
+    began = time.monotonic()
+    with terminated_as_interrupted() as check, LiveLine(Console(stderr=True, highlight=False)) as line:
+
+        def tell(runs: int, urgency: float, doing: str) -> None:
+            check()
+            elapsed_s = time.monotonic() - began
+            words = f"{runs} runs, {doing}: bounds up to {urgency * asked.within:.2%} apart, {asked.within:.2g} asked"
+            line.show(min(1.0, 1 / max(urgency, 1e-9)), words, elapsed_s)
+
+        limits = Limits(asked.budget_ns / 1e9, at_a_time, tell)
+        found, kernel = enumerate_losses(plan, folder, questions, limits, draws_of, loaded.source.folder)
+    return _record(plan, found, kernel, asked, folder, time.monotonic() - began)
+
+
+def _record(  # noqa: PLR0913, PLR0917
+    plan: Plan, found: Sequence[Grown], kernel: Kernel, asked: _Asked, folder: Path, seconds: float
+) -> Exact:
+    from wirelab import __version__
+    from wirelab.exact import answer
+    from wirelab.metrics.draws import words_of
+    from wirelab.report.sections.plan import chain
+    from wirelab.report.workload_words import workload_words
+    from wirelab.schema.exact import EXACT_VERSION, Exact, LossModel
+
+    scenarios = [answer.scenario(each, words_of(folder, each.trial)) for each in found]
+    names = {name: name in each.losses for each in found for name in answer.models(each)}
+    first = {each.name: each.tree for each in found if each.seed == 1}
+    links = dict.fromkeys(chain(plan, scenario.link) for scenario in plan.scenarios)
+    return Exact(
+        schema_version=EXACT_VERSION,
+        version=__version__,
+        experiment=plan.experiment.name,
+        title=plan.experiment.title,
+        links=[*links],
+        workloads=[*dict.fromkeys(workload_words(scenario.workload) for scenario in plan.scenarios)],
+        kernel=f"{kernel.version} (virtual clock)",
+        losses=[LossModel(name=name, asked=given) for name, given in names.items()],
+        within=asked.within,
+        bounded=all(answer.bounded(each, asked.within) for each in found),
+        horizon_s=asked.beyond_ns[-1] / 1e9,
+        rates=[*answer.RATES],
+        runs=sum(len(each.tree.runs) + sum(len(rest.runs) for rest in each.rests.values()) for each in found),
+        seconds=seconds,
+        scenarios=scenarios,
+        over_seeds=[*answer.over_seeds((each["name"], each["beyond"]) for each in scenarios)],
+        crossovers=answer.crossed(first, [delay / 1e9 for delay in asked.beyond_ns]),
+    )
+
+
+def _name(text: str) -> str:
+    """Of a loss that was asked for."""
+    return " ".join(text.split())
+
+
+def _loss(text: str, ask: AskLink, state: State) -> Loss:
+    """The loss of a rate, or of the keys of a link."""
+    from wirelab.exact.link import Refusal, loss_of
+    from wirelab.experiment.link.single import single_link
+
+    table = text if text.lstrip().startswith("{") else f'{{ loss = "{text}" }}'
+    try:
+        found = loss_of(ask(single_link(table, (), ask)), state)
+    except Refusal as refusal:
+        raise WirelabError(f"{refusal.what} ({text})", Where("--loss"), refusal.hint) from None
+    except WirelabError as error:
+        raise WirelabError(error.what, Where("--loss"), error.hint) from None
+    if found is None:
+        raise WirelabError(f"loses nothing ({text})", Where("--loss"), "such as --loss '1 %'")
+    return found
+
+
+def _require_within_timeout(plan: Plan, longest_s: float) -> None:
+    """An exchange that timed out is longer than any delay up to its time-out, and than no other for sure."""
+    for scenario in plan.scenarios:
+        if scenario.workload.timeout_ns < longest_s * 1e9:
+            timeout = format_duration(scenario.workload.timeout_ns)
+            what = f"{format_duration(round(longest_s * 1e9))} is beyond the time-out of {scenario.name}, {timeout}"
+            raise WirelabError(what, Where("--beyond"), "--set workload.timeout=60s")

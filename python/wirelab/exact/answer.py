@@ -1,0 +1,217 @@
+"""What the runs of an exchange say: probabilities, quantiles, the worst case, each packet's price, and where two
+scenarios cross.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean, stdev
+
+from wirelab.exact.bounds import Bounds, ByRate, Weighed, crossovers, worst_s
+from wirelab.exact.loss import Independent, Loss
+from wirelab.exact.rest import Rest
+from wirelab.exact.tree import Pattern, Run, Tree
+from wirelab.schema.exact import (
+    Beyond,
+    Crossover,
+    Curve,
+    ExactBounds,
+    ExactQuantile,
+    ExactScenario,
+    OverSeeds,
+    PacketPrice,
+    RestrictedMean,
+    SampledRest,
+    Worst,
+)
+
+RATES = tuple(rate / 1000 for rate in (0, 1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100))
+"""Loss rates of curves."""
+SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
+WORST_LOSSES = (0, 1, 2)
+
+
+ALSO = (0.001, 0.005, 0.01, 0.02, 0.05)
+"""Rates of independent loss whose probabilities are given in any case, by whatever runs there are."""
+
+
+@dataclass(frozen=True)
+class Grown:
+    """The runs of one scenario with one seed: `seed` is its number from 1, `trial` the run without losses. `losses` are
+    the models that it was asked for, `rests` what was sampled of them. `whole` has all packets of a run, and not only
+    those before its end.
+    """
+
+    name: str
+    protocol: str
+    client: str
+    server: str
+    seed: int
+    trial: str
+    losses: Mapping[str, Loss]
+    beyond_s: Sequence[float]
+    tree: Tree
+    rests: Mapping[str, Rest]
+    whole: Mapping[Pattern, Run]
+
+
+def models(grown: Grown) -> dict[str, Loss]:
+    """Those that were asked for, and a few rates more."""
+    return {**grown.losses, **{name: both(rate) for rate in ALSO if (name := rate_name(rate)) not in grown.losses}}
+
+
+def rate_name(rate: float) -> str:
+    """Of independent loss in both directions, such as `1 %`."""
+    return f"{rate * 100:g} %"
+
+
+def scenario(grown: Grown, words: Sequence[str]) -> ExactScenario:
+    """The record of one scenario with one seed; `words` say what each packet of the run without losses is."""
+    losses = models(grown)
+    root = grown.tree.runs[()]
+    return ExactScenario(
+        name=grown.name, protocol=grown.protocol, client=grown.client, server=grown.server, seed=grown.seed,
+        trial=grown.trial, runs=len(grown.tree.runs), whole_to=whole_to(grown.tree), delay_s=root.end_s,
+        beyond=beyond(grown, losses), quantiles=quantiles(grown.tree, losses), means=means(grown.tree, losses),
+        worst=worst(grown.tree), packets=prices(grown, words), curves=curves(grown.tree, grown.beyond_s),
+    )  # fmt: skip
+
+
+def bounded(grown: Grown, within: float) -> bool:
+    """Whether everything that was asked for is as narrow as it was asked for."""
+    found = [each for each in beyond(grown, grown.losses) if each["loss"] in grown.losses]
+    ends = (each["sampled"] or each["bounds"] for each in found)
+    return all(end["high"] - end["low"] <= within for end in ends)
+
+
+def both(rate: float) -> Loss:
+    """Independent loss in both directions."""
+    return Loss(Independent(rate), Independent(rate))
+
+
+def beyond(grown: Grown, losses: Mapping[str, Loss]) -> list[Beyond]:
+    """P(delay > x) under each loss model."""
+    found = []
+    for name, loss in losses.items():
+        weighed = Weighed.of(grown.tree, loss)
+        rest = grown.rests.get(name)
+        for x_s in grown.beyond_s:
+            sampled = None
+            if rest is not None and rest.runs:
+                part = rest.beyond(x_s)
+                sampled = SampledRest(point=part.point, low=part.low, high=part.high, n=part.n)
+            found.append(Beyond(loss=name, delay_s=x_s, bounds=_bounds(weighed.beyond(x_s)), sampled=sampled))
+    return found
+
+
+def quantiles(tree: Tree, losses: Mapping[str, Loss]) -> list[ExactQuantile]:
+    """Those of the delay."""
+    found = []
+    for name, loss in losses.items():
+        weighed = Weighed.of(tree, loss)
+        for share in SHARES:
+            low, high = weighed.quantile(share)
+            found.append(ExactQuantile(loss=name, share=share, low_s=low, high_s=high))
+    return found
+
+
+def means(tree: Tree, losses: Mapping[str, Loss]) -> list[RestrictedMean]:
+    """Restricted to the tree's horizon."""
+    found = []
+    for name, loss in losses.items():
+        mean = Weighed.of(tree, loss).mean()
+        found.append(RestrictedMean(loss=name, horizon_s=tree.horizon_s, low_s=mean.low, high_s=mean.high))
+    return found
+
+
+def worst(tree: Tree) -> list[Worst]:
+    """The longest delays within few losses."""
+    found = []
+    for losses in WORST_LOSSES:
+        known = tree.whole_to(losses)
+        found.append(Worst(losses=losses, delay_s=worst_s(tree, losses) if known else None, known=known))
+    return found
+
+
+def whole_to(tree: Tree) -> int:
+    """Every pattern of so many losses was run."""
+    return min((len(branch.pattern) for branch in tree.branches()), default=max(map(len, tree.runs)) + 1) - 1
+
+
+def prices(grown: Grown, words: Sequence[str]) -> list[PacketPrice]:
+    """Each packet of the exchange without losses; `words` say what each is."""
+    root = grown.tree.runs[()]
+    base = grown.whole.get(())
+    found = []
+    for at, draw in enumerate(root.draws):
+        run, whole = grown.tree.runs.get((at,)), grown.whole.get((at,))
+        delay_s = None if run is None or run.end_s is None or root.end_s is None else run.end_s - root.end_s
+        more = None if whole is None or base is None else _bytes(whole) - _bytes(base)
+        found.append(
+            PacketPrice(
+                number=at + 1, direction=draw.direction, at_s=draw.at_s, size=draw.size,
+                words=words[at] if at < len(words) else "", run=run is not None, delay_s=delay_s, bytes=more,
+            )
+        )  # fmt: skip
+    return found
+
+
+def curves(tree: Tree, delays_s: Sequence[float]) -> list[Curve]:
+    """By the rate of independent loss in both directions."""
+    found = []
+    for x_s in delays_s:
+        bounds = [*map(ByRate(tree, x_s).at, RATES)]
+        found.append(Curve(delay_s=x_s, low=[each.low for each in bounds], high=[each.high for each in bounds]))
+    return found
+
+
+def crossed(trees: Mapping[str, Tree], delays_s: Sequence[float]) -> list[Crossover]:
+    """Loss rates at which one of two scenarios begins to be above the other."""
+    found = []
+    for (first, one), (second, other) in combinations(trees.items(), 2):
+        for x_s in delays_s:
+            difference = _difference(ByRate(one, x_s), ByRate(other, x_s))
+            for low, high in crossovers(difference, RATES[1:]):
+                below, above = (first, second) if difference(low / 2).high < 0 else (second, first)
+                found.append(Crossover(lower=below, upper=above, delay_s=x_s, low=low, high=high))
+    return found
+
+
+def _difference(one: ByRate, other: ByRate) -> Callable[[float], Bounds]:
+    def at(rate: float) -> Bounds:
+        left, right = one.at(rate), other.at(rate)
+        return Bounds(left.low - right.high, left.high - right.low)
+
+    return at
+
+
+def over_seeds(found: Iterable[tuple[str, list[Beyond]]]) -> Iterator[OverSeeds]:
+    """Averages of scenarios with several seeds, with Student's interval over seeds around the bounds."""
+    from scipy.special import stdtrit
+
+    grouped: dict[tuple[str, str, float], list[Beyond]] = {}
+    for name, all_beyond in found:
+        for each in all_beyond:
+            grouped.setdefault((name, each["loss"], each["delay_s"]), []).append(each)
+    for (name, loss, delay_s), alike in grouped.items():
+        n = len(alike)
+        if n < 2:
+            continue
+        lows, highs = ([each["bounds"][end] for each in alike] for end in ("low", "high"))  # type: ignore[literal-required]
+        reach = [float(stdtrit(n - 1, 0.975)) * stdev(ends) / math.sqrt(n) for ends in (lows, highs)]
+        low, high = fmean(lows), fmean(highs)
+        yield OverSeeds(
+            name=name, loss=loss, delay_s=delay_s, bounds=ExactBounds(low=low, high=high),
+            low=max(0.0, low - reach[0]), high=min(1.0, high + reach[1]), seeds=n,
+        )  # fmt: skip
+
+
+def _bounds(bounds: Bounds) -> ExactBounds:
+    return ExactBounds(low=bounds.low, high=bounds.high)
+
+
+def _bytes(run: Run) -> int:
+    return sum(draw.size for draw in run.draws)

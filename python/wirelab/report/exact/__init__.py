@@ -1,0 +1,1 @@
+"""What `exact` found, for a terminal and as a page."""

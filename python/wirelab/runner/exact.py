@@ -1,0 +1,169 @@
+"""From single exchanges to their runs: opens the folder and the guests, enumerates, then samples what is left."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from wirelab import agent as agents
+from wirelab.clock.guest import memory_folder
+from wirelab.clock.kernel import Kernel, require_kernel
+from wirelab.errors import RunError, WirelabError
+from wirelab.exact.answer import Grown
+from wirelab.exact.loss import Loss
+from wirelab.exact.rest import Rest
+from wirelab.exact.search import Asked, Search
+from wirelab.exact.tree import Pattern, Run
+from wirelab.plan import stable_hash
+from wirelab.runner.disk import faults_as_errors
+from wirelab.runner.entries import needed_programs
+from wirelab.runner.enumeration import Enumeration, Sampled, Samples
+from wirelab.runner.lock import locked
+from wirelab.runner.own_agent import own_agent
+from wirelab.runner.patterns import (
+    KEPT_LOSSES,
+    PATTERNS,
+    Patterns,
+    Read,
+    Subject,
+    known_in,
+    pattern_name,
+    trial_name,
+)
+from wirelab.runner.start import opened_lanes
+from wirelab.schema.campaign import PLAN, TRIALS
+from wirelab.schema.plan import Plan, Scenario
+from wirelab.schema.replaced import replace_file
+
+ENUMERATED_SHARE = 0.5
+"""Of the budget, if enumeration alone does not bound what is asked for."""
+MOST_SAMPLES = 20_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of one scenario: loss models by their names, and how far apart bounds may be."""
+
+    scenario: Scenario
+    losses: Mapping[str, Loss]
+    within: float
+    beyond_s: Sequence[float]
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """One scenario with one seed, of which some is run."""
+
+    question: Question
+    subject: Subject
+    search: Search
+    rests: Mapping[str, Rest] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long it may take, how many guests run at a time, and who is told of its progress: how many runs were made,
+    and how many times as wide as they may be the widest bounds are. It may raise.
+    """
+
+    budget_s: float
+    jobs: int
+    tell: Callable[[int, float, str], None]
+
+
+def enumerate_losses(
+    plan: Plan, folder: Path, questions: Sequence[Question], limits: Limits, read: Read, beside: Path | None
+) -> tuple[list[Grown], Kernel]:
+    """Every scenario with every seed of a plan, in a folder that keeps their runs.
+
+    Raises `RunError` for a run that fails, or that is no function of the packets that are lost.
+    """
+    kernel, memory = require_kernel(), memory_folder(limits.jobs)
+    found, folder = agents.find_agent(), folder.resolve()
+    implementations = needed_programs(plan, beside)
+    with faults_as_errors(folder.parent if not folder.exists() else folder):
+        (folder / TRIALS).mkdir(parents=True, exist_ok=True)
+        with locked(folder), own_agent(folder, found, virtual=True) as agent:
+            _begin(folder, agents.digest(agent), kernel.recipe)
+            replace_file(folder / PLAN, json.dumps(plan.to_json(), indent=1) + "\n")
+            with opened_lanes(plan, folder, agent, limits.jobs, implementations, (kernel, memory), {}) as lanes:
+                patterns = Patterns(lanes.host, lanes.endpoints, folder, limits.jobs, read, known_in(folder))
+                made = _enumerated(plan, questions, patterns, limits)
+            known = known_in(folder)
+            return [_grown(each, known) for each in made], kernel
+
+
+def _begin(folder: Path, agent: str, recipe: str) -> None:
+    """Write the first line of the journal, or refuse a folder whose runs another program or kernel made."""
+    path, ours = folder / PATTERNS, {"agent": agent, "kernel": recipe}
+    if not path.exists() or not path.stat().st_size:
+        path.write_text(json.dumps(ours) + "\n", encoding="utf-8")
+        return
+    with path.open(encoding="utf-8") as file:
+        first = json.loads(file.readline())
+    if first != ours:
+        what = "kernel of the virtual clock" if first.get("agent") == agent else "build of wirelab-agent"
+        raise WirelabError(f"{folder} has runs of another {what}", hint="name another folder with --out")
+
+
+def _grown(each: _Begun, known: Mapping[tuple[str, str], Run]) -> Grown:
+    """With all packets of the runs whose records are kept."""
+    scenario, trial, tree = each.subject.scenario, each.subject.trial, each.search.tree
+    runs = {pattern: known.get((trial.trial, pattern_name(pattern))) for pattern in tree.runs}
+    return Grown(
+        name=scenario.name, protocol=scenario.protocol, client=scenario.implementation.client,
+        server=scenario.implementation.server, seed=trial.replicate + 1, trial=trial_name(trial, pattern_name(())),
+        losses=each.question.losses, beyond_s=each.question.beyond_s, tree=tree, rests=each.rests,
+        whole={pattern: run for pattern, run in runs.items() if run is not None and len(pattern) <= KEPT_LOSSES},
+    )  # fmt: skip
+
+
+def _subjects(plan: Plan, questions: Sequence[Question]) -> Iterator[_Begun]:
+    """Each scenario with each of its seeds, nothing of which was run."""
+    trials = [trial for block in plan.blocks for trial in block.trials]
+    for question in questions:
+        for trial in trials:
+            if trial.scenario == question.scenario.key:
+                asked = [Asked(loss, question.within) for loss in question.losses.values()]
+                yield _Begun(question, Subject(question.scenario, trial), Search(asked, question.beyond_s))
+
+
+def _enumerated(plan: Plan, questions: Sequence[Question], patterns: Patterns, limits: Limits) -> list[_Begun]:
+    began, made, found = time.monotonic(), 0, [*_subjects(plan, questions)]
+
+    def heard(urgency: float, doing: str) -> None:
+        nonlocal made
+        made += 1
+        limits.tell(made, urgency, doing)
+
+    def over(share: float) -> Callable[[], bool]:
+        return lambda: time.monotonic() - began > share * limits.budget_s
+
+    searches = [(each.subject, each.search) for each in found]
+    patterns.run(Enumeration(searches, lambda urgency: heard(urgency, "enumerating")), over(ENUMERATED_SHARE))
+    if unbegun := next((each for each in found if not each.search.tree.runs), None):
+        what = f"{unbegun.subject.scenario.name} was not run even once within the budget"
+        raise RunError(what, hint="a longer --budget; the same command continues")
+    found = [_with_rests(each, plan.seed) if each.search.urgency > 1 else each for each in found]
+    rests = [
+        Sampled(each.subject, name, rest, each.question.within, each.question.beyond_s)
+        for each in found
+        for name, rest in each.rests.items()
+    ]
+    if rests:
+        patterns.run(Samples(rests, lambda urgency: heard(urgency, "sampling the rest"), MOST_SAMPLES), over(1.0))
+    return found
+
+
+def _with_rests(each: _Begun, seed: int) -> _Begun:
+    """With a rest for each loss model whose bounds are too far apart."""
+    search, question = each.search, each.question
+    rests = {
+        name: Rest(search.tree, loss, stable_hash(seed, each.subject.trial.trial, name))
+        for at, (name, loss) in enumerate(question.losses.items())
+        if search.left(at) > question.within
+    }
+    return replace(each, rests=rests)
