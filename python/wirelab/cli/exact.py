@@ -15,7 +15,7 @@ from wirelab.cli.arguments import DurationType, QuantityType, load, set_option
 from wirelab.cli.campaigns import RESULTS, not_an_option
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
-from wirelab.units import UnitError, duration_ns, format_duration, share
+from wirelab.units import UnitError, duration_ns, format_duration, format_share, share
 
 if TYPE_CHECKING:
     from wirelab.clock.kernel import Kernel
@@ -154,18 +154,21 @@ def _found(experiment: str, sets: Sequence[str], asked: _Asked, folder: Path, jo
 
     from wirelab.cli.progress import LiveLine
     from wirelab.cli.terminate import terminated_as_interrupted
+    from wirelab.exact.link import without_loss
     from wirelab.exact.single import singles
     from wirelab.link_facts import asking
     from wirelab.metrics.draws import draws_of
     from wirelab.plan import make_plan
+    from wirelab.report.sections.plan import link_words
     from wirelab.runner.campaign import require_makeable
     from wirelab.runner.exact import Limits, Question, enumerate_losses
     from wirelab.runner.start import virtual_jobs
 
     loaded = load(experiment, (*sets, "clock=virtual"))
     with asking() as ask:
-        given = {_name(text): _loss(text, ask, asked.state) for text in asked.losses}
+        given = dict(_loss(text, ask, asked.state) for text in asked.losses)
         single = singles(loaded, ask, asked.seeds, asked.state)
+        bare = dict.fromkeys(link_words(ask(without_loss(each.link))) for each in single.experiment.scenarios)
     plan = make_plan(single.experiment)
     require_makeable(folder)
     beyond_s = tuple(delay / 1e9 for delay in sorted(asked.beyond_ns))
@@ -181,34 +184,39 @@ def _found(experiment: str, sets: Sequence[str], asked: _Asked, folder: Path, jo
         def tell(runs: int, urgency: float, doing: str) -> None:
             check()
             elapsed_s = time.monotonic() - began
-            words = f"{runs} runs, {doing}: bounds up to {urgency * asked.within:.2%} apart, {asked.within:.2g} asked"
+            apart, may_be = urgency * asked.within * 100, asked.within * 100
+            words = f"{runs} runs, {doing}: bounds up to {min(apart, 100):.2f} points apart, {may_be:g} asked"
             line.show(min(1.0, 1 / max(urgency, 1e-9)), words, elapsed_s)
 
         limits = Limits(asked.budget_ns / 1e9, at_a_time, tell)
         found, kernel = enumerate_losses(plan, folder, questions, limits, draws_of, loaded.source.folder)
-    return _record(plan, found, kernel, asked, folder, time.monotonic() - began)
+    return _record(plan, [*bare], found, kernel, asked, folder, time.monotonic() - began)
 
 
 def _record(  # noqa: PLR0913, PLR0917
-    plan: Plan, found: Sequence[Grown], kernel: Kernel, asked: _Asked, folder: Path, seconds: float
+    plan: Plan,
+    links: list[str],
+    found: Sequence[Grown],
+    kernel: Kernel,
+    asked: _Asked,
+    folder: Path,
+    seconds: float,
 ) -> Exact:
     from wirelab import __version__
     from wirelab.exact import answer
     from wirelab.metrics.draws import words_of
-    from wirelab.report.sections.plan import chain
     from wirelab.report.workload_words import workload_words
     from wirelab.schema.exact import EXACT_VERSION, Exact, LossModel
 
     scenarios = [answer.scenario(each, words_of(folder, each.trial)) for each in found]
     names = {name: name in each.losses for each in found for name in answer.models(each)}
     first = {each.name: each.tree for each in found if each.seed == 1}
-    links = dict.fromkeys(chain(plan, scenario.link) for scenario in plan.scenarios)
     return Exact(
         schema_version=EXACT_VERSION,
         version=__version__,
         experiment=plan.experiment.name,
         title=plan.experiment.title,
-        links=[*links],
+        links=links,
         workloads=[*dict.fromkeys(workload_words(scenario.workload) for scenario in plan.scenarios)],
         kernel=f"{kernel.version} (virtual clock)",
         losses=[LossModel(name=name, asked=given) for name, given in names.items()],
@@ -224,26 +232,24 @@ def _record(  # noqa: PLR0913, PLR0917
     )
 
 
-def _name(text: str) -> str:
-    """Of a loss that was asked for."""
-    return " ".join(text.split())
-
-
-def _loss(text: str, ask: AskLink, state: State) -> Loss:
-    """The loss of a rate, or of the keys of a link."""
+def _loss(text: str, ask: AskLink, state: State) -> tuple[str, Loss]:
+    """The loss of a rate, or of the keys of a link, with its name."""
     from wirelab.exact.link import Refusal, loss_of
     from wirelab.experiment.link.single import single_link
+    from wirelab.report.sections.plan import link_words
 
-    table = text if text.lstrip().startswith("{") else f'{{ loss = "{text}" }}'
+    is_table = text.lstrip().startswith("{")
     try:
-        found = loss_of(ask(single_link(table, (), ask)), state)
+        facts = ask(single_link(text if is_table else f'{{ loss = "{text}" }}', (), ask))
+        found = loss_of(facts, state)
     except Refusal as refusal:
         raise WirelabError(f"{refusal.what} ({text})", Where("--loss"), refusal.hint) from None
     except WirelabError as error:
-        raise WirelabError(error.what, Where("--loss"), error.hint) from None
+        key = error.where.key if isinstance(error.where, Where) else None
+        raise WirelabError(error.what, Where("--loss", key=key), error.hint) from None
     if found is None:
         raise WirelabError(f"loses nothing ({text})", Where("--loss"), "such as --loss '1 %'")
-    return found
+    return link_words(facts) if is_table else format_share(share(text)), found
 
 
 def _require_within_timeout(plan: Plan, longest_s: float) -> None:

@@ -142,18 +142,16 @@ def whole_to(tree: Tree) -> int:
 
 
 def prices(grown: Grown, words: Sequence[str]) -> list[PacketPrice]:
-    """Each packet of the exchange without losses; `words` say what each is."""
-    root = grown.tree.runs[()]
-    base = grown.whole.get(())
+    """Each packet of the run without losses, those after the end too; `words` say what each is."""
+    root = grown.whole[()]
     found = []
     for at, draw in enumerate(root.draws):
-        run, whole = grown.tree.runs.get((at,)), grown.whole.get((at,))
+        run = grown.whole.get((at,))
         delay_s = None if run is None or run.end_s is None or root.end_s is None else run.end_s - root.end_s
-        more = None if whole is None or base is None else _bytes(whole) - _bytes(base)
         found.append(
             PacketPrice(
-                number=at + 1, direction=draw.direction, at_s=draw.at_s, size=draw.size,
-                words=words[at] if at < len(words) else "", run=run is not None, delay_s=delay_s, bytes=more,
+                number=at + 1, direction=draw.direction, at_s=draw.at_s, size=draw.size, words=words[at],
+                run=run is not None, delay_s=delay_s, bytes=None if run is None else _bytes(run) - _bytes(root),
             )
         )  # fmt: skip
     return found

@@ -32,6 +32,12 @@ def patterned(link: LinkSpec) -> LinkSpec:
     return link.model_copy(update=stages)
 
 
+def without_loss(link: LinkSpec) -> LinkSpec:
+    """A link without its stages of loss: what each run has beside the packets that it loses."""
+    stages = {way: tuple(stage for stage in getattr(link, way) if SLOTS[stage.kind] != "loss") for way in WAYS}
+    return link.model_copy(update=stages)
+
+
 def with_lost(link: LinkSpec, lost: Mapping[Direction, Sequence[bool]]) -> LinkSpec:
     """A patterned link on which the first packets of each direction are lost or pass so; all later ones pass."""
     digits = {way: "".join("01"[each] for each in lost[way]) or NOTHING for way in WAYS}

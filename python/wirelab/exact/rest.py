@@ -6,6 +6,7 @@ has an interval, and it is as narrow as the rest is light.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,30 +46,47 @@ class Rest:
     """One for each sample, in the order of their numbers."""
     _branches: list[Branch] = field(init=False)
     _weights: list[float] = field(init=False)
+    _weighed: Weighed = field(init=False)
+    _starts_s: list[float] = field(default_factory=list, init=False)
+    """When the branch of each sample begins."""
 
     def __post_init__(self) -> None:
         self._branches = list(self.tree.branches())
         self._weights = list(accumulate(self.loss.weight(branch.draws) for branch in self._branches))
+        self._weighed = Weighed.of(self.tree, self.loss)
 
     @property
     def weight(self) -> float:
         """Of all branches together."""
         return self._weights[-1] if self._weights else 0.0
 
+    @property
+    def branches(self) -> str:
+        """A digest of them: samples of other branches are other samples."""
+        return hashlib.sha256(repr(sorted(self.tree.runs)).encode()).hexdigest()[:12]
+
     def lost(self, number: int) -> Mapping[Direction, Sequence[bool]]:
         """What each direction loses in a sample: it depends on the number alone."""
-        random = Random(stable_hash(self.seed, "rest", number))
-        [branch] = random.choices(self._branches, cum_weights=self._weights)
+        random, branch = self._drawn(number)
         return self.loss.follow(branch.draws, FURTHER, random)
 
+    def _drawn(self, number: int) -> tuple[Random, Branch]:
+        """The branch that a sample begins with, and what draws the rest of it."""
+        random = Random(stable_hash(self.seed, "rest", number))
+        [branch] = random.choices(self._branches, cum_weights=self._weights)
+        return random, branch
+
     def beyond(self, x_s: float) -> Partly:
-        """P(delay > x), with the 95 % interval of its sampled part."""
-        exact = Weighed.of(self.tree, self.loss).beyond(x_s)
-        n = len(self.runs)
+        """P(delay > x), with the 95 % interval of its sampled part: of branches of which it is not known whether their
+        runs take longer.
+        """
+        exact = self._weighed.beyond(x_s)
+        for number in range(len(self._starts_s), len(self.runs)):
+            self._starts_s.append(self._drawn(number)[1].draws[-1].at_s)
+        open_ = [run for run, at_s in zip(self.runs, self._starts_s, strict=True) if at_s <= x_s]
+        n = len(open_)
         if n == 0:
-            return Partly(exact, math.nan, exact.low, exact.high, 0)
-        runs = math.fsum(self.loss.weight(run.draws) for run in self.tree.runs.values() if run.exceeds(x_s))
-        hits = sum(run.exceeds(x_s) for run in self.runs)
-        low, high = (runs + self.weight * share for share in clopper_pearson(hits, n, LEVEL))
-        # What is known is certain: a branch that began after x takes longer in any case.
-        return Partly(exact, runs + self.weight * hits / n, max(low, exact.low), min(high, exact.high), n)
+            return Partly(exact, (exact.low + exact.high) / 2, exact.low, exact.high, 0)
+        hits = sum(run.exceeds(x_s) for run in open_)
+        low, high = (exact.low + exact.width * share for share in clopper_pearson(hits, n, LEVEL))
+        return Partly(exact, exact.low + exact.width * hits / n, low, high, n)

@@ -15,7 +15,7 @@ from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.grid.scenario import Scenario, label
 from wirelab.schema import Clock, NewConnection, PageLoads, WorkloadSpec
 from wirelab.schema.link_answer import AskLink
-from wirelab.schema.workload import Closed, RequestWorkload
+from wirelab.schema.workload import Periodic, RequestWorkload
 
 MOST_PACKETS = 1000
 """An exchange with more has more patterns of two losses than anybody runs."""
@@ -83,7 +83,9 @@ def _one(workload: WorkloadSpec) -> WorkloadSpec:
         raise Refusal(
             "an exchange depends on those before it on its connection", "--set workload.connection=new",
         )  # fmt: skip
-    one = {"exchanges": 1, "clients": 1, "concurrency": 1, "arrival": Closed(), "retry": None}
+    # The gap behind the message lets both ends fall silent: what a lost packet costs in bytes is known then.
+    quiet = Periodic(interval_ns=workload.timeout_ns)
+    one = {"exchanges": 1, "clients": 1, "concurrency": 1, "arrival": quiet, "retry": None}
     return workload.model_copy(update=one)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from wirelab.errors import RunError
 from wirelab.exact.loss import WAYS, Draw
 from wirelab.metrics.dataset import exchanges_of
-from wirelab.metrics.packets import dissected, label, records_of
+from wirelab.metrics.packets import Packet, dissected, label, records_of
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 
 HEAD_DIGITS = 8
@@ -57,10 +57,14 @@ def _draws(log: Path, start_ns: int) -> Iterator[Draw]:
         yield Draw(WAYS[port % 2], decided == _LOST, (arrival_ns - start_ns) / 1e9, size, head)
 
 
+def packets_drawn(campaign: Path, trial: str) -> list[Packet]:
+    """The packets that draws were made for, dissected, in their order."""
+    packets = sorted(dissected(campaign / TRIALS / trial / PACKET_LOG), key=lambda each: each["sequence"])
+    return [
+        each for each in packets if not (each["copy"] or each["originated"] or each["fate"] in _NOT_REACHED)
+    ]  # fmt: skip
+
+
 def words_of(campaign: Path, trial: str) -> list[str]:
-    """What each packet is that draws were made for, in their order."""
-    found = []
-    for packet in sorted(dissected(campaign / TRIALS / trial / PACKET_LOG), key=lambda each: each["sequence"]):
-        if not packet["copy"] and not packet["originated"] and packet["fate"] not in _NOT_REACHED:
-            found.append(label(packet))
-    return found
+    """What each packet is that a draw was made for, in their order."""
+    return [*map(label, packets_drawn(campaign, trial))]

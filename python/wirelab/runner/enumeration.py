@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from wirelab.errors import RunError
 from wirelab.exact.loss import WAYS, lost_of
@@ -44,6 +44,36 @@ class Enumeration:
         self.heard(max(each.urgency for _, each in self.searches))
 
 
+@dataclass
+class Singles:
+    """The loss of each packet alone that was not enumerated: of those after the end, which cost bytes and no delay, and
+    of those for which there was no time.
+    """
+
+    roots: Sequence[tuple[Subject, Run]]
+    """Runs without losses, with all of their packets."""
+    known: Collection[tuple[str, str]]
+    """Runs that there are, by their trial and name."""
+    _left: Iterator[Task] | None = field(default=None, init=False)
+
+    def next(self) -> Task | None:
+        """The next packet."""
+        self._left = self._left or self._tasks()
+        return next(self._left, None)
+
+    def take(self, task: Task, run: Run) -> None:
+        """It is kept with all others."""
+        if pattern_name(run.pattern) != task.name:
+            raise RunError(f"{task.subject.scenario.name}: packets {run.pattern} were lost instead of {task.name}")
+
+    def _tasks(self) -> Iterator[Task]:
+        for subject, root in self.roots:
+            for at, draw in enumerate(root.draws):
+                if (subject.trial.trial, name := pattern_name((at,))) not in self.known:
+                    draws = (*root.draws[:at], replace(draw, lost=True))
+                    yield Task(subject, name, {way: lost_of(draws, way) for way in WAYS}, kept=True)
+
+
 @dataclass(frozen=True)
 class Sampled:
     """What is left open of a subject under one loss model, and how wide an interval may be."""
@@ -54,7 +84,6 @@ class Sampled:
     within: float
     beyond_s: Sequence[float]
 
-    @property
     def urgency(self) -> float:
         """How many times as wide as they may be the widest interval is."""
         return max((part.high - part.low) / self.within for part in map(self.rest.beyond, self.beyond_s))
@@ -68,29 +97,37 @@ class Samples:
     heard: Heard
     most: int
     """Samples of each at most."""
-    _next: dict[str, int] = field(default_factory=dict, init=False)
-    _taken: dict[tuple[str, str], tuple[Sampled, int]] = field(default_factory=dict, init=False)
-    _early: dict[str, dict[int, Run]] = field(default_factory=dict, init=False)
+    _urgency: list[float] = field(init=False)
+    _names: list[str] = field(init=False)
+    _next: list[int] = field(init=False)
+    _early: list[dict[int, Run]] = field(init=False)
+    _taken: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._urgency = [each.urgency() for each in self.rests]
+        self._names = [f"{each.name} {each.rest.branches}" for each in self.rests]
+        self._next = [0 for _ in self.rests]
+        self._early = [{} for _ in self.rests]
 
     def next(self) -> Task | None:
         """The next sample of the widest that has one left."""
-        for sampled in sorted(self.rests, key=lambda each: -each.urgency):
-            if sampled.urgency <= 1:
+        for at in sorted(range(len(self.rests)), key=lambda at: -self._urgency[at]):
+            if self._urgency[at] <= 1:
                 return None
-            key = f"{sampled.subject.trial.trial} {sampled.name}"
-            number = self._next.get(key, 0)
-            if number < self.most:
-                self._next[key] = number + 1
-                task = Task(sampled.subject, f"{sampled.name} {number}", sampled.rest.lost(number))
-                self._taken[sampled.subject.trial.trial, task.name] = sampled, number
+            if (number := self._next[at]) < self.most:
+                self._next[at] += 1
+                sampled = self.rests[at]
+                task = Task(sampled.subject, f"{self._names[at]} {number}", sampled.rest.lost(number))
+                self._taken[sampled.subject.trial.trial, task.name] = at, number
                 return task
         return None
 
     def take(self, task: Task, run: Run) -> None:
-        """Add it, in the order of the numbers."""
-        sampled, number = self._taken.pop((task.subject.trial.trial, task.name))
-        early = self._early.setdefault(f"{sampled.subject.trial.trial} {sampled.name}", {})
+        """Add it, in the order of the numbers: what is known then does not depend on how many run at a time."""
+        at, number = self._taken.pop((task.subject.trial.trial, task.name))
+        early, runs = self._early[at], self.rests[at].rest.runs
         early[number] = run
-        while len(sampled.rest.runs) in early:
-            sampled.rest.runs.append(early.pop(len(sampled.rest.runs)))
-        self.heard(max(each.urgency for each in self.rests))
+        while len(runs) in early:
+            runs.append(early.pop(len(runs)))
+        self._urgency[at] = self.rests[at].urgency()
+        self.heard(max(self._urgency))

@@ -20,11 +20,10 @@ from wirelab.exact.tree import Pattern, Run
 from wirelab.plan import stable_hash
 from wirelab.runner.disk import faults_as_errors
 from wirelab.runner.entries import needed_programs
-from wirelab.runner.enumeration import Enumeration, Sampled, Samples
+from wirelab.runner.enumeration import Enumeration, Sampled, Samples, Singles
 from wirelab.runner.lock import locked
 from wirelab.runner.own_agent import own_agent
 from wirelab.runner.patterns import (
-    KEPT_LOSSES,
     PATTERNS,
     Patterns,
     Read,
@@ -92,8 +91,7 @@ def enumerate_losses(
             with opened_lanes(plan, folder, agent, limits.jobs, implementations, (kernel, memory), {}) as lanes:
                 patterns = Patterns(lanes.host, lanes.endpoints, folder, limits.jobs, read, known_in(folder))
                 made = _enumerated(plan, questions, patterns, limits)
-            known = known_in(folder)
-            return [_grown(each, known) for each in made], kernel
+            return [_grown(each, patterns.known) for each in made], kernel
 
 
 def _begin(folder: Path, agent: str, recipe: str) -> None:
@@ -112,12 +110,14 @@ def _begin(folder: Path, agent: str, recipe: str) -> None:
 def _grown(each: _Begun, known: Mapping[tuple[str, str], Run]) -> Grown:
     """With all packets of the runs whose records are kept."""
     scenario, trial, tree = each.subject.scenario, each.subject.trial, each.search.tree
-    runs = {pattern: known.get((trial.trial, pattern_name(pattern))) for pattern in tree.runs}
+    packets = len(known[trial.trial, pattern_name(())].draws)
+    single = [(), *((at,) for at in range(packets))]
+    runs = {pattern: known.get((trial.trial, pattern_name(pattern))) for pattern in single}
     return Grown(
         name=scenario.name, protocol=scenario.protocol, client=scenario.implementation.client,
         server=scenario.implementation.server, seed=trial.replicate + 1, trial=trial_name(trial, pattern_name(())),
         losses=each.question.losses, beyond_s=each.question.beyond_s, tree=tree, rests=each.rests,
-        whole={pattern: run for pattern, run in runs.items() if run is not None and len(pattern) <= KEPT_LOSSES},
+        whole={pattern: run for pattern, run in runs.items() if run is not None},
     )  # fmt: skip
 
 
@@ -147,6 +147,8 @@ def _enumerated(plan: Plan, questions: Sequence[Question], patterns: Patterns, l
     if unbegun := next((each for each in found if not each.search.tree.runs), None):
         what = f"{unbegun.subject.scenario.name} was not run even once within the budget"
         raise RunError(what, hint="a longer --budget; the same command continues")
+    roots = [(each.subject, patterns.known[each.subject.trial.trial, pattern_name(())]) for each in found]
+    patterns.run(Singles(roots, patterns.known), over(1.0))
     found = [_with_rests(each, plan.seed) if each.search.urgency > 1 else each for each in found]
     rests = [
         Sampled(each.subject, name, rest, each.question.within, each.question.beyond_s)

@@ -72,8 +72,8 @@ class Patterns:
     folder: Path
     jobs: int
     read: Read
-    known: Mapping[tuple[str, str], Run] = field(default_factory=dict)
-    """Runs of an earlier call, by their trial and name."""
+    known: dict[tuple[str, str], Run] = field(default_factory=dict)
+    """Runs of an earlier call and of this one, by their trial and name, with all of their packets."""
 
     def run(self, source: Source, over: Callable[[], bool]) -> None:
         """Until the source asks for nothing more, or `over` says that the time is up.
@@ -115,6 +115,7 @@ class Patterns:
             file.write(json.dumps(_line(task, run), separators=(",", ":")) + "\n")
         if not task.kept:
             shutil.rmtree(self.folder / TRIALS / result.trial)
+        self.known[task.subject.trial.trial, task.name] = run
         return run
 
 

@@ -97,7 +97,7 @@ class PacketPrice(TypedDict):
     """What losing one packet costs, others arriving."""
 
     number: int
-    """Its place among the packets of the exchange without losses, from 1."""
+    """Its place among the packets of the run without losses, from 1."""
     direction: str
     """`uplink` or `downlink`."""
     at_s: float
@@ -157,7 +157,7 @@ class ExactScenario(TypedDict):
     worst: list[Worst]
     """The longest delays within few losses."""
     packets: list[PacketPrice]
-    """Each packet of the exchange without losses, and what its loss costs."""
+    """Each packet of the run without losses, and what its loss costs; those after the end too."""
     curves: list[Curve]
     """Probabilities by the loss rate."""
 

@@ -37,6 +37,7 @@ class Place(NamedTuple):
 @click.option("--protocol", help="An exchange of this protocol.")
 @click.option("--scenario", help="An exchange of the scenario with this name or key.")
 @click.option("--exchange", type=click.IntRange(min=0), help="This exchange of the trial.")
+@click.option("--cost", is_flag=True, help="Of a folder of `exact`: what losing each packet costs.")
 @click.option("--slowest", is_flag=True, help="The slowest exchange, instead of a typical one.")
 @click.option(
     "--har",
@@ -50,6 +51,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     protocol: str | None,
     scenario: str | None,
     exchange: int | None,
+    *,
+    cost: bool,
     slowest: bool,
     har: Path | None,
 ) -> None:
@@ -64,6 +67,14 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         if trial is not None or protocol or scenario or exchange is not None or slowest or har:
             raise WirelabError("a packet log contains packets, not exchanges", hint=launched(f"show {what}"))
         click.echo(packet_table(Path(what)))
+        return
+    if cost:
+        if trial is not None or exchange is not None or slowest or har:
+            hint = launched(f"show {what} --cost")
+            raise WirelabError("--cost is of the one exchange that was enumerated", hint=hint)
+        from wirelab.cli.show.cost import show_costs
+
+        show_costs(existing(Path(what)), protocol, scenario)
         return
     place = _place(what, trial)
     campaign = place.campaign

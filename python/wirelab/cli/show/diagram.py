@@ -31,9 +31,12 @@ def packet_diagram(
     exchanges: Iterable[Mapping[str, Any]],
     origin_ns: int,
     ends: tuple[str, str] = ("client", "server"),
+    notes: Mapping[int, tuple[str, str]] | None = None,
 ) -> Iterator[Text]:
-    """Lines of at most 100 columns, in the order in which the end on the left, where the uplink begins, saw things."""
-    events: list[tuple[int, int, Text]] = [(seen_ns(p), 0, _packet(p, origin_ns)) for p in packets]
+    """Lines of at most 100 columns, in the order in which the end on the left, where the uplink begins, saw things.
+    `notes` has more words, and their style, of packets by their `sequence`.
+    """
+    events: list[tuple[int, int, Text]] = [(seen_ns(p), 0, _packet(p, origin_ns, notes or {})) for p in packets]
     for exchange in exchanges:
         events += [(at, 1, _marker(at, words, origin_ns)) for at, words in _phases(exchange)]
     left, right = ends
@@ -42,7 +45,7 @@ def packet_diagram(
         yield line
 
 
-def _packet(packet: Packet, origin_ns: int) -> Text:
+def _packet(packet: Packet, origin_ns: int, notes: Mapping[int, tuple[str, str]]) -> Text:
     lost = packet["fate"] in LOST
     name = label(packet)
     room = LANE - len(name) - 2
@@ -57,7 +60,8 @@ def _packet(packet: Packet, origin_ns: int) -> Text:
     line.append(arrow, style="red" if lost else "green" if packet["uplink"] else "blue")
     line.append("│ ")
     line.append(f"{packet['size_bytes']:>5} B")
-    for words, style in remarks(packet):
+    own = notes.get(packet["sequence"])
+    for words, style in (*remarks(packet), *([own] if own is not None else [])):
         line.append(f"  {words}", style=style)
     return line
 

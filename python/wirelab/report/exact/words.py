@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from wirelab.report.numbers import DASH
-from wirelab.schema.exact import Beyond, Crossover, Exact, ExactBounds, ExactScenario, PacketPrice, Worst
+from wirelab.schema.exact import Beyond, Crossover, Exact, ExactBounds, ExactQuantile, ExactScenario, OverSeeds, PacketPrice, Worst
 from wirelab.units import format_duration
 
 
@@ -17,6 +17,22 @@ def lead(record: Exact) -> str:
     if record["bounded"]:
         return f"{what}: every probability that was asked for is known within {within}."
     return f"{what}: not every probability is known within {within}; more of them with a longer --budget."
+
+
+def answers(record: Exact) -> list[str]:
+    """For each delay, every scenario of the first seed under the first loss that was asked for, the best first."""
+    loss = next(each["name"] for each in record["losses"] if each["asked"])
+    found = []
+    for x_s in delays(record):
+        mine = [
+            (each["bounds"]["high"], f"{scenario['name']} {probability(each)}")
+            for scenario in record["scenarios"]
+            for each in scenario["beyond"]
+            if scenario["seed"] == 1 and (each["loss"], each["delay_s"]) == (loss, x_s)
+        ]
+        listed = ", ".join(text for _, text in sorted(mine))
+        found.append(f"With loss of {loss} each way, an exchange takes more than {delay(x_s)}: {listed}.")
+    return found
 
 
 def name(scenario: ExactScenario, record: Exact) -> str:
@@ -72,9 +88,15 @@ def crossing(each: Crossover) -> str:
     )
 
 
-def asked(record: Exact) -> list[str]:
-    """Names of the loss models, those that were asked for first."""
-    return [each["name"] for each in sorted(record["losses"], key=lambda each: not each["asked"])]
+def losses(record: Exact) -> list[str]:
+    """Names of the loss models: rates in their order, then others."""
+    return sorted((each["name"] for each in record["losses"]), key=_rate)
+
+
+def _rate(loss: str) -> tuple[bool, float]:
+    number, _, unit = loss.partition(" ")
+    is_rate = unit == "%" and number.replace(".", "", 1).isdigit()
+    return not is_rate, float(number) if is_rate else 0.0
 
 
 def delays(record: Exact) -> list[float]:
@@ -82,40 +104,60 @@ def delays(record: Exact) -> list[float]:
     return list(dict.fromkeys(each["delay_s"] for scenario in record["scenarios"] for each in scenario["beyond"]))
 
 
-def table(record: Exact, loss: str) -> list[list[str]]:
-    """A row for each scenario: P(delay > x) under one loss model."""
-    rows = [["scenario", "client, server", *(f"> {delay(x_s)}" for x_s in delays(record)), "runs"]]
-    for scenario in record["scenarios"]:
-        found = {each["delay_s"]: each for each in scenario["beyond"] if each["loss"] == loss}
-        programs = f"{scenario['client']}, {scenario['server']}"
-        rows.append([name(scenario, record), programs, *map(probability, found.values()), f"{scenario['runs']:,}"])
+def table(record: Exact, x_s: float) -> list[list[str]]:
+    """A row for each loss model: P(delay > x) of each scenario."""
+    scenarios = record["scenarios"]
+    rows = [["loss, each way", *(name(scenario, record) for scenario in scenarios)]]
+    for loss in losses(record):
+        found = [
+            next((each for each in scenario["beyond"] if (each["loss"], each["delay_s"]) == (loss, x_s)), None)
+            for scenario in scenarios
+        ]
+        rows.append([loss, *(DASH if each is None else probability(each) for each in found)])
     return rows
+
+
+def dearest_table(record: Exact) -> list[list[str]]:
+    """A row for each scenario: its delay without loss, the longest with few losses, and what single packets cost."""
+    rows = [["scenario", "no loss", "1 loss", "2 losses", "runs", "whole to", "dearest packets"]]
+    for scenario in record["scenarios"]:
+        known = {each["losses"]: each for each in scenario["worst"]}
+        whole = str(scenario["whole_to"]) if scenario["whole_to"] >= 0 else DASH
+        row = [name(scenario, record), *(worst(known[count]) for count in (0, 1, 2))]
+        rows.append([*row, f"{scenario['runs']:,}", whole, dearest(scenario)])
+    return rows
+
+
+def programs(record: Exact) -> str:
+    """Which implementations ran, as a sentence."""
+    found = dict.fromkeys(
+        f"{each['protocol']}: {each['client']} to {each['server']}" for each in record["scenarios"]
+    )  # fmt: skip
+    alike = {text.partition(": ")[2] for text in found}
+    if len(alike) == 1:
+        return f"Client and server of each protocol: {alike.pop()}."
+    return f"Client and server: {'; '.join(found)}."
 
 
 def lines(record: Exact) -> Iterator[str]:
     """For a terminal."""
     yield lead(record)
-    for loss in asked(record):
-        yield f"\nLoss {loss}"
-        yield from _aligned(table(record, loss))
-    yield "\nDelay without loss, and the longest with 1 and with 2 losses; and what the loss of one packet costs"
-    rows = [["scenario", "0 losses", "1", "2", "packets that cost most"]]
-    for scenario in record["scenarios"]:
-        known = {each["losses"]: each for each in scenario["worst"]}
-        rows.append([name(scenario, record), *(worst(known[k]) for k in (0, 1, 2)), dearest(scenario)])
-    yield from _aligned(rows)
-    if record["crossovers"]:
-        yield ""
+    yield programs(record)
+    for x_s in delays(record):
+        yield f"\nP(delay > {delay(x_s)})"
+        yield from _aligned(table(record, x_s))
+    yield "\nDelay without loss, the longest with so many losses, and what the loss of one packet costs"
+    yield from _aligned(dearest_table(record))
+    yield ""
     yield from map(crossing, record["crossovers"])
     yield from map(seeds, record["over_seeds"])
 
 
-def seeds(each: Mapping[str, object]) -> str:
+def seeds(each: OverSeeds) -> str:
     """An average over seeds, as a sentence."""
-    bounds = percent(each["bounds"])  # type: ignore[arg-type]
     return (
-        f"{each['name']}, loss {each['loss']}, more than {delay(each['delay_s'])}: {bounds} on average over "  # type: ignore[arg-type]
-        f"{each['seeds']} seeds [{each['low'] * 100:.2f}, {each['high'] * 100:.2f}]"  # type: ignore[operator]
+        f"{each['name']}, loss {each['loss']}, more than {delay(each['delay_s'])}: {percent(each['bounds'])} on average "
+        f"over {each['seeds']} seeds [{each['low'] * 100:.2f}, {each['high'] * 100:.2f}]."
     )
 
 
@@ -130,3 +172,24 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def quantile(each: ExactQuantile, horizon_s: float) -> str:
+    """A quantile with its bounds."""
+    low, high = each["low_s"], each["high_s"]
+    if low is None:
+        return f"> {delay(horizon_s)}"
+    if high is None:
+        return f"≥ {delay(low)}"
+    return _span(low, high)
+
+
+def mean(scenario: ExactScenario, loss: str) -> list[str]:
+    """The restricted mean under a loss model."""
+    found = [each for each in scenario["means"] if each["loss"] == loss]
+    return [f"{_span(each['low_s'], each['high_s'])}, cut at {delay(each['horizon_s'])}" for each in found]
+
+
+def _span(low_s: float, high_s: float) -> str:
+    """Both ends, or one if they look the same."""
+    return delay(low_s) if delay(low_s) == delay(high_s) else f"{delay(low_s)} to {delay(high_s)}"

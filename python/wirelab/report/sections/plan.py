@@ -6,7 +6,7 @@ from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Sect
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import levels_words
 from wirelab.report.workload_words import workload_words
-from wirelab.schema import LinkSpec, link_key
+from wirelab.schema import LinkFacts, LinkSpec, link_key
 from wirelab.schema.plan import ExperimentRecord, Plan
 from wirelab.units import format_duration
 
@@ -33,6 +33,11 @@ def chain(plan: Plan, link: LinkSpec) -> str:
     facts = plan.link_facts.get(link_key(link))
     if facts is None:
         return "written by another version of Wirelab: see plan.json"
+    return link_words(facts)
+
+
+def link_words(facts: LinkFacts) -> str:
+    """A link in words, from the client's radio to the far end."""
     return "; ".join(f"{where} {what}" for where, what in facts.words)
 
 
