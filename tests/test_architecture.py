@@ -46,6 +46,7 @@ PACKAGE_EDGES = {
         "clock",
         "runner",
         "plan",
+        "exact",
         "experiment",
         "site",
         "fit",
@@ -61,7 +62,9 @@ PACKAGE_EDGES = {
     "site": set(),
     "link_facts": set(),
     "clock": set(),
-    "runner": {"clock", "plan", "experiment", "site"},
+    "runner": {"clock", "plan", "exact", "experiment", "site"},
+    # What is sampled of an enumeration has an interval.
+    "exact": {"plan", "experiment", "stats"},
     "plan": {"experiment"},
     "experiment": {"site"},
     "schema": set(),

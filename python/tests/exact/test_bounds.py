@@ -10,7 +10,7 @@ from tests.exact.toy import grown, in_a_row, request_and_reply
 from wirelab.errors import RunError
 from wirelab.exact.bounds import Bounds, ByRate, Weighed, crossovers, worst_s
 from wirelab.exact.loss import Independent, Loss, gilbert_elliott
-from wirelab.exact.tree import Run, Tree
+from wirelab.exact.tree import Run
 
 RATES = (0.0, 0.001, 0.01, 0.05, 0.3)
 

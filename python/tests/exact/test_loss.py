@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from wirelab.exact.loss import Chain, Draw, Independent, Loss, State, gilbert_elliott
+from wirelab.exact.loss import Chain, Independent, Loss, State, gilbert_elliott
+from wirelab.schema.exact import Draw
 
 
 def _by_states(model: Chain, lost: tuple[bool, ...], start: tuple[float, ...]) -> float:

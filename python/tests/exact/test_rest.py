@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import pytest
 
 from tests.exact.toy import grown, in_a_row
 from wirelab.exact.bounds import Weighed
-from wirelab.exact.loss import Independent, Loss, gilbert_elliott
+from wirelab.exact.loss import Independent, Loss, Process, gilbert_elliott, lost_of
 from wirelab.exact.rest import FURTHER, Rest
-from wirelab.exact.tree import Run
+from wirelab.exact.tree import Branch, Run
+from wirelab.schema.exact import WAYS, Direction
 
 X_S = 0.25
 
@@ -36,7 +39,7 @@ LOSSES = [Loss(Independent(0.1), Independent(0.05)), Loss(gilbert_elliott(0.05, 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_sampled_part_agrees_with_a_deeper_tree(loss: Loss) -> None:
-    shallow, deep = grown(in_a_row(6), 1), Weighed.of(grown(in_a_row(6), 5), loss).beyond(X_S)
+    shallow, deep = grown(in_a_row(6), 1), Weighed.of(grown(in_a_row(6), 4), loss).beyond(X_S)
     rest = Rest(shallow, loss, seed=7)
     assert rest.weight == pytest.approx(Weighed.of(shallow, loss).beyond(shallow.horizon_s).width, abs=1e-12)
     rest.runs += [_run(dict(rest.lost(number))) for number in range(2000)]
@@ -46,21 +49,18 @@ def test_the_sampled_part_agrees_with_a_deeper_tree(loss: Loss) -> None:
     assert found.high - found.low < found.exact.width / 5
 
 
+def _begins_with(lost: Mapping[Direction, Sequence[bool]], branch: Branch) -> bool:
+    begun = {way: lost_of(branch.draws, way) for way in WAYS}
+    return all(list(lost[way])[: len(begun[way])] == begun[way] for way in WAYS)
+
+
 def test_a_sample_begins_with_a_branch_and_depends_on_its_number_alone() -> None:
     rest = Rest(grown(in_a_row(4), 1), LOSSES[0], seed=3)
     assert rest.lost(5) == rest.lost(5)
-    branches = [each.draws for each in rest.tree.branches()]
+    branches = [*rest.tree.branches()]
     for number in range(20):
         lost = rest.lost(number)
-        begun = [
-            draws
-            for draws in branches
-            if all(
-                [draw.lost for draw in draws if draw.direction == way] == list(lost[way])[: sum(d.direction == way for d in draws)]
-                for way in ("uplink", "downlink")
-            )
-        ]
-        assert begun
+        assert any(_begins_with(lost, branch) for branch in branches)
         assert all(len(each) >= FURTHER for each in lost.values())
 
 
@@ -75,13 +75,13 @@ def test_without_a_sample_there_are_the_exact_bounds() -> None:
 
 
 @pytest.mark.parametrize("process", [Independent(0.3), gilbert_elliott(0.2, 0.4, 0.9, 0.05)])
-def test_what_follows_is_as_probable_as_its_weight_says(process: Independent) -> None:
+def test_what_follows_is_as_probable_as_its_weight_says(process: Process) -> None:
     """After two packets of which one was lost, the next two."""
     begun = [True, False]
-    random, counts = Random(1), {}
+    random, counts = Random(1), Counter[tuple[bool, ...]]()
     for _ in range(20_000):
         found = tuple(process.follow(begun, 2, random))
-        counts[found] = counts.get(found, 0) + 1
+        counts[found] += 1
     for found, count in counts.items():
         expected = process.weight([*begun, *found]) / process.weight(begun)
         assert count / 20_000 == pytest.approx(expected, abs=0.015)

@@ -41,7 +41,7 @@ GROUPS = {
             "exchange",
         ),
         "exact": Verb(
-            "wirelab.cli.exact:command", "Enumerate lost packets: exact probabilities of long delays, without a sample.",
+            "wirelab.cli.exact:command", "Enumerate lost packets: exact probabilities of long delays.",
             "--protocols coap,http1,h2,h3 --link 20ms --send 30B", "a run failed, or is not repeatable",
         ),
         "replicate": Verb(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +16,8 @@ from wirelab.launcher import launched
 from wirelab.units import UnitError, duration_ns, format_duration, format_share, share
 
 if TYPE_CHECKING:
-    from wirelab.clock.kernel import Kernel
-    from wirelab.exact.answer import Grown
     from wirelab.exact.loss import Loss, State
+    from wirelab.runner.exact import Found
     from wirelab.schema.exact import Exact
     from wirelab.schema.link_answer import AskLink
     from wirelab.schema.plan import Plan
@@ -43,10 +40,14 @@ class DurationsType(click.ParamType[tuple[int, ...]]):
         return tuple(sorted({each.convert(text.strip(), param, ctx) for text in value.split(",")}))
 
 
-@click.command("exact", short_help="Enumerate lost packets: exact probabilities of long delays, and each packet's price.")
+@click.command(
+    "exact", short_help="Enumerate lost packets: exact probabilities of long delays, and each packet's price."
+)
 @click.argument("experiment", metavar="[FILE]", required=False)
 @click.option("--protocols", metavar="NAME,...", help="Protocols to enumerate, instead of the experiment's.")
-@click.option("--link", metavar="DURATION|NAME", help="A round trip such as '20 ms', or a link that `list links` names.")
+@click.option(
+    "--link", metavar="DURATION|NAME", help="A round trip such as '20 ms', or a link that `list links` names."
+)
 @click.option("--send", metavar="SIZE", help="Bytes of the message, such as 30B.")
 @set_option
 @click.option(
@@ -161,7 +162,7 @@ def _found(experiment: str, sets: Sequence[str], asked: _Asked, folder: Path, jo
     from wirelab.plan import make_plan
     from wirelab.report.sections.plan import link_words
     from wirelab.runner.campaign import require_makeable
-    from wirelab.runner.exact import Limits, Question, enumerate_losses
+    from wirelab.runner.exact import How, Question, enumerate_losses
     from wirelab.runner.start import virtual_jobs
 
     loaded = load(experiment, (*sets, "clock=virtual"))
@@ -178,39 +179,30 @@ def _found(experiment: str, sets: Sequence[str], asked: _Asked, folder: Path, jo
         for scenario in plan.scenarios
     ]
     at_a_time = jobs or virtual_jobs(plan).number
-    began = time.monotonic()
     with terminated_as_interrupted() as check, LiveLine(Console(stderr=True, highlight=False)) as line:
 
-        def tell(runs: int, urgency: float, doing: str) -> None:
+        def tell(runs: int, elapsed_s: float, urgency: float, doing: str) -> None:
             check()
-            elapsed_s = time.monotonic() - began
             apart, may_be = urgency * asked.within * 100, asked.within * 100
             words = f"{runs} runs, {doing}: bounds up to {min(apart, 100):.2f} points apart, {may_be:g} asked"
             line.show(min(1.0, 1 / max(urgency, 1e-9)), words, elapsed_s)
 
-        limits = Limits(asked.budget_ns / 1e9, at_a_time, tell)
-        found, kernel = enumerate_losses(plan, folder, questions, limits, draws_of, loaded.source.folder)
-    return _record(plan, [*bare], found, kernel, asked, folder, time.monotonic() - began)
+        how = How(asked.budget_ns / 1e9, at_a_time, draws_of, tell, loaded.source.folder)
+        found = enumerate_losses(plan, folder, questions, how)
+    return _record(plan, [*bare], found, asked, folder)
 
 
-def _record(  # noqa: PLR0913, PLR0917
-    plan: Plan,
-    links: list[str],
-    found: Sequence[Grown],
-    kernel: Kernel,
-    asked: _Asked,
-    folder: Path,
-    seconds: float,
-) -> Exact:
+def _record(plan: Plan, links: list[str], found: Found, asked: _Asked, folder: Path) -> Exact:
+    """The record of what was found."""
     from wirelab import __version__
     from wirelab.exact import answer
     from wirelab.metrics.draws import words_of
     from wirelab.report.workload_words import workload_words
     from wirelab.schema.exact import EXACT_VERSION, Exact, LossModel
 
-    scenarios = [answer.scenario(each, words_of(folder, each.trial)) for each in found]
-    names = {name: name in each.losses for each in found for name in answer.models(each)}
-    first = {each.name: each.tree for each in found if each.seed == 1}
+    scenarios = [answer.scenario(each, words_of(folder, each.trial)) for each in found.grown]
+    names = {name: name in each.losses for each in found.grown for name in answer.models(each)}
+    first = {each.name: each.tree for each in found.grown if each.seed == 1}
     return Exact(
         schema_version=EXACT_VERSION,
         version=__version__,
@@ -218,14 +210,14 @@ def _record(  # noqa: PLR0913, PLR0917
         title=plan.experiment.title,
         links=links,
         workloads=[*dict.fromkeys(workload_words(scenario.workload) for scenario in plan.scenarios)],
-        kernel=f"{kernel.version} (virtual clock)",
+        kernel=f"{found.kernel.version} (virtual clock)",
         losses=[LossModel(name=name, asked=given) for name, given in names.items()],
         within=asked.within,
-        bounded=all(answer.bounded(each, asked.within) for each in found),
+        bounded=all(answer.bounded(each, asked.within) for each in found.grown),
         horizon_s=asked.beyond_ns[-1] / 1e9,
         rates=[*answer.RATES],
-        runs=sum(len(each.tree.runs) + sum(len(rest.runs) for rest in each.rests.values()) for each in found),
-        seconds=seconds,
+        runs=sum(len(each.tree.runs) + sum(len(rest.runs) for rest in each.rests.values()) for each in found.grown),
+        seconds=found.seconds,
         scenarios=scenarios,
         over_seeds=[*answer.over_seeds((each["name"], each["beyond"]) for each in scenarios)],
         crossovers=answer.crossed(first, [delay / 1e9 for delay in asked.beyond_ns]),
@@ -234,7 +226,7 @@ def _record(  # noqa: PLR0913, PLR0917
 
 def _loss(text: str, ask: AskLink, state: State) -> tuple[str, Loss]:
     """The loss of a rate, or of the keys of a link, with its name."""
-    from wirelab.exact.link import Refusal, loss_of
+    from wirelab.exact.link import NotEnumerableError, loss_of
     from wirelab.experiment.link.single import single_link
     from wirelab.report.sections.plan import link_words
 
@@ -242,7 +234,7 @@ def _loss(text: str, ask: AskLink, state: State) -> tuple[str, Loss]:
     try:
         facts = ask(single_link(text if is_table else f'{{ loss = "{text}" }}', (), ask))
         found = loss_of(facts, state)
-    except Refusal as refusal:
+    except NotEnumerableError as refusal:
         raise WirelabError(f"{refusal.what} ({text})", Where("--loss"), refusal.hint) from None
     except WirelabError as error:
         key = error.where.key if isinstance(error.where, Where) else None

@@ -198,7 +198,7 @@ def over_seeds(found: Iterable[tuple[str, list[Beyond]]]) -> Iterator[OverSeeds]
         n = len(alike)
         if n < 2:
             continue
-        lows, highs = ([each["bounds"][end] for each in alike] for end in ("low", "high"))  # type: ignore[literal-required]
+        lows, highs = ([each["bounds"][end] for each in alike] for end in ("low", "high"))
         reach = [float(stdtrit(n - 1, 0.975)) * stdev(ends) / math.sqrt(n) for ends in (lows, highs)]
         low, high = fmean(lows), fmean(highs)
         yield OverSeeds(

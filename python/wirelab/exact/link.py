@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from wirelab.exact.loss import WAYS, Chain, Direction, Independent, Loss, Process, State
+from wirelab.exact.loss import Chain, Independent, Loss, Process, State
 from wirelab.schema import DirectionFacts, ImpairmentSpec, LinkFacts, LinkSpec, LossPattern, is_netem
+from wirelab.schema.exact import WAYS, Direction
 from wirelab.schema.link_facts import Facts, LossFacts
 from wirelab.schema.link_spec import SLOTS
 
@@ -19,7 +20,7 @@ _SLOTS = tuple(dict.fromkeys(SLOTS.values()))
 
 
 @dataclass(frozen=True)
-class Refusal(Exception):
+class NotEnumerableError(Exception):
     """Why loss over a link cannot be enumerated, and what to do instead."""
 
     what: str
@@ -28,20 +29,24 @@ class Refusal(Exception):
 
 def patterned(link: LinkSpec) -> LinkSpec:
     """The same link with a stage in each direction that loses by a pattern, so far nothing, where its loss was."""
-    stages = {way: _with_pattern(getattr(link, way)) for way in WAYS}
+    stages: dict[str, object] = {way: _with_pattern(getattr(link, way)) for way in WAYS}
     return link.model_copy(update=stages)
 
 
 def without_loss(link: LinkSpec) -> LinkSpec:
     """A link without its stages of loss: what each run has beside the packets that it loses."""
-    stages = {way: tuple(stage for stage in getattr(link, way) if SLOTS[stage.kind] != "loss") for way in WAYS}
+    stages: dict[str, object] = {
+        way: tuple(stage for stage in getattr(link, way) if SLOTS[stage.kind] != "loss") for way in WAYS
+    }
     return link.model_copy(update=stages)
 
 
 def with_lost(link: LinkSpec, lost: Mapping[Direction, Sequence[bool]]) -> LinkSpec:
     """A patterned link on which the first packets of each direction are lost or pass so; all later ones pass."""
     digits = {way: "".join("01"[each] for each in lost[way]) or NOTHING for way in WAYS}
-    stages = {way: tuple(_losing(stage, digits[way]) for stage in getattr(link, way)) for way in WAYS}
+    stages: dict[str, object] = {
+        way: tuple(_losing(stage, digits[way]) for stage in getattr(link, way)) for way in WAYS
+    }
     return link.model_copy(update=stages)
 
 
@@ -49,7 +54,7 @@ def loss_of(facts: LinkFacts, state: State = "stationary") -> Loss | None:
     """The loss of a link as weights; None if it loses nothing. `state` is that of chains of two states at the first
     packet of an exchange.
 
-    Raises `Refusal` if its loss is no matter of packets alone.
+    Raises `NotEnumerableError` if its loss is no matter of packets alone.
     """
     uplink, downlink = (_process(getattr(facts, way), state) for way in WAYS)
     if uplink is None and downlink is None:
@@ -59,17 +64,19 @@ def loss_of(facts: LinkFacts, state: State = "stationary") -> Loss | None:
 
 
 def check(link: LinkSpec, facts: LinkFacts) -> None:
-    """Raises `Refusal` if a run over this link is no function of the packets that it loses."""
+    """Raises `NotEnumerableError` if a run over this link is no function of the packets that it loses."""
     if is_netem(link):
-        raise Refusal("netem runs the link, and it draws its own random numbers", 'backend = "wirelab"')
+        raise NotEnumerableError("netem runs the link, and it draws its own random numbers", 'backend = "wirelab"')
     for way in WAYS:
         for stage in getattr(facts, way).stages:
             for what, hint in _random(stage):
-                raise Refusal(f"its {way} {what}", hint)
+                raise NotEnumerableError(f"its {way} {what}", hint)
     for shared in facts.shared:
         if shared.random or shared.contends or shared.frame_loss:
             what = f"its {shared.key} is random: {shared.words}"
-            raise Refusal(what, "choose a link whose frames are not lost and do not collide, and give the loss here")
+            raise NotEnumerableError(
+                what, "choose a link whose frames are not lost and do not collide, and give the loss here"
+            )
 
 
 def _with_pattern(stages: Sequence[ImpairmentSpec]) -> tuple[ImpairmentSpec, ...]:
@@ -87,20 +94,24 @@ def _losing(stage: ImpairmentSpec, digits: str) -> ImpairmentSpec:
 def _process(direction: DirectionFacts, state: State) -> Process | None:
     found = [stage.loss for stage in direction.stages if stage.loss is not None]
     if len(found) > 1:
-        raise Refusal("it loses packets at two stages of a direction", "keep one of them")
+        raise NotEnumerableError("it loses packets at two stages of a direction", "keep one of them")
     return _weights(found[0], state) if found else None
 
 
 def _weights(loss: LossFacts, state: State) -> Process:
     if loss.pattern is not None:
-        raise Refusal("its losses are a pattern already", "remove loss-pattern: every pattern is run here")
+        raise NotEnumerableError("its losses are a pattern already", "remove loss-pattern: every pattern is run here")
     if loss.in_time is not None:
-        raise Refusal("its loss changes with time and not with packets", "gilbert-elliott changes with packets")
+        raise NotEnumerableError(
+            "its loss changes with time and not with packets", "gilbert-elliott changes with packets"
+        )
     if loss.chain is not None:
         chain = loss.chain
         return Chain(chain.loss, chain.transitions, _start(chain.stationary, state))
     if loss.share is None or loss.design_effect != 1.0:
-        raise Refusal("successive losses are correlated by netem's recursion", "remove correlation, or gilbert-elliott")
+        raise NotEnumerableError(
+            "successive losses are correlated by netem's recursion", "remove correlation, or gilbert-elliott"
+        )
     return Independent(loss.share)
 
 
@@ -108,7 +119,9 @@ def _start(stationary: tuple[float, ...], state: State) -> tuple[float, ...]:
     if state == "stationary":
         return stationary
     if len(stationary) > 2:
-        raise Refusal("its loss has more than two states", "leave out the state: the stationary distribution holds")
+        raise NotEnumerableError(
+            "its loss has more than two states", "leave out the state: the stationary distribution holds"
+        )
     return (1.0, 0.0) if state == "good" else (0.0, 1.0)
 
 

@@ -13,22 +13,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, Protocol
 
-Direction = Literal["uplink", "downlink"]
+from wirelab.schema.exact import Direction, Draw
+
 State = Literal["good", "bad", "stationary"]
-WAYS: tuple[Direction, ...] = ("uplink", "downlink")
-
-
-@dataclass(frozen=True)
-class Draw:
-    """What the loss stage decided about one packet. `at_s` is when it got there: seconds from the exchange's start."""
-
-    direction: Direction
-    lost: bool
-    at_s: float
-    size: int = 0
-    """IP bytes."""
-    head: str = ""
-    """Digest of its first bytes, as the packet log has them: what its headers say."""
 
 
 class Process(Protocol):
@@ -55,9 +42,7 @@ class Loss:
     def follow(self, draws: Sequence[Draw], count: int, random: Random) -> dict[Direction, list[bool]]:
         """What each direction decides from its first packet on: these draws, and so many more at random."""
         ways: tuple[tuple[Direction, Process], ...] = (("uplink", self.uplink), ("downlink", self.downlink))
-        return {
-            way: [*(begun := lost_of(draws, way)), *process.follow(begun, count, random)] for way, process in ways
-        }
+        return {way: [*(begun := lost_of(draws, way)), *process.follow(begun, count, random)] for way, process in ways}
 
 
 def lost_of(draws: Sequence[Draw], way: Direction) -> list[bool]:

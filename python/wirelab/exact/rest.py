@@ -7,16 +7,16 @@ has an interval, and it is as narrow as the rest is light.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from random import Random
 
 from wirelab.exact.bounds import Bounds, Weighed
-from wirelab.exact.loss import Direction, Loss
+from wirelab.exact.loss import Loss
 from wirelab.exact.tree import Branch, Run, Tree
 from wirelab.plan import stable_hash
+from wirelab.schema.exact import Direction
 from wirelab.stats.estimate.model import LEVEL
 from wirelab.stats.estimate.proportion import clopper_pearson
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wirelab.errors import WirelabError
-from wirelab.exact.link import Refusal, check, loss_of, patterned
+from wirelab.exact.link import NotEnumerableError, check, loss_of, patterned
 from wirelab.exact.loss import Loss, State
 from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.grid.scenario import Scenario, label
@@ -42,7 +42,7 @@ def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "st
     for scenario in experiment.scenarios:
         try:
             single, loss = _single(scenario, ask, state)
-        except Refusal as refusal:
+        except NotEnumerableError as refusal:
             where = f"{experiment.source.shown}: {scenario.name}"
             raise WirelabError(refusal.what, where, refusal.hint) from None
         digest = single.digest()
@@ -58,9 +58,9 @@ def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "st
 
 def _single(scenario: Scenario, ask: AskLink, state: State) -> tuple[Scenario, Loss | None]:
     if scenario.topology or scenario.traffic or scenario.origin is not None:
-        raise Refusal("has more than a client, a link and a server", "enumerate one link with one client")
+        raise NotEnumerableError("has more than a client, a link and a server", "enumerate one link with one client")
     if scenario.cpu or scenario.restart is not None:
-        raise Refusal("limits CPU time, or restarts its server", "enumerate it without")
+        raise NotEnumerableError("limits CPU time, or restarts its server", "enumerate it without")
     facts = scenario.facts[0]
     check(scenario.link, facts)
     loss = loss_of(facts, state)
@@ -71,16 +71,18 @@ def _single(scenario: Scenario, ask: AskLink, state: State) -> tuple[Scenario, L
 
 def _one(workload: WorkloadSpec) -> WorkloadSpec:
     if max(workload.upload_bytes, *workload.downloads) > MOST_PACKETS * SEGMENT_BYTES:
-        raise Refusal(
+        raise NotEnumerableError(
             f"an exchange has more than {MOST_PACKETS:,} packets: its patterns of losses are too many",
             "sample it (wirelab run --clock virtual), or enumerate a smaller transfer",
         )
     if isinstance(workload, PageLoads):
         return workload.model_copy(update={"loads": 1})
     if not isinstance(workload, RequestWorkload):
-        raise Refusal("its messages wait for a subscriber, and are no exchange of their own", 'kind = "telemetry"')
+        raise NotEnumerableError(
+            "its messages wait for a subscriber, and are no exchange of their own", 'kind = "telemetry"'
+        )
     if not isinstance(workload.connection, NewConnection):
-        raise Refusal(
+        raise NotEnumerableError(
             "an exchange depends on those before it on its connection", "--set workload.connection=new",
         )  # fmt: skip
     # The gap behind the message lets both ends fall silent: what a lost packet costs in bytes is known then.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from wirelab.errors import RunError
-from wirelab.exact.loss import Draw
+from wirelab.schema.exact import Draw
 
 Pattern = tuple[int, ...]
 """Indices of the lost packets among the draws of a run, in their order."""

@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from wirelab.errors import RunError
-from wirelab.exact.loss import WAYS, lost_of
+from wirelab.exact.loss import lost_of
 from wirelab.exact.rest import Rest
 from wirelab.exact.search import Search
 from wirelab.exact.tree import Pattern, Run
 from wirelab.runner.patterns import KEPT_LOSSES, Subject, Task, pattern_name
+from wirelab.schema.exact import WAYS
 
 Heard = Callable[[float], None]
 """Gets how many times as wide as they may be the widest bounds are."""

@@ -16,7 +16,7 @@ from wirelab.exact.answer import Grown
 from wirelab.exact.loss import Loss
 from wirelab.exact.rest import Rest
 from wirelab.exact.search import Asked, Search
-from wirelab.exact.tree import Pattern, Run
+from wirelab.exact.tree import Run
 from wirelab.plan import stable_hash
 from wirelab.runner.disk import faults_as_errors
 from wirelab.runner.entries import needed_programs
@@ -32,7 +32,7 @@ from wirelab.runner.patterns import (
     pattern_name,
     trial_name,
 )
-from wirelab.runner.start import opened_lanes
+from wirelab.runner.start import Programs, opened_lanes
 from wirelab.schema.campaign import PLAN, TRIALS
 from wirelab.schema.plan import Plan, Scenario
 from wirelab.schema.replaced import replace_file
@@ -63,35 +63,46 @@ class _Begun:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How long it may take, how many guests run at a time, and who is told of its progress: how many runs were made,
-    and how many times as wide as they may be the widest bounds are. It may raise.
+class How:
+    """How long it may take, how many guests run at a time, how a run is read, and who is told of its progress: how many
+    runs were made in how many seconds, how many times as wide as they may be the widest bounds are, and what is being
+    done. It may raise. `beside` is the experiment's folder, where the user's own `implementations.toml` may be.
     """
 
     budget_s: float
     jobs: int
-    tell: Callable[[int, float, str], None]
+    read: Read
+    tell: Callable[[int, float, float, str], None]
+    beside: Path | None = None
 
 
-def enumerate_losses(
-    plan: Plan, folder: Path, questions: Sequence[Question], limits: Limits, read: Read, beside: Path | None
-) -> tuple[list[Grown], Kernel]:
+@dataclass(frozen=True)
+class Found:
+    """All runs of each scenario with each seed, the kernel that they had, and how long this call took."""
+
+    grown: Sequence[Grown]
+    kernel: Kernel
+    seconds: float
+
+
+def enumerate_losses(plan: Plan, folder: Path, questions: Sequence[Question], how: How) -> Found:
     """Every scenario with every seed of a plan, in a folder that keeps their runs.
 
     Raises `RunError` for a run that fails, or that is no function of the packets that are lost.
     """
-    kernel, memory = require_kernel(), memory_folder(limits.jobs)
+    began, (kernel, memory) = time.monotonic(), (require_kernel(), memory_folder(how.jobs))
     found, folder = agents.find_agent(), folder.resolve()
-    implementations = needed_programs(plan, beside)
+    implementations = needed_programs(plan, how.beside)
     with faults_as_errors(folder.parent if not folder.exists() else folder):
         (folder / TRIALS).mkdir(parents=True, exist_ok=True)
         with locked(folder), own_agent(folder, found, virtual=True) as agent:
             _begin(folder, agents.digest(agent), kernel.recipe)
             replace_file(folder / PLAN, json.dumps(plan.to_json(), indent=1) + "\n")
-            with opened_lanes(plan, folder, agent, limits.jobs, implementations, (kernel, memory), {}) as lanes:
-                patterns = Patterns(lanes.host, lanes.endpoints, folder, limits.jobs, read, known_in(folder))
-                made = _enumerated(plan, questions, patterns, limits)
-            return [_grown(each, patterns.known) for each in made], kernel
+            programs = Programs(agent, implementations, {}, (kernel, memory))
+            with opened_lanes(plan, folder, how.jobs, programs) as lanes:
+                patterns = Patterns(lanes.host, lanes.endpoints, folder, how.jobs, how.read, known_in(folder))
+                made = _enumerated(plan, questions, patterns, how)
+            return Found([_grown(each, patterns.known) for each in made], kernel, time.monotonic() - began)
 
 
 def _begin(folder: Path, agent: str, recipe: str) -> None:
@@ -131,16 +142,16 @@ def _subjects(plan: Plan, questions: Sequence[Question]) -> Iterator[_Begun]:
                 yield _Begun(question, Subject(question.scenario, trial), Search(asked, question.beyond_s))
 
 
-def _enumerated(plan: Plan, questions: Sequence[Question], patterns: Patterns, limits: Limits) -> list[_Begun]:
+def _enumerated(plan: Plan, questions: Sequence[Question], patterns: Patterns, how: How) -> list[_Begun]:
     began, made, found = time.monotonic(), 0, [*_subjects(plan, questions)]
 
     def heard(urgency: float, doing: str) -> None:
         nonlocal made
         made += 1
-        limits.tell(made, urgency, doing)
+        how.tell(made, time.monotonic() - began, urgency, doing)
 
     def over(share: float) -> Callable[[], bool]:
-        return lambda: time.monotonic() - began > share * limits.budget_s
+        return lambda: time.monotonic() - began > share * how.budget_s
 
     searches = [(each.subject, each.search) for each in found]
     patterns.run(Enumeration(searches, lambda urgency: heard(urgency, "enumerating")), over(ENUMERATED_SHARE))

@@ -11,16 +11,16 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from wirelab.clock.host import Host, RefusedError
 from wirelab.errors import RunError
 from wirelab.exact.link import with_lost
-from wirelab.exact.loss import Direction, Draw
 from wirelab.exact.tree import Pattern, Run
 from wirelab.runner.endpoints import Endpoints
 from wirelab.schema import TrialResult, TrialStatus
 from wirelab.schema.campaign import TRIALS
+from wirelab.schema.exact import Direction, Draw
 from wirelab.schema.plan import Scenario, Trial
 
 PATTERNS = "patterns.jsonl"
@@ -129,7 +129,7 @@ def pattern_name(pattern: Pattern) -> str:
     return ",".join(map(str, pattern)) or "none"
 
 
-def _line(task: Task, run: Run) -> dict[str, Any]:
+def _line(task: Task, run: Run) -> dict[str, object]:
     draws = [[draw.direction, draw.lost, draw.at_s, draw.size, draw.head] for draw in run.draws]
     return {"trial": task.subject.trial.trial, "name": task.name, "end_s": run.end_s, "draws": draws}
 

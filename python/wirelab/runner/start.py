@@ -89,7 +89,8 @@ def run_plan(
         for name, path in options.own.items():
             replace_file(folder / name, path.read_text(encoding="utf-8"))
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9 if live else 0.0
-        with opened_lanes(plan, folder, agent, jobs, implementations, guests, options.pages) as lanes:
+        programs = Programs(agent, implementations, options.pages, guests)
+        with opened_lanes(plan, folder, jobs, programs) as lanes:
             written = facts.collect(agent, lanes.facts, implementations, options.command, lanes.kernel)
             earlier = () if recorded is None else recorded.runs
             _report_changed_claims(earlier, this_run, observer)
@@ -108,6 +109,18 @@ def run_plan(
 
 
 @dataclass(frozen=True)
+class Programs:
+    """What runs: the agent, third-party programs, the pages that they load, and under the virtual clock its kernel and
+    where guests have their memory.
+    """
+
+    agent: Path
+    implementations: Mapping[str, Implementation]
+    pages: Mapping[str, Page]
+    guests: tuple[Kernel, Path] | None
+
+
+@dataclass(frozen=True)
 class Lanes:
     """A host with its lanes, and what all trials in them share."""
 
@@ -118,25 +131,18 @@ class Lanes:
 
 
 @contextmanager
-def opened_lanes(
-    plan: Plan,
-    folder: Path,
-    agent: Path,
-    jobs: int,
-    implementations: Mapping[str, Implementation],
-    guests: tuple[Kernel, Path] | None,
-    pages: Mapping[str, Page],
-) -> Iterator[Lanes]:
+def opened_lanes(plan: Plan, folder: Path, jobs: int, programs: Programs) -> Iterator[Lanes]:
     """A host for so many parallel trials of a plan, with its certificates and pages in the folder; all that it started
-    is ended afterwards. `guests` are the kernel of the virtual clock and where guests have their memory.
+    is ended afterwards.
     """
+    agent = programs.agent
     kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.protocol)}
-    made = make_pages(folder, plan, pages)
+    made = make_pages(folder, plan, programs.pages)
     host: Host
-    if guests is None:
+    if programs.guests is None:
         kernel, host = None, AgentHost(agent, folder / HOST_LOG)
     else:
-        kernel, memory = guests
+        kernel, memory = programs.guests
         hypervisor, log = Hypervisor(agent, kernel, memory), folder / HOST_LOG
         host = VirtualHost(hypervisor, folder, cpus.mine(), log, partial(_guest_s, plan))
     try:
@@ -153,7 +159,7 @@ def opened_lanes(
         )
         quota = opened.settings.get("trial.cpu_quota", "none")
         addresses = LaneAddresses(opened.links)
-        endpoints = Endpoints(agent, implementations, certificates, addresses, plan.known, quota, made)
+        endpoints = Endpoints(agent, programs.implementations, certificates, addresses, plan.known, quota, made)
         yield Lanes(host, opened, endpoints, kernel)
     finally:
         host.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from typing_extensions import TypedDict
 
@@ -12,6 +14,22 @@ from wirelab.schema.document import read_document
 
 EXACT = "exact.json"
 EXACT_VERSION = 1
+
+Direction = Literal["uplink", "downlink"]
+WAYS: tuple[Direction, ...] = ("uplink", "downlink")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What the loss stage decided about one packet. `at_s` is when it got there: seconds from the exchange's start."""
+
+    direction: Direction
+    lost: bool
+    at_s: float
+    size: int = 0
+    """IP bytes."""
+    head: str = ""
+    """Digest of its first bytes, as the packet log has them: what its headers say."""
 
 
 @document

@@ -45,7 +45,7 @@ class Place(NamedTuple):
     metavar="FILE",
     help="Write the page's load, or all of a TRIAL's, as HTTP Archive 1.2 instead; - is stdout.",
 )
-def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+def command(  # noqa: PLR0913 (one parameter for each option)
     what: str,
     trial: str | None,
     protocol: str | None,

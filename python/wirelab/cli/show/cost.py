@@ -39,18 +39,15 @@ def show_costs(folder: Path, protocol: str | None, scenario: str | None) -> None
             console.print(line)
 
 
-def _chosen(
-    scenarios: list[ExactScenario], protocol: str | None, scenario: str | None
-) -> Iterator[ExactScenario]:
+def _chosen(scenarios: list[ExactScenario], protocol: str | None, scenario: str | None) -> Iterator[ExactScenario]:
     """Those of this protocol and name; else the first seed of each."""
     for what, named, key in (("protocol", protocol, "protocol"), ("scenario", scenario, "name")):
         known = sorted({str(each[key]) for each in scenarios})  # type: ignore[literal-required]
         if named is not None and named not in known:
             raise WirelabError(f"no {what} '{named}' was enumerated", hint=did_you_mean(named, known))
     for each in scenarios:
-        if protocol in {None, each["protocol"]} and scenario in {None, each["name"]}:
-            if each["seed"] == 1:
-                yield each
+        if protocol in {None, each["protocol"]} and scenario in {None, each["name"]} and each["seed"] == 1:
+            yield each
 
 
 def _note(packet: PacketPrice) -> tuple[str, str]:

@@ -18,13 +18,12 @@ from wirelab.schema.exact import EXACT, Exact, ExactScenario
 EMULATION = "emulation only"
 LEVEL = 0.95
 HELD = (
-    "Each run is a function of its seed and of the packets that it loses; runs that differ in one packet differ because "
-    "of it.",
+    "Each run is a function of its seed and of the packets that it loses. Runs that lose one packet more differ by it.",
     "Held fixed: the link, the programs, the kernel and its timers' phase, and the seed of random choices inside the "
     "programs. --seeds N runs others.",
     "A run with k of n packets lost has probability p^k (1 - p)^(n - k) under independent loss p. What was not run "
     "counts once as short and once as long: these are the bounds.",
-    "Not for exchanges of thousands of packets, and not for connections that carry state from one exchange to the next.",
+    "Exchanges of thousands of packets, and connections that carry state from one to the next, are not enumerated.",
 )
 
 
@@ -41,14 +40,22 @@ def sections(record: Exact) -> list[Section]:
     drawn = _series(record)
     first = [scenario for scenario in record["scenarios"] if scenario["seed"] == 1]
     found = [
-        Section("probabilities", "Probability of a long delay", [_legend(drawn, first), *_probabilities(record, drawn)]),
+        Section(
+            "probabilities", "Probability of a long delay", [_legend(drawn, first), *_probabilities(record, drawn)]
+        ),
         Section("packets", "What losing one packet costs", [*_packets(first, drawn)]),
-        Section("worst", "The longest delays, and quantiles", [_table("", words.dearest_table(record)), _quantiles(record)]),
+        Section(
+            "worst", "The longest delays, and quantiles", [_table("", words.longest_table(record)), _quantiles(record)]
+        ),
         Section("crossovers", "Where one scenario becomes better than another", _crossovers(record)),
         Section("seeds", "Averages over seeds", [Items([*map(words.seeds, record["over_seeds"])])]),
         Section("how", "How this was found", [Items([*HELD, *_how(record)])]),
     ]
     return [section for section in found if any(_filled(block) for block in section.blocks)]
+
+
+def _longest(record: Exact) -> Table:
+    return _table("Delay without loss, and the longest with one and with two losses", words.longest_table(record))
 
 
 def _filled(block: Block) -> bool:
@@ -65,7 +72,7 @@ def _header(record: Exact) -> Header:
             f"{record['runs']:,} runs", f"Wirelab {record['version']}", f"kernel {record['kernel']}", EMULATION,
         ],
         warnings=[] if record["bounded"] else [words.lead(record)],
-        answer=[Statement(words.lead(record), [Statement(each) for each in (*words.answers(record), words.programs(record))])],
+        answer=[Statement(words.lead(record), [*map(Statement, (*words.answers(record), words.programs(record)))])],
         verdicts=[],
     )  # fmt: skip
 
@@ -111,8 +118,7 @@ def _probabilities(record: Exact, drawn: dict[str, Series]) -> Iterator[Block]:
 
 def _packets(first: Sequence[ExactScenario], drawn: dict[str, Series]) -> Iterator[Block]:
     yield Prose(
-        "Each bar is the difference of two runs that differ in this packet. Below it, packets that cost nothing are seen "
-        "to cost nothing. Bytes count until both ends are silent."
+        "Each bar is the difference of two runs that differ by this packet. Bytes count until both ends are silent."
     )
     figures = []
     for number, scenario in enumerate(first):
@@ -124,7 +130,8 @@ def _packets(first: Sequence[ExactScenario], drawn: dict[str, Series]) -> Iterat
             )
             for packet in scenario["packets"]
         ]
-        svg = prices(f"price{number}", f"cost of each packet of {scenario['name']}", drawn[scenario["name"]].look.slot, rows)
+        what = f"cost of each packet of {scenario['name']}"
+        svg = prices(f"price{number}", what, drawn[scenario["name"]].look.slot, rows)
         table = Table(
             f"Packets of {scenario['name']}",
             [Column("packet", numeric=False), Column("from", numeric=False), Column("at"), Column("size"),
@@ -138,7 +145,7 @@ def _packets(first: Sequence[ExactScenario], drawn: dict[str, Series]) -> Iterat
                 for packet in scenario["packets"]
             ],
         )  # fmt: skip
-        figures.append(Figure(scenario["name"], f"cost of each packet of {scenario['name']}", "", svg, [table]))
+        figures.append(Figure(scenario["name"], what, "", svg, [table]))
     yield Grid("", figures)
 
 
@@ -172,4 +179,6 @@ def _how(record: Exact) -> list[str]:
 
 def _table(caption: str, rows: Sequence[Sequence[str]]) -> Table:
     head, *body = rows
-    return Table(caption, [Column(title, numeric=False) for title in head], [[Cell(text) for text in row] for row in body])
+    return Table(
+        caption, [Column(title, numeric=False) for title in head], [[Cell(text) for text in row] for row in body]
+    )

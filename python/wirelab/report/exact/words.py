@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from wirelab.report.numbers import DASH
-from wirelab.schema.exact import Beyond, Crossover, Exact, ExactBounds, ExactQuantile, ExactScenario, OverSeeds, PacketPrice, Worst
+from wirelab.schema.exact import (
+    Beyond,
+    Crossover,
+    Exact,
+    ExactBounds,
+    ExactQuantile,
+    ExactScenario,
+    OverSeeds,
+    PacketPrice,
+    Worst,
+)
 from wirelab.units import format_duration
 
 
@@ -117,7 +127,7 @@ def table(record: Exact, x_s: float) -> list[list[str]]:
     return rows
 
 
-def dearest_table(record: Exact) -> list[list[str]]:
+def longest_table(record: Exact) -> list[list[str]]:
     """A row for each scenario: its delay without loss, the longest with few losses, and what single packets cost."""
     rows = [["scenario", "no loss", "1 loss", "2 losses", "runs", "whole to", "dearest packets"]]
     for scenario in record["scenarios"]:
@@ -147,7 +157,7 @@ def lines(record: Exact) -> Iterator[str]:
         yield f"\nP(delay > {delay(x_s)})"
         yield from _aligned(table(record, x_s))
     yield "\nDelay without loss, the longest with so many losses, and what the loss of one packet costs"
-    yield from _aligned(dearest_table(record))
+    yield from _aligned(longest_table(record))
     yield ""
     yield from map(crossing, record["crossovers"])
     yield from map(seeds, record["over_seeds"])
@@ -156,8 +166,8 @@ def lines(record: Exact) -> Iterator[str]:
 def seeds(each: OverSeeds) -> str:
     """An average over seeds, as a sentence."""
     return (
-        f"{each['name']}, loss {each['loss']}, more than {delay(each['delay_s'])}: {percent(each['bounds'])} on average "
-        f"over {each['seeds']} seeds [{each['low'] * 100:.2f}, {each['high'] * 100:.2f}]."
+        f"{each['name']}, loss {each['loss']}, more than {delay(each['delay_s'])}: {percent(each['bounds'])} on "
+        f"average over {each['seeds']} seeds [{each['low'] * 100:.2f}, {each['high'] * 100:.2f}]."
     )
 
 

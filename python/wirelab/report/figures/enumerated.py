@@ -1,4 +1,4 @@
-"""The pictures of an enumeration: probabilities by the loss rate with their bounds, and what losing each packet costs."""
+"""The pictures of an enumeration: probabilities by the loss rate, with bounds, and what losing each packet costs."""
 
 from __future__ import annotations
 
