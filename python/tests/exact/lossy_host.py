@@ -63,22 +63,20 @@ class LossyHost:
         self.runs[request.trial] = ran(self.simulated, request.link)
         self._over.append(request.trial)
 
-    def wait(self, timeout_s: float) -> TrialResult | RefusedError | None:  # noqa: ARG002
+    def wait(self, timeout_s: float) -> TrialResult | RefusedError | None:
         # The last that began ends first, as guests may.
         trial = self._over.pop()
         return RefusedError(trial, "no room") if self.started == self.refuses else result(trial)
 
-    def read(self, folder: Path, trial: str) -> tuple[tuple[Draw, ...], float | None]:  # noqa: ARG002
+    def read(self, folder: Path, trial: str) -> tuple[tuple[Draw, ...], float | None]:
         return self.runs[trial].draws, self.runs[trial].end_s
 
 
 class _Endpoints:
-    def request(self, scenario: Any, trial: Any, lane: int, folder: Path) -> Any:  # noqa: ARG002
+    def request(self, scenario: Any, trial: Any, lane: int, folder: Path) -> Any:
         return _Request(trial.trial, scenario.link, folder)
 
 
 class _Request:
     def __init__(self, trial: str, link: LinkSpec, folder: Path) -> None:
         self.trial, self.link, self.folder = trial, link, folder
-
-

@@ -14,8 +14,8 @@ from wirelab.exact.tree import Run, Tree
 
 def _grown(tree: Tree, name: str = "one", seed: int = 1) -> Grown:
     return Grown(
-        name=name, protocol="http1", client="builtin", server="builtin", seed=seed, trial="t", losses={"1 %": both(0.01)},
-        beyond_s=(0.1, 0.25), tree=tree, rests={}, whole=dict(tree.runs),
+        name=name, protocol="http1", client="builtin", server="builtin", seed=seed, trial="t",
+        losses={"1 %": both(0.01)}, beyond_s=(0.1, 0.25), tree=tree, rests={}, whole=dict(tree.runs),
     )  # fmt: skip
 
 

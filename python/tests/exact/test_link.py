@@ -33,7 +33,9 @@ def test_a_pattern_stands_where_losses_are(text: str, kinds: list[str]) -> None:
 
 def test_packets_are_lost_by_their_number_in_each_direction() -> None:
     link = with_lost(patterned(_link('rtt = "20 ms"')), {"uplink": [False, True], "downlink": []})
-    patterns = [stage.to_json() for way in (link.uplink, link.downlink) for stage in way if stage.kind == "loss-pattern"]
+    patterns = [
+        stage.to_json() for way in (link.uplink, link.downlink) for stage in way if stage.kind == "loss-pattern"
+    ]
     assert [each["pattern"] for each in patterns] == ["01", "0"]
     assert not any(each["repeat"] for each in patterns)
 
@@ -49,7 +51,9 @@ def test_independent_loss_weighs_by_direction() -> None:
     assert loss.downlink.weight([False, False]) == 1
 
 
-@pytest.mark.parametrize(("state", "first"), [("good", 0.01), ("bad", 0.8), ("stationary", (0.3 * 0.01 + 0.1 * 0.8) / 0.4)])
+@pytest.mark.parametrize(
+    ("state", "first"), [("good", 0.01), ("bad", 0.8), ("stationary", (0.3 * 0.01 + 0.1 * 0.8) / 0.4)]
+)
 def test_gilbert_elliott_begins_in_the_state_that_is_stated(state: str, first: float) -> None:
     link = _link('gilbert-elliott = { p = "10 %", r = "30 %", 1-h = "80 %", 1-k = "1 %" }')
     loss = loss_of(ask(link), state)  # type: ignore[arg-type]
@@ -82,7 +86,7 @@ def test_what_is_random_besides_loss_is_refused(text: str, what: str) -> None:
     ("text", "what"),
     [
         ('loss = "1 %", loss-correlation = "50 %"', "correlated"),
-        ('loss-pattern = { every = 10 }', "a pattern already"),
+        ("loss-pattern = { every = 10 }", "a pattern already"),
     ],
 )
 def test_loss_that_is_no_weight_of_packets_is_refused(text: str, what: str) -> None:

@@ -72,6 +72,9 @@ def test_what_cannot_be_enumerated_is_refused_with_the_scenario_and_a_hint(
 
 
 def test_subscribers_are_refused(tmp_path: Path) -> None:
-    text = TEXT[: TEXT.index("[workload]")] + '[workload]\nkind = "pubsub"\nmessage = "30 B"\nmessages = 3\narrival = { fixed = "1 /s" }\n'
+    text = (
+        TEXT[: TEXT.index("[workload]")]
+        + '[workload]\nkind = "pubsub"\nmessage = "30 B"\nmessages = 3\narrival = { fixed = "1 /s" }\n'
+    )
     with pytest.raises(WirelabError, match="wait for a subscriber"):
         _singles(tmp_path, text)

@@ -164,8 +164,12 @@ def _found(experiment: str, sets: Sequence[str], asked: _Asked, folder: Path, jo
     from wirelab.runner.campaign import require_makeable
     from wirelab.runner.exact import How, Question, enumerate_losses
     from wirelab.runner.start import virtual_jobs
+    from wirelab.schema import Clock
 
-    loaded = load(experiment, (*sets, "clock=virtual"))
+    loaded = load(experiment, sets)
+    if loaded.source.document.get("clock") == Clock.LIVE:
+        what = "in real time no run repeats another: a difference would not be that of a lost packet"
+        raise WirelabError(what, loaded.source.where(("clock",)), 'clock = "virtual"')
     with asking() as ask:
         given = dict(_loss(text, ask, asked.state) for text in asked.losses)
         single = singles(loaded, ask, asked.seeds, asked.state)

@@ -1,0 +1,62 @@
+"""`wirelab exact`: what it refuses, before anything is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from wirelab.cli import main
+from wirelab.cli.exact import DurationsType
+
+
+@pytest.fixture(autouse=True)
+def _kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that is refused needs one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WIRELAB_KERNEL", str(tmp_path))
+
+
+def exact(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["exact", *arguments], prog_name="wirelab")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--protocols", "coap,xx"], ["unknown protocol", "xx"]),
+        (["--link", "no-such-link"], ["no-such-link"]),
+        (["--send", "30"], ["workload.message", "30"]),
+        (["--loss", "1"], ["--loss: loss: has no unit"]),
+        (["--loss", "0 %"], ["--loss: loses nothing (0 %)", "hint: such as --loss '1 %'"]),
+        (["--loss", "{ gilbert-elliott = { p = '1 %' } }"], ["--loss: gilbert-elliott", "missing"]),
+        (["--loss", "{ loss = '1 %', loss-correlation = '50 %' }"], ["--loss: successive losses are correlated"]),
+        (["--beyond", "1 parsec"], ["parsec"]),
+        (["--beyond", "2 min"], ["--beyond: 2 min is beyond the time-out of coap", "hint: --set workload.timeout"]),
+        (["--within", "2"], ["--within"]),
+        (["--set", "clock=live"], ["--set: clock: in real time no run repeats another", 'clock = "virtual"']),
+        (["--set", "link.jitter=normal 1 ms"], ["is random", "remove jitter"]),
+        (["--set", "workload.connection=persistent"], ["depends on those before it", "workload.connection=new"]),
+        (["--send", "20MB"], ["more than 1,000 packets", "wirelab run --clock virtual"]),
+        (["--link", "wifi-poor"], ["is random"]),
+        (["no-such-experiment"], ["no-such-experiment"]),
+    ],
+)
+def test_wrong_input_is_one_error_and_starts_nothing(arguments: list[str], words: list[str], tmp_path: Path) -> None:
+    done = exact(*arguments)
+    assert done.exit_code == 2, done.output
+    for each in words:
+        assert each in done.output, done.output
+    assert "Traceback" not in done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_durations_are_read_in_any_order_each_once() -> None:
+    assert DurationsType().convert("1 s, 200 ms,1s", None, None) == (200_000_000, 1_000_000_000)
+
+
+def test_costs_need_a_folder_of_exact(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["show", str(tmp_path), "--cost"], prog_name="wirelab")
+    assert done.exit_code == 2
+    assert "no campaign" in done.output
