@@ -34,6 +34,8 @@ def exact(*arguments: str) -> Result:
         (["--loss", "{ loss = '1 %', loss-correlation = '50 %' }"], ["--loss: successive losses are correlated"]),
         (["--beyond", "1 parsec"], ["parsec"]),
         (["--beyond", "2 min"], ["--beyond: 2 min is beyond the time-out of coap", "hint: --set workload.timeout"]),
+        (["--loss", "2 % within 0 %"], ["--loss: bounds are never 0 apart"]),
+        (["--loss", "2 % within a bit"], ["--loss: a bit"]),
         (["--within", "2"], ["--within"]),
         (["--set", "clock=live"], ["--set: clock: in real time no run repeats another", 'clock = "virtual"']),
         (["--set", "link.jitter=normal 1 ms"], ["is random", "remove jitter"]),

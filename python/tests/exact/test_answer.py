@@ -9,13 +9,14 @@ import pytest
 from tests.exact.toy import grown, in_a_row, request_and_reply
 from wirelab.exact import answer
 from wirelab.exact.answer import Grown, both
+from wirelab.exact.search import Asked
 from wirelab.exact.tree import Run, Tree
 
 
 def _grown(tree: Tree, name: str = "one", seed: int = 1) -> Grown:
     return Grown(
         name=name, protocol="http1", client="builtin", server="builtin", seed=seed, trial="t",
-        losses={"1 %": both(0.01)}, beyond_s=(0.1, 0.25), tree=tree, rests={}, whole=dict(tree.runs),
+        asked={"1 %": Asked(both(0.01), 0.001)}, beyond_s=(0.1, 0.25), tree=tree, rests={}, whole=dict(tree.runs),
     )  # fmt: skip
 
 
@@ -71,14 +72,14 @@ def test_two_scenarios_cross_where_their_polynomials_do() -> None:
 
 def test_seeds_are_averaged_with_an_interval() -> None:
     made = [_grown(grown(in_a_row(count), 4), seed=seed) for seed, count in enumerate((3, 4, 5), 1)]
-    found = list(answer.over_seeds(("one", answer.beyond(each, each.losses)) for each in made))
+    found = list(answer.over_seeds(("one", answer.beyond(each, {"1 %": both(0.01)})) for each in made))
     first = found[0]
     assert first["seeds"] == 3
     assert first["low"] < first["bounds"]["low"] <= first["bounds"]["high"] < first["high"]
     assert first["bounds"]["low"] == pytest.approx(sum(1 - 0.99**n for n in (3, 4, 5)) / 3, abs=1e-5)
-    assert not list(answer.over_seeds([("one", answer.beyond(made[0], made[0].losses))]))
+    assert not list(answer.over_seeds([("one", answer.beyond(made[0], {"1 %": both(0.01)}))]))
 
 
 def test_what_was_asked_for_is_bounded_or_not() -> None:
-    assert answer.bounded(_grown(grown(in_a_row(4), 3)), 0.001)
-    assert not answer.bounded(_grown(grown(in_a_row(4), 0)), 0.001)
+    assert answer.bounded(_grown(grown(in_a_row(4), 3)))
+    assert not answer.bounded(_grown(grown(in_a_row(4), 0)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from wirelab.units import UnitError, duration_ns, format_duration, format_share,
 
 if TYPE_CHECKING:
     from wirelab.exact.loss import Loss, State
+    from wirelab.exact.search import Asked
     from wirelab.runner.exact import Found
     from wirelab.schema.exact import Exact
     from wirelab.schema.link_answer import AskLink
@@ -51,8 +52,9 @@ class DurationsType(click.ParamType[tuple[int, ...]]):
 @click.option("--send", metavar="SIZE", help="Bytes of the message, such as 30B.")
 @set_option
 @click.option(
-    "--loss", "losses", multiple=True, metavar="RATE|TABLE", default=("1 %",), show_default=True,
-    help="A loss in both directions that probabilities are bounded for, such as '1 %', or keys of a link such as "
+    "--loss", "losses", multiple=True, metavar="RATE|TABLE", default=("1 %", "2 % within 0.5 %"),
+    show_default=True,
+    help="A loss each way that probabilities are bounded for, or keys of a link, such as "
     "'{ uplink.loss = \"2 %\" }'. May be repeated.",
 )  # fmt: skip
 @click.option(
@@ -61,7 +63,7 @@ class DurationsType(click.ParamType[tuple[int, ...]]):
 )  # fmt: skip
 @click.option(
     "--within", type=QuantityType("share", share), metavar="SHARE", default="0.1 %", show_default=True,
-    help="How far apart the bounds of a probability may be, in points.",
+    help="How far apart the bounds of a probability may be, unless --loss says it.",
 )  # fmt: skip
 @click.option(
     "--state", type=click.Choice(["stationary", "good", "bad"]), default="stationary", show_default=True,
@@ -110,8 +112,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     require_limits(starts=True)
     folder = not_an_option(out) if out is not None else RESULTS / f"exact-{Path(experiment or MESSAGE).stem}"
-    asked = _Asked(losses, beyond, within, state, seeds, budget)
-    record = _found(experiment or MESSAGE, (*sets, *_sets(protocols, link, send)), asked, folder, jobs)
+    options = _Options(losses, beyond, within, state, seeds, budget)
+    record = _found(experiment or MESSAGE, (*sets, *_sets(protocols, link, send)), options, folder, jobs)
     text = write_exact(record, folder, PAGE)
     if as_json:
         click.echo(text)
@@ -126,7 +128,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Options:
     """What the options ask for."""
 
     losses: tuple[str, ...]
@@ -149,7 +151,7 @@ def _sets(protocols: str | None, link: str | None, send: str | None) -> list[str
     return found + ([] if send is None else [f"workload.message={send}"])
 
 
-def _found(experiment: str, sets: Sequence[str], asked: _Asked, folder: Path, jobs: int | None) -> Exact:
+def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path, jobs: int | None) -> Exact:
     """Run what the bounds need, and make the record of it."""
     from rich.console import Console
 
@@ -171,15 +173,15 @@ def _found(experiment: str, sets: Sequence[str], asked: _Asked, folder: Path, jo
         what = "in real time no run repeats another: a difference would not be that of a lost packet"
         raise WirelabError(what, loaded.source.where(("clock",)), 'clock = "virtual"')
     with asking() as ask:
-        given = dict(_loss(text, ask, asked.state) for text in asked.losses)
-        single = singles(loaded, ask, asked.seeds, asked.state)
+        given = dict(_asked(text, ask, options) for text in options.losses)
+        single = singles(loaded, ask, options.seeds, options.state)
         bare = dict.fromkeys(link_words(ask(without_loss(each.link))) for each in single.experiment.scenarios)
     plan = make_plan(single.experiment)
     require_makeable(folder)
-    beyond_s = tuple(delay / 1e9 for delay in sorted(asked.beyond_ns))
+    beyond_s = tuple(delay / 1e9 for delay in sorted(options.beyond_ns))
     _require_within_timeout(plan, beyond_s[-1])
     questions = [
-        Question(scenario, {**given, **single.losses[scenario.identity]}, asked.within, beyond_s)
+        Question(scenario, {**given, **_own(single.losses[scenario.identity], options.within)}, beyond_s)
         for scenario in plan.scenarios
     ]
     at_a_time = jobs or virtual_jobs(plan).number
@@ -187,16 +189,15 @@ def _found(experiment: str, sets: Sequence[str], asked: _Asked, folder: Path, jo
 
         def tell(runs: int, elapsed_s: float, urgency: float, doing: str) -> None:
             check()
-            apart, may_be = urgency * asked.within * 100, asked.within * 100
-            words = f"{runs} runs, {doing}: bounds up to {min(apart, 100):.2f} points apart, {may_be:g} asked"
+            words = f"{runs} runs, {doing}: the widest bounds are {urgency:.3g} times as far apart as they may be"
             line.show(min(1.0, 1 / max(urgency, 1e-9)), words, elapsed_s)
 
-        how = How(asked.budget_ns / 1e9, at_a_time, draws_of, tell, loaded.source.folder)
+        how = How(options.budget_ns / 1e9, at_a_time, draws_of, tell, loaded.source.folder)
         found = enumerate_losses(plan, folder, questions, how)
-    return _record(plan, [*bare], found, asked, folder)
+    return _record(plan, [*bare], found, options, folder)
 
 
-def _record(plan: Plan, links: list[str], found: Found, asked: _Asked, folder: Path) -> Exact:
+def _record(plan: Plan, links: list[str], found: Found, options: _Options, folder: Path) -> Exact:
     """The record of what was found."""
     from wirelab import __version__
     from wirelab.exact import answer
@@ -205,7 +206,7 @@ def _record(plan: Plan, links: list[str], found: Found, asked: _Asked, folder: P
     from wirelab.schema.exact import EXACT_VERSION, Exact, LossModel
 
     scenarios = [answer.scenario(each, words_of(folder, each.trial)) for each in found.grown]
-    names = {name: name in each.losses for each in found.grown for name in answer.models(each)}
+    names = {name: each.asked.get(name) for each in found.grown for name in answer.models(each)}
     first = {each.name: each.tree for each in found.grown if each.seed == 1}
     return Exact(
         schema_version=EXACT_VERSION,
@@ -215,17 +216,38 @@ def _record(plan: Plan, links: list[str], found: Found, asked: _Asked, folder: P
         links=links,
         workloads=[*dict.fromkeys(workload_words(scenario.workload) for scenario in plan.scenarios)],
         kernel=f"{found.kernel.version} (virtual clock)",
-        losses=[LossModel(name=name, asked=given) for name, given in names.items()],
-        within=asked.within,
-        bounded=all(answer.bounded(each, asked.within) for each in found.grown),
-        horizon_s=asked.beyond_ns[-1] / 1e9,
+        losses=[LossModel(name=name, within=None if given is None else given.within) for name, given in names.items()],
+        bounded=all(answer.bounded(each) for each in found.grown),
+        horizon_s=options.beyond_ns[-1] / 1e9,
         rates=[*answer.RATES],
         runs=sum(len(each.tree.runs) + sum(len(rest.runs) for rest in each.rests.values()) for each in found.grown),
         seconds=found.seconds,
         scenarios=scenarios,
         over_seeds=[*answer.over_seeds((each["name"], each["beyond"]) for each in scenarios)],
-        crossovers=answer.crossed(first, [delay / 1e9 for delay in asked.beyond_ns]),
+        crossovers=answer.crossed(first, [delay / 1e9 for delay in options.beyond_ns]),
     )
+
+
+def _own(losses: Mapping[str, Loss], within: float) -> dict[str, Asked]:
+    """The losses of an experiment's own links."""
+    from wirelab.exact.search import Asked
+
+    return {name: Asked(loss, within) for name, loss in losses.items()}
+
+
+def _asked(text: str, ask: AskLink, options: _Options) -> tuple[str, Asked]:
+    """A loss that was asked for, with its name: `2 %`, or `2 % within 0.5 %`."""
+    from wirelab.exact.search import Asked
+
+    written, separator, apart = text.rpartition(" within ")
+    try:
+        within = share(apart.strip()) if separator else options.within
+    except UnitError as error:
+        raise WirelabError(f"{apart} {error}", Where("--loss"), error.hint or "'2 % within 0.5 %'") from None
+    if not within:
+        raise WirelabError(f"bounds are never 0 apart ({text})", Where("--loss"), "'2 % within 0.5 %'")
+    name, loss = _loss(written if separator else text, ask, options.state)
+    return name, Asked(loss, within)
 
 
 def _loss(text: str, ask: AskLink, state: State) -> tuple[str, Loss]:

@@ -13,6 +13,7 @@ from statistics import fmean, stdev
 from wirelab.exact.bounds import Bounds, ByRate, Weighed, crossovers, worst_s
 from wirelab.exact.loss import Independent, Loss
 from wirelab.exact.rest import Rest
+from wirelab.exact.search import Asked
 from wirelab.exact.tree import Pattern, Run, Tree
 from wirelab.schema.exact import (
     Beyond,
@@ -40,7 +41,7 @@ ALSO = (0.001, 0.005, 0.01, 0.02, 0.05)
 
 @dataclass(frozen=True)
 class Grown:
-    """The runs of one scenario with one seed: `seed` is its number from 1, `trial` the run without losses. `losses` are
+    """The runs of one scenario with one seed: `seed` is its number from 1, `trial` the run without losses. `asked` are
     the models that it was asked for, `rests` what was sampled of them. `whole` has all packets of a run, and not only
     those before its end.
     """
@@ -51,7 +52,7 @@ class Grown:
     server: str
     seed: int
     trial: str
-    losses: Mapping[str, Loss]
+    asked: Mapping[str, Asked]
     beyond_s: Sequence[float]
     tree: Tree
     rests: Mapping[str, Rest]
@@ -60,7 +61,8 @@ class Grown:
 
 def models(grown: Grown) -> dict[str, Loss]:
     """Those that were asked for, and a few rates more."""
-    return {**grown.losses, **{name: both(rate) for rate in ALSO if (name := rate_name(rate)) not in grown.losses}}
+    also = {name: both(rate) for rate in ALSO if (name := rate_name(rate)) not in grown.asked}
+    return {**{name: asked.loss for name, asked in grown.asked.items()}, **also}
 
 
 def rate_name(rate: float) -> str:
@@ -80,11 +82,11 @@ def scenario(grown: Grown, words: Sequence[str]) -> ExactScenario:
     )  # fmt: skip
 
 
-def bounded(grown: Grown, within: float) -> bool:
+def bounded(grown: Grown) -> bool:
     """Whether everything that was asked for is as narrow as it was asked for."""
-    found = [each for each in beyond(grown, grown.losses) if each["loss"] in grown.losses]
-    ends = (each["sampled"] or each["bounds"] for each in found)
-    return all(end["high"] - end["low"] <= within for end in ends)
+    found = beyond(grown, {name: asked.loss for name, asked in grown.asked.items()})
+    ends = ((each["sampled"] or each["bounds"], grown.asked[each["loss"]].within) for each in found)
+    return all(end["high"] - end["low"] <= within for end, within in ends)
 
 
 def both(rate: float) -> Loss:

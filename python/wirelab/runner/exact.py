@@ -13,7 +13,6 @@ from wirelab.clock.guest import memory_folder
 from wirelab.clock.kernel import Kernel, require_kernel
 from wirelab.errors import RunError, WirelabError
 from wirelab.exact.answer import Grown
-from wirelab.exact.loss import Loss
 from wirelab.exact.rest import Rest
 from wirelab.exact.search import Asked, Search
 from wirelab.exact.tree import Run
@@ -44,11 +43,10 @@ MOST_SAMPLES = 20_000
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of one scenario: loss models by their names, and how far apart bounds may be."""
+    """What is asked of one scenario: loss models by their names, how far apart bounds may be, and of which delays."""
 
     scenario: Scenario
-    losses: Mapping[str, Loss]
-    within: float
+    losses: Mapping[str, Asked]
     beyond_s: Sequence[float]
 
 
@@ -127,7 +125,7 @@ def _grown(each: _Begun, known: Mapping[tuple[str, str], Run]) -> Grown:
     return Grown(
         name=scenario.name, protocol=scenario.protocol, client=scenario.implementation.client,
         server=scenario.implementation.server, seed=trial.replicate + 1, trial=trial_name(trial, pattern_name(())),
-        losses=each.question.losses, beyond_s=each.question.beyond_s, tree=tree, rests=each.rests,
+        asked=each.question.losses, beyond_s=each.question.beyond_s, tree=tree, rests=each.rests,
         whole={pattern: run for pattern, run in runs.items() if run is not None},
     )  # fmt: skip
 
@@ -138,8 +136,8 @@ def _subjects(plan: Plan, questions: Sequence[Question]) -> Iterator[_Begun]:
     for question in questions:
         for trial in trials:
             if trial.scenario == question.scenario.key:
-                asked = [Asked(loss, question.within) for loss in question.losses.values()]
-                yield _Begun(question, Subject(question.scenario, trial), Search(asked, question.beyond_s))
+                search = Search([*question.losses.values()], question.beyond_s)
+                yield _Begun(question, Subject(question.scenario, trial), search)
 
 
 def _enumerated(plan: Plan, questions: Sequence[Question], patterns: Patterns, how: How) -> list[_Begun]:
@@ -162,7 +160,7 @@ def _enumerated(plan: Plan, questions: Sequence[Question], patterns: Patterns, h
     patterns.run(Singles(roots, patterns.known), over(1.0))
     found = [_with_rests(each, plan.seed) if each.search.urgency > 1 else each for each in found]
     rests = [
-        Sampled(each.subject, name, rest, each.question.within, each.question.beyond_s)
+        Sampled(each.subject, name, rest, each.question.losses[name].within, each.question.beyond_s)
         for each in found
         for name, rest in each.rests.items()
     ]
@@ -175,8 +173,8 @@ def _with_rests(each: _Begun, seed: int) -> _Begun:
     """With a rest for each loss model whose bounds are too far apart."""
     search, question = each.search, each.question
     rests = {
-        name: Rest(search.tree, loss, stable_hash(seed, each.subject.trial.trial, name))
-        for at, (name, loss) in enumerate(question.losses.items())
-        if search.left(at) > question.within
+        name: Rest(search.tree, asked.loss, stable_hash(seed, each.subject.trial.trial, name))
+        for at, (name, asked) in enumerate(question.losses.items())
+        if search.left(at) > asked.within
     }
     return replace(each, rests=rests)

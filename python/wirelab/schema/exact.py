@@ -222,8 +222,10 @@ class LossModel(TypedDict):
 
     name: str
     """Its name: a rate of independent loss in both directions, or as it was given."""
-    asked: bool
-    """Whether runs were made until its probabilities were bounded."""
+    within: float | None
+    """How far apart the bounds of its probabilities may be, as a share of 1; null if it was not asked for, so that they
+    may be as far apart as the runs for other models leave them.
+    """
 
 
 @document
@@ -246,10 +248,8 @@ class Exact(TypedDict):
     """Kernel of the virtual clock."""
     losses: list[LossModel]
     """The loss models."""
-    within: float
-    """How far apart bounds may be, as a share of 1."""
     bounded: bool
-    """Whether all of them are."""
+    """Whether all probabilities are as narrow as was asked for."""
     horizon_s: float
     """The largest delay that was asked for, in seconds."""
     rates: list[float]

@@ -14,6 +14,7 @@ from tests.exact.toy import grown, in_a_row
 from tests.report.html_checks import Page
 from wirelab.exact import answer
 from wirelab.exact.answer import Grown, both
+from wirelab.exact.search import Asked
 from wirelab.report.exact import words
 from wirelab.report.exact.page import write_exact
 from wirelab.schema.exact import EXACT, Exact, PacketPrice, read_exact
@@ -24,8 +25,8 @@ NARROW, WIDE = 390, 1280
 def _record(losses: int = 4) -> Exact:
     made = [
         Grown(
-            name=name, protocol=name, client="builtin", server="nginx", seed=1, trial="t", losses={"1 %": both(0.01)},
-            beyond_s=(0.1, 0.25), tree=tree, rests={}, whole=dict(tree.runs),
+            name=name, protocol=name, client="builtin", server="nginx", seed=1, trial="t",
+            asked={"1 %": Asked(both(0.01), 0.001)}, beyond_s=(0.1, 0.25), tree=tree, rests={}, whole=dict(tree.runs),
         )
         for name, toy in (("coap", in_a_row(2, 0.26)), ("h2", in_a_row(8, 0.1)))
         for tree in [grown(toy, losses, 0.3)]
@@ -34,8 +35,8 @@ def _record(losses: int = 4) -> Exact:
     return Exact(
         schema_version=1, version="0.1.0", experiment="message", title="One message", links=["each way 10 ms"],
         workloads=["30 B"], kernel="7.2",
-        losses=[{"name": name, "asked": name == "1 %"} for name in answer.models(made[0])],
-        within=0.001, bounded=all(answer.bounded(each, 0.001) for each in made), horizon_s=0.3,
+        losses=[{"name": name, "within": 0.001 if name == "1 %" else None} for name in answer.models(made[0])],
+        bounded=all(answer.bounded(each) for each in made), horizon_s=0.3,
         rates=[*answer.RATES], runs=50, seconds=3.0, scenarios=scenarios, over_seeds=[],
         crossovers=answer.crossed({each.name: each.tree for each in made}, (0.1, 0.25)),
     )  # fmt: skip
@@ -80,7 +81,10 @@ def test_what_is_not_bounded_warns(tmp_path: Path) -> None:
     record = _record(losses=0)
     assert not record["bounded"]
     write_exact(record, tmp_path, "exact.html")
-    assert "not every probability is known within 0.1 points" in Page((tmp_path / "exact.html").read_text()).words()
+    assert (
+        "not every probability is known within 0.1 points at a loss of 1 %"
+        in Page((tmp_path / "exact.html").read_text()).words()
+    )
 
 
 def test_lines_for_a_terminal_have_every_delay_loss_and_scenario() -> None:

@@ -151,7 +151,7 @@ def _packets(first: Sequence[ExactScenario], drawn: dict[str, Series]) -> Iterat
 
 def _quantiles(record: Exact) -> Table:
     """Under the losses that were asked for."""
-    names = [each["name"] for each in record["losses"] if each["asked"]]
+    names = [each["name"] for each in record["losses"] if each["within"] is not None]
     shares = list(dict.fromkeys(each["share"] for scenario in record["scenarios"] for each in scenario["quantiles"]))
     rows = []
     for scenario in record["scenarios"]:

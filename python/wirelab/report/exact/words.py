@@ -23,15 +23,16 @@ def lead(record: Exact) -> str:
     """The first sentence: how much is known."""
     runs, count = record["runs"], len(record["scenarios"])
     what = f"{runs:,} runs of {count} scenario{'s' * (count != 1)}"
-    within = f"{record['within'] * 100:g} points"
+    asked = [(each["name"], each["within"]) for each in record["losses"] if each["within"] is not None]
+    within = " and ".join(f"{most * 100:g} points at a loss of {name}" for name, most in asked)
     if record["bounded"]:
-        return f"{what}: every probability that was asked for is known within {within}."
-    return f"{what}: not every probability is known within {within}; more of them with a longer --budget."
+        return f"{what}: every probability is known within {within}."
+    return f"{what}: not every probability is known within {within}; a longer --budget continues."
 
 
 def answers(record: Exact) -> list[str]:
     """For each delay, every scenario of the first seed under the first loss that was asked for, the best first."""
-    loss = next(each["name"] for each in record["losses"] if each["asked"])
+    loss = next(each["name"] for each in record["losses"] if each["within"] is not None)
     found = []
     for x_s in delays(record):
         mine = [
