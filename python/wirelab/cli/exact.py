@@ -41,9 +41,7 @@ class DurationsType(click.ParamType[tuple[int, ...]]):
         return tuple(sorted({each.convert(text.strip(), param, ctx) for text in value.split(",")}))
 
 
-@click.command(
-    "exact", short_help="Enumerate lost packets: exact probabilities of long delays, and each packet's price."
-)
+@click.command("exact", short_help="Enumerate lost packets: exact probabilities of long delays.")
 @click.argument("experiment", metavar="[FILE]", required=False)
 @click.option("--protocols", metavar="NAME,...", help="Protocols to enumerate, instead of the experiment's.")
 @click.option(
