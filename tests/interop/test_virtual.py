@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from tests.interop.test_faults import finished, until, words_of
 
@@ -128,6 +129,33 @@ def uninterrupted(shared_bench: Bench) -> Bench:
     """A campaign that nothing disturbed, and that nobody changes."""
     shared_bench.measure_experiment(EXPERIMENT.format(replicates=3))
     return shared_bench
+
+
+FAMILY = """
+title = "{family}"
+clock = "virtual"
+[factors]
+protocol = ["coap", "http1", "h3"]
+[link]
+rtt = "20 ms"
+family = "{family}"
+[workload]
+kind = "telemetry"
+message = "30 B"
+connection = "new"
+exchanges = 2
+timeout = "20 s"
+[stop]
+replicates = 1
+"""
+
+
+@pytest.mark.parametrize("family", ["ipv4", "ipv6"])
+def test_each_version_of_ip_carries_exchanges(bench: Bench, family: str) -> None:
+    bench.run_experiment(FAMILY.format(family=family))
+    for folder in (bench.campaign / "trials").iterdir():
+        rows = pl.read_ipc(folder / "client" / "exchanges.arrow")
+        assert rows["outcome"].to_list() == ["completed"] * 2, folder.name
 
 
 def test_every_protocol_has_the_same_bytes_in_two_folders_at_any_number_of_jobs_and_in_any_build(

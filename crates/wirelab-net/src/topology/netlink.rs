@@ -94,8 +94,9 @@ pub(super) fn address(interface: &str, address: IpAddr) -> Result<(), Error> {
     run(async |handle| {
         let mut request = handle.address().add(index, address, prefix).replace();
         if address.is_ipv6() {
-            // Usable immediately, without duplicate address detection (RFC 4862 section 5.4).
-            let flags = AddressFlags::Nodad | AddressFlags::Permanent;
+            // Usable immediately, without duplicate address detection (RFC 4862 section 5.4). Where local and other routes
+            // share a table, a prefix route that is replaced would take the address's own route with it.
+            let flags = AddressFlags::Nodad | AddressFlags::Permanent | AddressFlags::Noprefixroute;
             request.message_mut().attributes.push(AddressAttribute::Flags(flags));
         }
         request.execute().await
