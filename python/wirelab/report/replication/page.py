@@ -59,7 +59,7 @@ def sections_of_all(records: Sequence[Replication]) -> list[Section]:
     found = [
         Section("pictures", "Printed magnitudes, and verdicts over the grids", _pictures(records)),
         Section("claims", "Claims", [sections.table(records), Prose(sections.about(records))]),
-        Section("future", "Future work of the papers", sections.future(records)),
+        Section("future", "Beyond the claims", sections.future(records)),
         Section("campaigns", "Campaigns", sections.campaigns(records)),
     ]
     return [section for section in found if section.blocks]

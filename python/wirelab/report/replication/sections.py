@@ -27,8 +27,8 @@ def future(records: Sequence[Replication]) -> list[Block]:
         for record in records
         for each in record["future"]
     ]
-    columns = [Column(title, numeric=False) for title in ("paper", "future work", "here")]
-    return [Table("What the papers leave for future work", columns, rows)] if rows else []
+    columns = [Column(title, numeric=False) for title in ("paper", "question", "here")]
+    return [Table("What the papers leave for future work, and what else was asked", columns, rows)] if rows else []
 
 
 def sections(record: Replication) -> list[Section]:
@@ -38,7 +38,7 @@ def sections(record: Replication) -> list[Section]:
         Section("magnitudes", "Printed magnitudes", pictures.magnitudes([record])),
         Section("numbers", "Printed numbers", [*printed.blocks(record), *predictions.blocks(record)]),
         Section("grid", "Over the grid of choices", [*pictures.counts([record]), *pictures.curves(record)]),
-        Section("future", "Future work of the paper", future([record])),
+        Section("future", "Beyond the claims", future([record])),
         Section("campaigns", "Campaigns", campaigns([record])),
     ]
     return [section for section in found if section.blocks]
