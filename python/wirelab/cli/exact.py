@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     losses: tuple[str, ...],
     beyond: tuple[int, ...],
     within: float,
-    state: State,
+    state: Literal["stationary", "good", "bad"],
     seeds: int,
     budget: int,
     out: Path | None,
