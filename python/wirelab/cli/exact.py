@@ -71,7 +71,7 @@ class DurationsType(click.ParamType[tuple[int, ...]]):
               help="Seeds of random choices inside the programs; probabilities are exact for each.")  # fmt: skip
 @click.option(
     "--budget", type=DurationType("min"), metavar="DURATION", default="3 min", show_default=True,
-    help="Stop after about this long. What is left open is sampled in its second half.",
+    help="Stop after about this long. What is left open is sampled in its last quarter.",
 )  # fmt: skip
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",

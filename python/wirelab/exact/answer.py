@@ -101,11 +101,11 @@ def beyond(grown: Grown, losses: Mapping[str, Loss]) -> list[Beyond]:
         weighed = Weighed.of(grown.tree, loss)
         rest = grown.rests.get(name)
         for x_s in grown.beyond_s:
-            sampled = None
-            if rest is not None and rest.runs:
+            sampled, bounds = None, weighed.beyond(x_s)
+            if rest is not None and rest.runs and bounds.width > grown.asked[name].within:
                 part = rest.beyond(x_s)
                 sampled = SampledRest(point=part.point, low=part.low, high=part.high, n=part.n)
-            found.append(Beyond(loss=name, delay_s=x_s, bounds=_bounds(weighed.beyond(x_s)), sampled=sampled))
+            found.append(Beyond(loss=name, delay_s=x_s, bounds=_bounds(bounds), sampled=sampled))
     return found
 
 

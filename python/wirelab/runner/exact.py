@@ -36,7 +36,7 @@ from wirelab.schema.campaign import PLAN, TRIALS
 from wirelab.schema.plan import Plan, Scenario
 from wirelab.schema.replaced import replace_file
 
-ENUMERATED_SHARE = 0.5
+ENUMERATED_SHARE = 0.75
 """Of the budget, if enumeration alone does not bound what is asked for."""
 MOST_SAMPLES = 20_000
 

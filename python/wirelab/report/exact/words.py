@@ -58,7 +58,8 @@ def percent(bounds: ExactBounds) -> str:
     if high - low < 5e-4:
         return f"{(low + high) / 2:.3f} %"
     places = 3 if high - low < 0.02 else 2
-    return f"{low:.{places}f} to {high:.{places}f} %"
+    first, last = (f"{end:.{places}f}" for end in (low, high))
+    return f"{first} %" if first == last else f"{first} to {last} %"
 
 
 def probability(each: Beyond) -> str:
