@@ -42,7 +42,7 @@ def test_scenarios_that_differ_by_their_loss_are_one_that_is_asked_for_each(tmp_
     scenarios = found.experiment.scenarios
     assert len(scenarios) == 4
     losses = [sorted(found.losses[each.digest()]) for each in scenarios]
-    assert losses == [["lossy"], ["slow"], ["lossy"], ["slow"]]
+    assert losses == [["link lossy"], ["link slow"]] * 2
     assert [each.name for each in scenarios] == ["coap", "coap, slow", "http1", "http1, slow"]
 
 
@@ -78,3 +78,15 @@ def test_subscribers_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(WirelabError, match="wait for a subscriber"):
         _singles(tmp_path, text)
+
+
+def test_levels_of_loss_on_one_link_are_each_asked_for(tmp_path: Path) -> None:
+    text = TEXT.replace('link = ["clean", "lossy", "slow"]', '"link.loss" = ["1 %", "5 %"]')
+    text = text[: text.index("[links]")] + '[link]\nrtt = "20 ms"\n' + text[text.index("[workload]") :]
+    found = _singles(tmp_path, text)
+    assert len(found.experiment.scenarios) == 2
+    for scenario in found.experiment.scenarios:
+        losses = found.losses[scenario.digest()]
+        assert {name: loss.uplink.weight([True]) for name, loss in losses.items()} == {
+            "link.loss 1 %": pytest.approx(0.01), "link.loss 5 %": pytest.approx(0.05),
+        }  # fmt: skip

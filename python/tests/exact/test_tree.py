@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.exact.toy import disturbed, grown, in_a_row, request_and_reply
+from tests.exact.toy import disturbed, grown, request_and_reply
 from wirelab.errors import RunError
-from wirelab.exact.tree import Tree, costs_s
+from wirelab.exact.tree import Tree
 
 
 def test_each_set_of_losses_is_run_once() -> None:
@@ -29,13 +29,3 @@ def test_a_run_that_differs_from_its_parent_before_its_last_loss_is_an_error() -
         tree.add(disturbed(simulated((1,))))
     with pytest.raises(RunError, match="without losses lost a packet"):
         Tree(10.0).add(simulated(()).__class__((), simulated((0,)).draws, 1.0))
-
-
-def test_what_the_loss_of_each_packet_costs() -> None:
-    costs = costs_s(grown(request_and_reply(), 1))
-    assert costs == {0: pytest.approx(2.0), 1: pytest.approx(2.0)}
-    assert costs_s(grown(in_a_row(3), 1)) == dict.fromkeys(range(3), pytest.approx(0.2))
-
-
-def test_a_loss_after_which_nothing_comes_has_no_cost_in_seconds() -> None:
-    assert costs_s(grown(request_and_reply(most=1), 1)) == {0: None, 1: None}

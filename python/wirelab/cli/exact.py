@@ -100,10 +100,10 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 ) -> int:
     """Run one exchange again and again under the virtual clock, each time with other packets lost.
 
-    Until every probability of a long delay is bounded as narrowly as is asked for, for any loss rate at once. Says what
-    the loss of each packet costs, the worst case within few losses, and from which loss rate on another protocol is
-    better. FILE is a path, or the name of a shipped experiment. The loss of its links is enumerated too. Exits with 1
-    if a run failed, or was no function of the packets that were lost.
+    It goes on until each probability of a long delay is bounded as narrowly as --within and --loss ask. The same runs
+    have bounds for every loss rate. It says what the loss of each packet costs, the worst case within few losses, and
+    from which loss rate on another protocol is better. FILE is a path, or the name of a shipped experiment. The loss of
+    its links is enumerated too. Exits with 1 if a run failed, or was no function of the packets that were lost.
     """
     from wirelab.limits import require_limits
     from wirelab.report.exact.page import write_exact

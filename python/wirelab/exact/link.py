@@ -1,4 +1,4 @@
-"""From a link with random loss to one that loses what it is told to, and the loss model that the first one had.
+"""From a link with random loss to one that loses given packets, and the loss model that the first one had.
 
 Everything else about a link must be the same in each run, whatever is lost: a link that is random in another way is
 refused, since its draws would have to be enumerated too.
@@ -34,7 +34,7 @@ def patterned(link: LinkSpec) -> LinkSpec:
 
 
 def without_loss(link: LinkSpec) -> LinkSpec:
-    """A link without its stages of loss: what each run has beside the packets that it loses."""
+    """A link without its stages of loss: what all runs have in common."""
     stages: dict[str, object] = {
         way: tuple(stage for stage in getattr(link, way) if SLOTS[stage.kind] != "loss") for way in WAYS
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -40,9 +41,12 @@ class Search:
     _open: list[_Open] = field(default_factory=list, init=False)
     _number: count[int] = field(default_factory=count, init=False)
     _taken: set[Pattern] = field(default_factory=set, init=False)
+    _left: list[float] = field(init=False)
+    """The weight of what is open under each model."""
 
     def __post_init__(self) -> None:
         self.tree = Tree(max(self.beyond_s))
+        self._left = [0.0 for _ in self.asked]
 
     def add(self, run: Run) -> None:
         """Add a run, and open the branches below it. Raises `RunError` as `Tree.add` does."""
@@ -54,6 +58,7 @@ class Search:
             weights = tuple(each.loss.weight(branch.draws) for each in self.asked)
             urgency = max(weight / each.within for weight, each in zip(weights, self.asked, strict=True))
             heapq.heappush(self._open, _Open(-urgency, next(self._number), branch, weights))
+            self._left = [*map(operator.add, self._left, weights)]
 
     def next(self) -> Pattern | None:
         """The pattern that is to be run, the heaviest first; None if every probability is bounded by those that are
@@ -66,7 +71,9 @@ class Search:
         elif self.urgency <= 1 or not self._open:
             return None
         else:
-            pattern = heapq.heappop(self._open).branch.pattern
+            taken = heapq.heappop(self._open)
+            self._left = [*map(operator.sub, self._left, taken.weights)]
+            pattern = taken.branch.pattern
         self._taken.add(pattern)
         return pattern
 
@@ -81,4 +88,4 @@ class Search:
 
     def left(self, at: int) -> float:
         """The weight of what is open under a model: the largest distance of two bounds."""
-        return math.fsum(each.weights[at] for each in self._open)
+        return self._left[at]

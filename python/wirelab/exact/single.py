@@ -1,4 +1,4 @@
-"""From an experiment to one exchange over a link that loses what it is told to: what is enumerated.
+"""From an experiment to one exchange over a link that loses given packets: what is enumerated.
 
 Scenarios that differ by their loss alone are one: their loss is another weight over the same runs.
 """
@@ -13,7 +13,7 @@ from wirelab.exact.link import NotEnumerableError, check, loss_of, patterned
 from wirelab.exact.loss import Loss, State
 from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.grid.scenario import Scenario, label
-from wirelab.schema import Clock, NewConnection, PageLoads, WorkloadSpec
+from wirelab.schema import Clock, NewConnection, WorkloadSpec
 from wirelab.schema.link_answer import AskLink
 from wirelab.schema.workload import Periodic, RequestWorkload
 
@@ -38,7 +38,7 @@ def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "st
     Raises `WirelabError` for a scenario that is no single exchange, or no function of the packets that are lost.
     """
     found: dict[str, list[Scenario]] = {}
-    losses: dict[str, dict[str, Loss]] = {}
+    losses: dict[str, list[Loss | None]] = {}
     for scenario in experiment.scenarios:
         try:
             single, loss = _single(scenario, ask, state)
@@ -47,13 +47,15 @@ def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "st
             raise WirelabError(refusal.what, where, refusal.hint) from None
         digest = single.digest()
         found.setdefault(digest, []).append(single)
-        own = losses.setdefault(digest, {})
-        if loss is not None:
-            own[scenario.link_name] = loss
+        losses.setdefault(digest, []).append(loss)
     scenarios = tuple(_merged(alike) for alike in found.values())
     stop = experiment.stop.model_copy(update={"replicates": (seeds, seeds), "interval": None, "budget": None})
     single_experiment = replace(experiment, scenarios=scenarios, clock=Clock.VIRTUAL, stop=stop, claims=None)
-    return Singles(single_experiment, losses)
+    named = {
+        digest: {_loss_name(each, alike): loss for each, loss in zip(alike, losses[digest], strict=True) if loss}
+        for digest, alike in found.items()
+    }
+    return Singles(single_experiment, named)
 
 
 def _single(scenario: Scenario, ask: AskLink, state: State) -> tuple[Scenario, Loss | None]:
@@ -75,11 +77,9 @@ def _one(workload: WorkloadSpec) -> WorkloadSpec:
             f"an exchange has more than {MOST_PACKETS:,} packets: its patterns of losses are too many",
             "sample it (wirelab run --clock virtual), or enumerate a smaller transfer",
         )
-    if isinstance(workload, PageLoads):
-        return workload.model_copy(update={"loads": 1})
     if not isinstance(workload, RequestWorkload):
         raise NotEnumerableError(
-            "its messages wait for a subscriber, and are no exchange of their own", 'kind = "telemetry"'
+            "its messages wait for a subscriber, or it loads a page: neither is one exchange", 'kind = "telemetry"'
         )
     if not isinstance(workload.connection, NewConnection):
         raise NotEnumerableError(
@@ -100,6 +100,12 @@ def _merged(alike: Sequence[Scenario]) -> Scenario:
     name = ", ".join(label(path, level) for path, level in levels.items())
     points = tuple(point for each in alike for point in each.points)
     return replace(first, name=name, levels=levels, points=points)
+
+
+def _loss_name(scenario: Scenario, alike: Sequence[Scenario]) -> str:
+    """The levels by which it differs from those that are one with it, or its link."""
+    own = {path: level for path, level in scenario.levels.items() if not _shared(path, level, alike)}
+    return ", ".join(f"{path} {label(path, level)}" for path, level in own.items()) or f"link {scenario.link_name}"
 
 
 def _shared(path: str, level: object, alike: Iterable[Scenario]) -> bool:

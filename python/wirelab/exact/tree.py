@@ -7,7 +7,7 @@ it sum to the weight of the draws up to its last lost packet: all runs and all b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from wirelab.errors import RunError
@@ -106,15 +106,3 @@ def _words(pattern: Pattern) -> str:
     if not pattern:
         return "nothing"
     return "packets " + ", ".join(str(at + 1) for at in pattern) if len(pattern) > 1 else f"packet {pattern[0] + 1}"
-
-
-def costs_s(tree: Tree) -> Mapping[int, float | None]:
-    """What losing one packet of the run without losses adds to its delay, in seconds, by the packet's index among its
-    draws; None if the exchange then has no end. Packets whose loss was not run are absent.
-    """
-    root = tree.runs[()]
-    found: dict[int, float | None] = {}
-    for at in range(len(root.draws)):
-        if (run := tree.runs.get((at,))) is not None:
-            found[at] = None if run.end_s is None or root.end_s is None else run.end_s - root.end_s
-    return found

@@ -62,7 +62,7 @@ class _Begun:
 
 @dataclass(frozen=True)
 class How:
-    """How long it may take, how many guests run at a time, how a run is read, and who is told of its progress: how many
+    """How long it may take, how many guests run at a time, how a run is read, and who hears of its progress: how many
     runs were made in how many seconds, how many times as wide as they may be the widest bounds are, and what is being
     done. It may raise. `beside` is the experiment's folder, where the user's own `implementations.toml` may be.
     """
