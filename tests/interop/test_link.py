@@ -236,7 +236,8 @@ def test_a_killed_link_leaves_a_log_of_whole_records(bench: Bench) -> None:
         assert dissect.stderr == ""
         return [row for row in dissect.stdout.splitlines() if json.loads(row)["uplink"]]
 
-    # While it runs.
+    # While it runs. A thread of its own writes the log, so a busy machine may begin the file after the command.
+    until(lambda: log.stat().st_size > 0, "the header of the log")
     until(lambda: len(rows()) == 200, "every packet in the log")
     process.kill()
     words_of(process)
