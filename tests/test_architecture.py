@@ -47,6 +47,7 @@ PACKAGE_EDGES = {
         "runner",
         "plan",
         "exact",
+        "answer",
         "experiment",
         "site",
         "fit",
@@ -65,6 +66,7 @@ PACKAGE_EDGES = {
     "runner": {"clock", "plan", "exact", "experiment", "site"},
     # What is sampled of an enumeration has an interval.
     "exact": {"plan", "experiment", "stats"},
+    "answer": {"experiment", "metrics", "stats"},
     "plan": {"experiment"},
     "experiment": {"site"},
     "schema": set(),

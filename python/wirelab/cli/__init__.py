@@ -44,6 +44,10 @@ GROUPS = {
             "wirelab.cli.exact:command", "Enumerate lost packets: exact probabilities of long delays.",
             "--protocols coap,http1,h2,h3 --link 20ms --send 30B", "a run failed, or is not repeatable",
         ),
+        "explain": Verb(
+            "wirelab.cli.explain:command", "Split the difference of two scenarios by what causes it.",
+            "h2 h3 --link 20ms --loss 2%", "a scenario has no completed exchange",
+        ),
         "replicate": Verb(
             "wirelab.cli.replicate:command", "Replicate a paper: run its campaigns, explain its verdicts.",
             "milosevic2021 --quick", "no trial of a campaign succeeded, or it left trials out",

@@ -153,6 +153,18 @@ def with_backend(sets: Sequence[str], backend: str | None) -> tuple[str, ...]:
     return (*sets, *([] if backend is None else [f"backend={backend}"]))
 
 
+def message_sets(protocols: str | None, link: str | None, send: str | None) -> list[str]:
+    """The assignments that --protocols, --link and --send of a single message stand for."""
+    found = [] if protocols is None else [f"protocol={protocols}"]
+    if link is not None:
+        try:
+            duration_ns(link, example="ms")
+            found.append(f"link.rtt={link}")
+        except UnitError:
+            found.append(f"link={link}")
+    return found + ([] if send is None else [f"workload.message={send}"])
+
+
 def load(file: str, sets: Sequence[str]) -> Experiment:
     """The experiment of a file or shipped name, with its metric and its claims checked."""
     from wirelab.claims.check import metric_and_claims

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from wirelab.cli.arguments import DurationType, QuantityType, load, set_option
+from wirelab.cli.arguments import DurationType, QuantityType, load, message_sets, set_option
 from wirelab.cli.campaigns import RESULTS, not_an_option
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
-from wirelab.units import UnitError, duration_ns, format_duration, format_share, share
+from wirelab.units import UnitError, format_duration, format_share, share
 
 if TYPE_CHECKING:
     from wirelab.exact.loss import Loss, State
@@ -111,7 +111,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     require_limits(starts=True)
     folder = not_an_option(out) if out is not None else RESULTS / f"exact-{Path(experiment or MESSAGE).stem}"
     options = _Options(losses, beyond, within, state, seeds, budget)
-    record = _found(experiment or MESSAGE, (*sets, *_sets(protocols, link, send)), options, folder, jobs)
+    record = _found(experiment or MESSAGE, (*sets, *message_sets(protocols, link, send)), options, folder, jobs)
     text = write_exact(record, folder, PAGE)
     if as_json:
         click.echo(text)
@@ -135,18 +135,6 @@ class _Options:
     state: State
     seeds: int
     budget_ns: int
-
-
-def _sets(protocols: str | None, link: str | None, send: str | None) -> list[str]:
-    """The assignments that --protocols, --link and --send stand for."""
-    found = [] if protocols is None else [f"protocol={protocols}"]
-    if link is not None:
-        try:
-            duration_ns(link, example="ms")
-            found.append(f"link.rtt={link}")
-        except UnitError:
-            found.append(f"link={link}")
-    return found + ([] if send is None else [f"workload.message={send}"])
 
 
 def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path, jobs: int | None) -> Exact:

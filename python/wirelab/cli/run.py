@@ -143,6 +143,13 @@ class How:
 
 def run_campaign(loaded: Experiment, plan: Plan, folder: Path, how: How, console: Console) -> Summary:
     """Check, run, measure, analyze and report a plan; a folder that has some of it is continued."""
+    summary = run_trials(loaded, plan, folder, how, console)
+    _derive(folder, console)
+    return summary
+
+
+def run_trials(loaded: Experiment, plan: Plan, folder: Path, how: How, console: Console) -> Summary:
+    """Check and run a plan; a folder that has some of it is continued."""
     from wirelab.runner.campaign import require_makeable
     from wirelab.runner.start import Options, planned_jobs
 
@@ -155,9 +162,7 @@ def run_campaign(loaded: Experiment, plan: Plan, folder: Path, how: How, console
         own={} if loaded.energy is None else loaded.energy.files(loaded.source.folder),
     )  # fmt: skip
     _announce(left, plan.trials - left.trials, at_a_time, console, probes=how.probes)
-    summary = _run(plan, folder, options, console)
-    _derive(folder, console)
-    return summary
+    return _run(plan, folder, options, console)
 
 
 def planned(

@@ -17,6 +17,7 @@ from wirelab.schema.campaign import JournalEntry
 from wirelab.schema.documented import Documented
 from wirelab.schema.estimates import EnergyModel, Estimates
 from wirelab.schema.exact import Exact
+from wirelab.schema.explain import Explained
 from wirelab.schema.plan import Plan
 from wirelab.schema.record import CampaignRecord
 from wirelab.schema.replication import Replication
@@ -31,6 +32,7 @@ FILES: Mapping[str, TypeAdapter[Any]] = {
     "verdicts": TypeAdapter(Verdicts),
     "replication": TypeAdapter(Replication),
     "exact": TypeAdapter(Exact),
+    "explain": TypeAdapter(Explained),
 }
 """What a file is called in `schema/`, and what it holds."""
 

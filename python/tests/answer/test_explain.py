@@ -1,0 +1,108 @@
+"""A difference split by phase and cause, on numbers made up by a formula."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.asked import ask
+from wirelab.answer.explain import CPU, LEFT, PHASES, Measured, Side, Swapped, mean, of_levels, otherwise, shares
+from wirelab.experiment.experiment import load_experiment
+from wirelab.experiment.grid.scenario import Scenario
+from wirelab.schema.explain import DifferenceShare
+
+WHOLE = ("phase_connect_ns", "phase_handshake_ns", "phase_wait_ns")
+"""Phases of a round trip each."""
+
+
+def scenarios(*sets: str) -> tuple[Scenario, ...]:
+    return load_experiment("message", ["protocol=https1", *sets], ask).scenarios
+
+
+def phases(scenario: Scenario, replicate: int) -> dict[str, float]:
+    """A round trip for each phase, two for TLS 1.2; a lost packet takes 0.2 s and a round trip."""
+    kinds = {stage.kind: stage for stage in scenario.link.uplink}
+    rtt = 2 * getattr(kinds.get("delay"), "delay_ns", 0) / 1e9
+    trips = dict.fromkeys(WHOLE, 1.0)
+    trips["phase_handshake_ns"] += scenario.settings.get("tls") == "1.2"
+    found = {name: trips.get(name, 0.0) * rtt for name in PHASES}
+    found["phase_wait_ns"] += 0.001 + (0.2 + rtt) * (0.1 + replicate / 100) * ("loss" in kinds)
+    return found
+
+
+def measure(*each: Scenario, cpu: float = 0.0, replicates: int = 3) -> Measured:
+    return Measured(
+        {one.digest(): {at: {**phases(one, at), CPU: cpu} for at in range(replicates)} for one in each}
+    )  # fmt: skip
+
+
+def split(first: Scenario, second: Scenario, cpu: float = 0.0) -> list[DifferenceShare]:
+    sides = (Side.of(first, ask), Side.of(second, ask))
+    everything = [each for side in sides for each in side.without.values()]
+    difference, found = shares(*sides, measure(*everything, cpu=cpu))
+    assert sum(each["difference_s"]["point"] for each in found) == pytest.approx(difference["point"])
+    return found
+
+
+def test_a_longer_round_trip_is_all_propagation() -> None:
+    first, second = scenarios("link.rtt=20 ms, 60 ms")
+    found = split(first, second)
+    assert {(each["phase"], each["cause"]) for each in found} == {
+        *((PHASES[name], "propagation") for name in WHOLE), ("", LEFT),
+    }  # fmt: skip
+    for each in found[:-1]:
+        assert each["difference_s"] == pytest.approx({"point": 0.04, "low": 0.04, "high": 0.04})
+        assert each["known"] == "caused"
+    assert found[-1]["difference_s"]["point"] == pytest.approx(0)
+    assert (found[-1]["first_s"], found[-1]["known"]) == (pytest.approx(0.001), "unexplained")
+
+
+def test_what_loss_and_round_trip_make_only_together_is_shared() -> None:
+    first, second = scenarios("link.rtt=20 ms", "link.loss=0 %, 10 %")
+    found = {(each["phase"], each["cause"]): each for each in split(first, second)}
+    # 0.2 s and half a round trip of each of 11 % of the exchanges on average, and the other half.
+    assert found[PHASES["phase_wait_ns"], "lost packets"]["difference_s"]["point"] == pytest.approx(0.11 * 0.21)
+    assert found[PHASES["phase_wait_ns"], "propagation"]["difference_s"]["point"] == pytest.approx(0.11 * 0.01)
+
+
+def test_cpu_time_is_a_share_of_what_no_link_makes() -> None:
+    first, second = scenarios("link.rtt=20 ms, 60 ms")
+    *_, cpu, left = split(first, second, cpu=0.0004)
+    assert (cpu["cause"], cpu["known"], cpu["first_s"]) == (CPU, "measured", pytest.approx(0.0004))
+    assert left["first_s"] == pytest.approx(0.0006)
+    [*_, most] = split(first, second, cpu=5.0)
+    assert (most["cause"], most["first_s"]) == (CPU, pytest.approx(0.001))
+
+
+def test_each_factor_has_its_part_and_both_sum_to_the_difference() -> None:
+    grid = scenarios("link.rtt=20 ms, 60 ms", "protocols.https1.tls=1.2, 1.3")
+    first = next(each for each in grid if each.name == "https1, 20 ms, 1.2")
+    second = next(each for each in grid if each.name == "https1, 60 ms, 1.3")
+    swapped = Swapped.of(first, second, grid)
+    found = {each["factor"]: each["difference_s"]["point"] for each in of_levels(swapped, measure(*grid))}
+    assert found == pytest.approx({"link.rtt": 0.14, "protocols.https1.tls": -0.04})
+    without = [each for each in grid if each.name != "https1, 60 ms, 1.2"]
+    assert of_levels(Swapped.of(first, second, without), measure(*grid)) == []
+
+
+def test_what_programs_could_do_otherwise_is_next_to_what_they_do() -> None:
+    side = Side.of(scenarios("link.rtt=20 ms", "protocols.https1.tls=1.2")[0], ask)
+    found = otherwise(side, measure(side.scenario, side.changed[next(iter(side.changed))]))
+    assert [(each["change"], each["effect_s"]["point"]) for each in found] == [
+        ("with TLS 1.3 instead of 1.2", pytest.approx(-0.02))
+    ]
+
+
+def test_scenarios_that_are_run_have_names_of_their_own() -> None:
+    side = Side.of(scenarios("link.rtt=20 ms", "link.loss=1 %")[0], ask)
+    names = [each.name for each in side.scenarios()]
+    assert len(set(names)) == len(names)
+    assert names[0] == side.scenario.name
+    assert f"{side.scenario.name} without propagation, lost packets" in names
+
+
+def test_a_mean_has_students_interval_and_none_of_one_trial() -> None:
+    found = mean([1.0, 2.0, 3.0])
+    assert found == pytest.approx({"point": 2.0, "low": 2 - 4.3026527 / 3**0.5, "high": 2 + 4.3026527 / 3**0.5})
+    assert mean([1.0]) == {"point": 1.0, "low": None, "high": None}
+    with pytest.raises(ValueError, match="no trial has all"):
+        mean([])

@@ -1,0 +1,72 @@
+"""What an explanation says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.explained import EXPLANATION, mean, share
+from wirelab.report.explain import words
+from wirelab.schema.explain import Explained
+
+
+def test_the_first_two_sentences_have_the_difference_its_largest_share_and_what_is_left() -> None:
+    assert words.lead(EXPLANATION) == (
+        "h3 takes 30.3 ms less than h2 on average (-41.4 to -19.2 ms): 91.6 ms instead of 121.9 ms."
+    )
+    assert words.cause(EXPLANATION) == (
+        "The largest share is connection set-up, by lost packets: -40.7 ms. Unexplained: +0.03 ms."
+    )
+
+
+def test_a_difference_of_nothing_is_said_so() -> None:
+    same: Explained = {**EXPLANATION, "difference_s": mean(0.0), "second": EXPLANATION["first"]}
+    assert words.lead(same) == "h2 and h2 take equally long, 121.9 ms."
+    assert words.cause(same) == "So there is nothing to explain."
+
+
+def test_a_table_has_every_visible_share_and_their_sum() -> None:
+    head, *body, last = words.shares(EXPLANATION)
+    assert [row[:2] for row in body] == [
+        ["connection set-up", "lost packets"],
+        ["TLS or QUIC handshake", "lost packets"],
+        ["–", "left over a link that does nothing"],
+    ]
+    assert body[0][2:] == ["40.7 ms", "0.00 ms", "-40.7 ms", "-48.5 to -32.8", "134%", "caused"]
+    assert last[:6] == ["in all", "", "51.8 ms", "40.8 ms", "-30.3 ms", "-41.4 to -19.2"]
+    assert len(head) == len(last)
+
+
+def test_levels_changes_and_resources_are_listed() -> None:
+    assert [*words.levels(EXPLANATION)] == [
+        "protocol: h2 becomes h3: -30.3 ms (-41.4 to -19.2 ms), all in which they differ."
+    ]
+    assert next(words.levels({**EXPLANATION, "levels": []})).startswith("The experiment does not have every")
+    assert [*map(words.otherwise, EXPLANATION["otherwise"])] == [
+        "h2 with a connection that is kept: 35.8 ms, -86.1 ms."
+    ]
+    [(title, rows)] = words.resources(EXPLANATION)
+    assert title.startswith("IP bytes")
+    assert rows == [
+        ["", "A", "B", "B less A"],
+        ["handshake", "1,441 B", "4,173 B", "+2,732 B"],
+        ["connection", "308 B", "0.000 B", "-308 B"],
+        ["in all", "1,749 B", "4,173 B", "+2,424 B"],
+    ]
+
+
+def test_sides_say_what_their_means_are_of() -> None:
+    first, second = words.sides(EXPLANATION)
+    assert first == "A is h2: 995 exchanges in 10 trials, 5 not completed. Its link: each way 10 ms."
+    assert "not completed" not in second
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words_of_it"),
+    [(0.0, "0.00 ms"), (1.2345, "1,234 ms"), (0.01234, "12.3 ms"), (0.000004, "0.00 ms"), (0.00123, "1.23 ms")],
+)
+def test_milliseconds_have_three_digits(seconds: float, words_of_it: str) -> None:
+    assert words.ms(seconds) == words_of_it
+
+
+def test_one_trial_has_no_interval() -> None:
+    assert words.interval(share("connection set-up", "propagation", 0.1, 0.2)["difference_s"]) == "–"

@@ -1,0 +1,1 @@
+"""Answers to a person's question, with what causes them."""

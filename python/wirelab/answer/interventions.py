@@ -1,0 +1,112 @@
+"""What can be taken away from a link, and what can be changed in the programs, to see what it costs.
+
+Each intervention leaves everything else as it is. What a difference loses by it is therefore its effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from wirelab.experiment.grid.scenario import Scenario
+from wirelab.schema import ImpairmentSpec, LinkSpec, NewConnection
+from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.exact import WAYS
+from wirelab.schema.link_spec import SLOTS
+from wirelab.schema.workload import ConnectionPolicy, Persistent, RequestWorkload, Resumed
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Something that a link does to packets, and the same link without it."""
+
+    name: str
+    without: Callable[[LinkSpec], LinkSpec]
+
+    def of(self, link: LinkSpec) -> bool:
+        """Whether the link does it."""
+        return self.without(link) != link
+
+
+@dataclass(frozen=True)
+class Change:
+    """Another setting of a program, or another use of a connection: the scenario with it, or None if it is so already,
+    or cannot be so.
+    """
+
+    name: str
+    made: Callable[[Scenario], Scenario | None]
+
+
+def _without_slots(*slots: str) -> Callable[[LinkSpec], LinkSpec]:
+    def kept(stages: Sequence[ImpairmentSpec]) -> tuple[ImpairmentSpec, ...]:
+        return tuple(stage for stage in stages if SLOTS[stage.kind] not in slots)
+
+    def without(link: LinkSpec) -> LinkSpec:
+        return link.model_copy(update={way: kept(getattr(link, way)) for way in WAYS})
+
+    return without
+
+
+def _without_part(name: str) -> Callable[[LinkSpec], LinkSpec]:
+    return lambda link: link.model_copy(update={name: None})
+
+
+CAUSES = (
+    Cause("propagation", _without_slots("delay")),
+    Cause("serialisation and queueing", _without_slots("rate")),
+    Cause("lost packets", _without_slots("loss", "corrupt")),
+    Cause("duplicates and reordering", _without_slots("duplicate", "reorder")),
+    Cause("outages", _without_slots("outage")),
+    Cause("the shared medium", _without_part("medium")),
+    Cause("the radio's sleep", _without_part("radio")),
+    Cause("address translation", _without_part("nat")),
+)
+"""What a link can do. A rate and its queue are one: without the rate nothing waits."""
+
+LARGE_WINDOW = 16 * 2**20
+"""Bytes: more than any exchange of a page or an upload has under way."""
+
+
+def _set(levels: Mapping[str, SettingValue]) -> Callable[[Scenario], Scenario | None]:
+    def made(scenario: Scenario) -> Scenario | None:
+        new = {key: value for key, value in levels.items() if scenario.settings.get(key, value) != value}
+        return replace(scenario, settings={**scenario.settings, **new}) if new else None
+
+    return made
+
+
+def _windows(scenario: Scenario) -> Scenario | None:
+    workload = scenario.workload
+    if not isinstance(workload, RequestWorkload) or max(workload.upload_bytes, *workload.downloads) < 2**16:
+        return None
+    return _set(dict.fromkeys(("initial-window-size", "stream-window", "connection-window"), LARGE_WINDOW))(scenario)
+
+
+def _connecting(policy: ConnectionPolicy, needs: str | None = None) -> Callable[[Scenario], Scenario | None]:
+    """With another policy in place of new connections, of a protocol that has the setting `needs`."""
+
+    def made(scenario: Scenario) -> Scenario | None:
+        workload = scenario.workload
+        if not isinstance(workload, RequestWorkload) or not isinstance(workload.connection, NewConnection):
+            return None
+        if needs is not None and needs not in scenario.settings:
+            return None
+        return replace(scenario, workload=workload.model_copy(update={"connection": policy}))
+
+    return made
+
+
+CHANGES = (
+    Change("with TLS 1.3 instead of 1.2", _set({"tls": "1.3"})),
+    Change("without Nagle's algorithm", _set({"nagle": False})),
+    Change("with resumed sessions", _connecting(Resumed(), "resumption")),
+    Change("with flow-control windows of 16 MiB", _windows),
+    Change("with a connection that is kept", _connecting(Persistent(connections=1))),
+)
+"""What programs could do otherwise, each alone."""
+
+
+def causes_of(scenarios: Sequence[Scenario]) -> tuple[Cause, ...]:
+    """What the links of some scenarios do."""
+    return tuple(cause for cause in CAUSES if any(cause.of(each.link) for each in scenarios))

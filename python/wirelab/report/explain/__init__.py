@@ -1,0 +1,1 @@
+"""What `explain` found, as text and as a page."""

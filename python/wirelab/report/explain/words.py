@@ -1,0 +1,161 @@
+"""What `explain` found, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from wirelab.schema.explain import DifferenceShare, Explained, Mean, OtherwiseMean, Side
+
+MEANINGS = {
+    "caused": "caused: taken away from the link, so the difference is its effect",
+    "measured": "measured: counted while the programs ran",
+    "unexplained": "unexplained: no intervention is known for it",
+}
+
+
+def lead(record: Explained) -> str:
+    """The first sentence: how large the difference is."""
+    first, second, difference = record["first"], record["second"], record["difference_s"]
+    point = difference["point"]
+    if abs(point) < 1e-7:
+        return f"{second['name']} and {first['name']} take equally long, {ms(first['mean_s']['point'])}."
+    return (
+        f"{second['name']} takes {ms(abs(point))} {'more' if point > 0 else 'less'} than {first['name']} on average"
+        f"{_ends(difference)}: {ms(second['mean_s']['point'])} instead of {ms(first['mean_s']['point'])}."
+    )
+
+
+def cause(record: Explained) -> str:
+    """The second: the largest share, and what is unexplained."""
+    point = record["difference_s"]["point"]
+    if not record["shares"] or abs(point) < 1e-7:
+        return "So there is nothing to explain."
+    largest = max(record["shares"], key=lambda share: share["difference_s"]["point"] * (1 if point > 0 else -1))
+    left = sum(share["difference_s"]["point"] for share in record["shares"] if share["known"] == "unexplained")
+    return (
+        f"The largest share is {name(largest)}: {ms(largest['difference_s']['point'], sign=True)}. "
+        f"Unexplained: {ms(left, sign=True)}."
+    )
+
+
+def name(share: DifferenceShare) -> str:
+    """Where it is, and what makes it."""
+    return f"{share['phase']}, by {share['cause']}" if share["phase"] else share["cause"]
+
+
+def of_difference(share: DifferenceShare, record: Explained) -> str:
+    """Its part of the difference."""
+    whole = record["difference_s"]["point"]
+    return "–" if abs(whole) < 1e-7 else f"{share['difference_s']['point'] / whole:.0%}"
+
+
+def shares(record: Explained) -> list[list[str]]:
+    """Rows of a table, the header first and the sum last."""
+    rows = [["part of an exchange", "made by", "in A", "in B", "B less A", "95 % interval", "of it", "known"]]
+    rows += [
+        [
+            share["phase"] or "–", share["cause"], ms(share["first_s"]), ms(share["second_s"]),
+            ms(share["difference_s"]["point"], sign=True), interval(share["difference_s"]),
+            of_difference(share, record), share["known"],
+        ]
+        for share in record["shares"]
+        if any(_visible(share[which]) for which in ("first_s", "second_s"))
+    ]  # fmt: skip
+    whole = record["difference_s"]
+    sums = [sum(share[which] for share in record["shares"]) for which in ("first_s", "second_s")]
+    return [*rows, ["in all", "", *map(ms, sums), ms(whole["point"], sign=True), interval(whole), "100%", ""]]
+
+
+def _visible(seconds: float) -> bool:
+    return any(digit in "123456789" for digit in ms(seconds))
+
+
+def levels(record: Explained) -> Iterator[str]:
+    """A sentence for each factor in which the two differ."""
+    found = record["levels"]
+    if not found:
+        yield (
+            "The experiment does not have every combination of the levels in which A and B differ, so no share of a "
+            "factor is known."
+        )
+    for each in found:
+        what = f"{each['factor']}: {each['first']} becomes {each['second']}"
+        alone = ", all in which they differ" if len(found) == 1 else ""
+        yield f"{what}: {ms(each['difference_s']['point'], sign=True)}{_ends(each['difference_s'])}{alone}."
+
+
+def otherwise(each: OtherwiseMean) -> str:
+    """What a change would make."""
+    mean, effect = each["mean_s"], each["effect_s"]
+    what = f"{each['name']} {each['change']}: {ms(mean['point'])}"
+    return f"{what}, {ms(effect['point'], sign=True)}{_ends(effect)}."
+
+
+def programs(record: Explained) -> str:
+    """Which implementations ran, and what that leaves open."""
+    sides = (record["first"], record["second"])
+    words = "; ".join(f"{side['name']}: {side['client']} to {side['server']}" for side in sides)
+    return f"Client and server: {words}. Another implementation of a protocol may differ."
+
+
+def parts(first: Mapping[str, float] | None, second: Mapping[str, float] | None, unit: str) -> list[list[str]]:
+    """Rows of a table of bytes or joules by what they were spent on; none if one of the two is not known."""
+    if first is None or second is None:
+        return []
+    names = list({**first, **second})
+    rows = [["", "A", "B", "B less A"]]
+    for each, one, two in [(each, first.get(each, 0.0), second.get(each, 0.0)) for each in names] + [
+        ("in all", sum(first.values()), sum(second.values()))
+    ]:
+        rows.append([each, _amount(one, unit), _amount(two, unit), _amount(two - one, unit, sign=True)])
+    return rows
+
+
+def resources(record: Explained) -> Iterator[tuple[str, list[list[str]]]]:
+    """Tables of bytes and energy with their titles, as far as both scenarios have them."""
+    first, second = record["first"], record["second"]
+    for title, rows in (
+        ("IP bytes of one exchange, both ways", parts(first["spent"], second["spent"], "B")),
+        ("Energy of one exchange by state of the radio (model)", parts(first["energy"], second["energy"], "mJ")),
+    ):
+        if rows:
+            yield title, rows
+
+
+def sides(record: Explained) -> Iterator[str]:
+    """What A and B are."""
+    for letter, side in zip("AB", (record["first"], record["second"]), strict=True):
+        yield f"{letter} is {side['name']}: {counted(side)}. Its link: {side['link']}."
+
+
+def counted(side: Side) -> str:
+    """How many exchanges its mean is of."""
+    left = side["exchanges"] - side["completed"]
+    return f"{side['completed']:,} exchanges in {side['trials']} trials" + (f", {left:,} not completed" if left else "")
+
+
+def ms(seconds: float, *, sign: bool = False) -> str:
+    """`12.3 ms`, or with its sign."""
+    value = seconds * 1e3
+    digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 10 else 2
+    text = f"{value:+,.{digits}f}" if sign else f"{value:,.{digits}f}"
+    return f"{text} ms" if float(text.replace(",", "")) else f"{0:.{digits}f} ms"
+
+
+def interval(mean: Mean) -> str:
+    """`[1.2, 3.4]`, in milliseconds."""
+    if mean["low"] is None or mean["high"] is None:
+        return "–"
+    return f"{ms(mean['low'])[:-3]} to {ms(mean['high'])[:-3]}"
+
+
+def _ends(mean: Mean) -> str:
+    found = interval(mean)
+    low, _, high = found.partition(" to ")
+    return "" if low == high or not high else f" ({found} ms)"
+
+
+def _amount(value: float, unit: str, *, sign: bool = False) -> str:
+    shown = value * 1e3 if unit == "mJ" else value
+    digits = 0 if abs(shown) >= 100 else 1 if abs(shown) >= 1 else 3
+    return f"{shown:+,.{digits}f} {unit}" if sign else f"{shown:,.{digits}f} {unit}"

@@ -1,0 +1,90 @@
+"""Differences with one known cause, with real stacks in guests: that cause has the difference, and little is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from wirelab.schema.explain import EXPLAINED, Explained, read_explained
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+pytestmark = pytest.mark.guest
+
+SMALL = ("--set", "stop.replicates=2", "--set", "workload.exchanges=5")
+
+
+def explained(bench: Bench, *arguments: str) -> Explained:
+    code, _, words = bench.run("explain", *arguments, "--out", str(bench.campaign), timeout_s=300)
+    assert code == 0, words
+    return read_explained(bench.campaign / EXPLAINED)
+
+
+def of(record: Explained, *, cause: str | None = None, phase: str | None = None) -> float:
+    """The part of the difference that these shares have."""
+    found = [
+        each["difference_s"]["point"]
+        for each in record["shares"]
+        if cause in {None, each["cause"]} and phase in {None, each["phase"]}
+    ]
+    return sum(found) / record["difference_s"]["point"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "key", "levels", "right"),
+    [
+        ("http1", "link.rtt", ("20 ms", "60 ms"), {"cause": "propagation"}),
+        ("h3", "link.rate", ("1 Mbit/s", "100 kbit/s"), {"cause": "serialisation and queueing"}),
+        ("coap", "link.loss", ("0 %", "20 %"), {"cause": "lost packets"}),
+        ("https1", "protocols.https1.tls", ("1.2", "1.3"), {"phase": "TLS or QUIC handshake"}),
+    ],
+)
+def test_one_cause_has_the_difference(
+    bench: Bench, protocol: str, key: str, levels: tuple[str, str], right: dict[str, str]
+) -> None:
+    varied = f"{key}={', '.join(levels)}"
+    record = explained(bench, *levels, "--link", "20 ms", "--set", f"protocol={protocol}", "--set", varied, *SMALL)
+    assert of(record, **right) >= 0.9, record["shares"]
+    left = sum(each["difference_s"]["point"] for each in record["shares"] if each["known"] == "unexplained")
+    assert abs(left / record["difference_s"]["point"]) <= 0.1
+    assert [each["factor"] for each in record["levels"]] == [key]
+    assert record["levels"][0]["difference_s"]["point"] == pytest.approx(record["difference_s"]["point"])
+    assert (bench.campaign / "explain.html").exists()
+
+
+WINDOW = """
+title = "One window"
+metric = "response-time"
+[factors]
+protocol = ["h2"]
+"protocols.h2.initial-window-size" = ["default", "16 MiB"]
+[protocols.h2]
+connection-window = "16 MiB"
+[link]
+rtt = "40 ms"
+[workload]
+kind = "request-response"
+upload = "30 B"
+download = "1 MB"
+connection = "new"
+exchanges = 3
+[stop]
+replicates = 2
+"""
+
+
+def test_a_window_is_found_by_the_factor_by_the_phase_and_by_widening_it(bench: Bench, tmp_path: Path) -> None:
+    file = tmp_path / "window.toml"
+    file.write_text(WINDOW, encoding="utf-8")
+    record = explained(bench, "default", "16 MiB", "--of", str(file))
+    assert record["difference_s"]["point"] < -0.2
+    assert of(record, phase="rest of the answer", cause="propagation") >= 0.9
+    [wider] = [each for each in record["otherwise"] if "windows" in each["change"]]
+    assert wider["effect_s"]["point"] == pytest.approx(record["difference_s"]["point"], rel=0.02)
+    assert record["first"]["spent"] is not None
+    # The campaign's folder names the experiment, and what was run is not run again.
+    again = explained(bench, "default", "16 MiB", "--of", str(file))
+    assert again["shares"] == record["shares"]
