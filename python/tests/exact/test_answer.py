@@ -39,14 +39,29 @@ def test_curves_rise_with_the_rate() -> None:
     assert all(one <= other for one, other in pairwise(curve["low"]))
 
 
+def test_an_experiments_own_losses_have_a_curve_by_the_delay() -> None:
+    made = _grown(grown(in_a_row(4), 2))
+    assert answer.scenario(made, ["a", "b", "c", "d"])["exceedances"] == []
+    found = Grown(**{**vars(made), "stands_for": {"1 %": "one, lossy"}})
+    [curve] = answer.exceedances(found)
+    delays = answer.delays_s(made.tree.horizon_s)
+    assert len(delays) == len(curve["low"]) == len(curve["high"])
+    assert delays[-1] == pytest.approx(made.tree.horizon_s)
+    beyond_100_ms = next(at for at, delay in enumerate(delays) if delay > 0.1)
+    probability = 1 - 0.99**4
+    assert curve["low"][beyond_100_ms] - 1e-12 <= probability <= curve["high"][beyond_100_ms] + 1e-12
+    assert all(one >= other for one, other in pairwise(curve["high"]))
+    assert answer.scenario(found, ["a", "b", "c", "d"])["stands_for"] == {"1 %": "one, lossy"}
+
+
 def test_what_was_not_run_has_no_price() -> None:
-    found = answer.prices(_grown(grown(in_a_row(3), 0)), ["a", "b", "c"])
+    found = answer.prices(_grown(grown(in_a_row(3), 0)), ["a", "b", "c"], {})
     assert [(each["run"], each["delay_s"], each["bytes"]) for each in found] == [(False, None, None)] * 3
 
 
 def test_an_exchange_without_an_end_costs_no_number() -> None:
     tree = grown(request_and_reply(most=1), 1)
-    [request, reply] = answer.prices(_grown(tree), ["request", "reply"])
+    [request, reply] = answer.prices(_grown(tree), ["request", "reply"], {})
     assert (request["run"], request["delay_s"], reply["delay_s"]) == (True, None, None)
 
 
@@ -55,8 +70,15 @@ def test_bytes_are_those_of_all_packets() -> None:
     whole = {pattern: Run(pattern, tuple(type(d)(d.direction, d.lost, d.at_s, 100) for d in run.draws), run.end_s)
              for pattern, run in tree.runs.items()}  # fmt: skip
     made = _grown(tree)
-    found = answer.prices(Grown(**{**vars(made), "whole": whole}), ["a", "b"])
+    found = answer.prices(Grown(**{**vars(made), "whole": whole}), ["a", "b"], {})
     assert [each["bytes"] for each in found] == [100, 100]
+    assert [each["energy_j"] for each in found] == [None, None]
+
+
+def test_energy_is_that_of_the_run_less_that_of_the_run_without_losses() -> None:
+    made = _grown(grown(in_a_row(2), 1))
+    found = answer.prices(made, ["a", "b"], {(): 0.25, (0,): 0.75})
+    assert [each["energy_j"] for each in found] == [0.5, None]
 
 
 def test_two_scenarios_cross_where_their_polynomials_do() -> None:

@@ -175,6 +175,23 @@ def load(file: str, sets: Sequence[str]) -> Experiment:
         return load_experiment(file, sets, ask, check=metric_and_claims)
 
 
+def load_source(source: str, sets: Sequence[str]) -> Experiment:
+    """The experiment of a file or shipped name, or that of a campaign's folder with the assignments that it was run
+    with, unless they are given anew.
+    """
+    if not Path(source).is_dir():
+        return load(source, sets)
+    from wirelab.cli.campaigns import existing
+    from wirelab.schema.campaign import read_plan
+
+    campaign = existing(Path(source))
+    record = read_plan(campaign).experiment
+    own = {text.partition("=")[0].strip() for text in sets}
+    kept = [f"{key}={', '.join(map(str, levels))}" for key, levels in record.sets.items() if key not in own]
+    written = next((each for each in (campaign.parent / record.file, Path(record.file)) if each.is_file()), None)
+    return load(record.name if written is None else str(written), [*kept, *sets])
+
+
 VOLTAGE = QuantityType("voltage", voltage_v)
 
 

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from wirelab.cli.arguments import DurationType, QuantityType, load, message_sets, set_option
+from wirelab.cli.arguments import DurationType, QuantityType, load_source, message_sets, set_option
 from wirelab.cli.campaigns import RESULTS, not_an_option
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
+from wirelab.schema.exact import ENUMERATED
 from wirelab.units import UnitError, format_duration, format_share, share
 
 if TYPE_CHECKING:
+    from wirelab.exact.answer import Grown
     from wirelab.exact.loss import Loss, State
     from wirelab.exact.search import Asked
+    from wirelab.exact.tree import Pattern
+    from wirelab.experiment.experiment import Experiment
     from wirelab.runner.exact import Found
     from wirelab.schema.exact import Exact
     from wirelab.schema.link_answer import AskLink
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 MESSAGE = "message"
 """The shipped experiment that is enumerated if none is named."""
 PAGE = "exact.html"
+LOSSES = ("1 %", "2 % within 0.5 %")
 
 
 class DurationsType(click.ParamType[tuple[int, ...]]):
@@ -42,7 +47,7 @@ class DurationsType(click.ParamType[tuple[int, ...]]):
 
 
 @click.command("exact", short_help="Enumerate lost packets: exact probabilities of long delays.")
-@click.argument("experiment", metavar="[FILE]", required=False)
+@click.argument("experiment", metavar="[FILE|CAMPAIGN]", required=False)
 @click.option("--protocols", metavar="NAME,...", help="Protocols to enumerate, instead of the experiment's.")
 @click.option(
     "--link", metavar="DURATION|NAME", help="A round trip such as '20 ms', or a link that `list links` names."
@@ -50,10 +55,9 @@ class DurationsType(click.ParamType[tuple[int, ...]]):
 @click.option("--send", metavar="SIZE", help="Bytes of the message, such as 30B.")
 @set_option
 @click.option(
-    "--loss", "losses", multiple=True, metavar="RATE|TABLE", default=("1 %", "2 % within 0.5 %"),
-    show_default=True,
+    "--loss", "losses", multiple=True, metavar="RATE|TABLE",
     help="A loss each way that probabilities are bounded for, or keys of a link, such as "
-    "'{ uplink.loss = \"2 %\" }'. May be repeated.",
+    "'{ uplink.loss = \"2 %\" }'. May be repeated.  [1 %, and 2 % within 0.5 %; of a campaign its own losses]",
 )  # fmt: skip
 @click.option(
     "--beyond", type=DurationsType(), metavar="DURATION,...", default="200 ms, 1 s, 5 s", show_default=True,
@@ -103,14 +107,17 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     It goes on until each probability of a long delay is bounded as narrowly as --within and --loss ask. The same runs
     have bounds for every loss rate. It says what the loss of each packet costs, the worst case within few losses, and
     from which loss rate on another protocol is better. FILE is a path, or the name of a shipped experiment. The loss of
-    its links is enumerated too. Exits with 1 if a run failed, or was no function of the packets that were lost.
+    its links is enumerated too. Of CAMPAIGN the results are kept in its folder, and `analyze` and `report` show them
+    next to its sample. Exits with 1 if a run failed, or was no function of the packets that were lost.
     """
     from wirelab.limits import require_limits
     from wirelab.report.exact.page import write_exact
 
     require_limits(starts=True)
-    folder = not_an_option(out) if out is not None else RESULTS / f"exact-{Path(experiment or MESSAGE).stem}"
-    options = _Options(losses, beyond, within, state, seeds, budget)
+    source = Path(experiment or MESSAGE)
+    kept = source / ENUMERATED if source.is_dir() else RESULTS / f"exact-{source.stem}"
+    folder = kept if out is None else not_an_option(out)
+    options = _Options(losses or (() if source.is_dir() else LOSSES), beyond, within, state, seeds, budget)
     record = _found(experiment or MESSAGE, (*sets, *message_sets(protocols, link, send)), options, folder, jobs)
     text = write_exact(record, folder, PAGE)
     if as_json:
@@ -122,6 +129,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             click.echo(line)
         click.echo(f"Page    {folder / PAGE}")
         click.echo(f"Next    {launched(f'show {folder} --cost')}")
+        if source.is_dir() and folder == kept:
+            click.echo(f"        {launched(f'analyze {source}')}; {launched(f'report {source}')}")
     return 0
 
 
@@ -154,7 +163,7 @@ def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path
     from wirelab.runner.start import virtual_jobs
     from wirelab.schema import Clock
 
-    loaded = load(experiment, sets)
+    loaded = load_source(experiment, sets)
     if loaded.source.document.get("clock") == Clock.LIVE:
         what = "in real time no run repeats another: a difference would not be that of a lost packet"
         raise WirelabError(what, loaded.source.where(("clock",)), 'clock = "virtual"')
@@ -167,9 +176,18 @@ def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path
     beyond_s = tuple(delay / 1e9 for delay in sorted(options.beyond_ns))
     _require_within_timeout(plan, beyond_s[-1])
     questions = [
-        Question(scenario, {**given, **_own(single.losses[scenario.identity], options.within)}, beyond_s)
+        Question(
+            scenario,
+            {**given, **_own(single.losses[scenario.identity], options.within)},
+            beyond_s,
+            single.stands_for[scenario.identity],
+        )
         for scenario in plan.scenarios
+        if given or single.losses[scenario.identity]
     ]
+    if not questions:
+        what = "no link of the experiment loses packets, and no loss is given"
+        raise WirelabError(what, loaded.source.where(("link",)), "--loss '1 %'")
     at_a_time = jobs or virtual_jobs(plan).number
     with terminated_as_interrupted() as check, LiveLine(Console(stderr=True, highlight=False)) as line:
 
@@ -180,19 +198,42 @@ def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path
 
         how = How(options.budget_ns / 1e9, at_a_time, draws_of, tell, loaded.source.folder)
         found = enumerate_losses(plan, folder, questions, how)
-    return _record(plan, [*bare], found, options, folder)
+    joules = [_joules(loaded, plan, each, folder) for each in found.grown]
+    return _record(plan, [*bare], found, joules, (options, folder))
 
 
-def _record(plan: Plan, links: list[str], found: Found, options: _Options, folder: Path) -> Exact:
-    """The record of what was found."""
+def _joules(loaded: Experiment, plan: Plan, grown: Grown, folder: Path) -> dict[Pattern, float]:
+    """What the packets of each kept run cost the radio of its link; nothing without one."""
+    from wirelab.metrics.energy_settings import Settings
+    from wirelab.metrics.radio import joules_of
+
+    energy = plan.experiment.energy
+    if loaded.energy is None or energy is None:
+        return {}
+    scenario = next(each for each in plan.scenarios if each.name == grown.name)
+    equipment = Settings.of(energy, loaded.energy.files(loaded.source.folder)).of_link(scenario.link_name)
+    if equipment is None:
+        return {}
+    return dict(zip(grown.kept, joules_of(folder, [*grown.kept.values()], equipment.radio), strict=True))
+
+
+def _record(
+    plan: Plan, links: list[str], found: Found, joules: Sequence[Mapping[Pattern, float]], asked: tuple[_Options, Path]
+) -> Exact:
+    """The record of what was found, with the joules of kept runs."""
     from wirelab import __version__
     from wirelab.exact import answer
     from wirelab.metrics.draws import words_of
     from wirelab.report.workload_words import workload_words
     from wirelab.schema.exact import EXACT_VERSION, Exact, LossModel
 
-    scenarios = [answer.scenario(each, words_of(folder, each.trial)) for each in found.grown]
-    names = {name: each.asked.get(name) for each in found.grown for name in answer.models(each)}
+    options, folder = asked
+    scenarios = [
+        answer.scenario(each, words_of(folder, each.trial), of_each)
+        for each, of_each in zip(found.grown, joules, strict=True)
+    ]
+    names = dict.fromkeys(name for each in found.grown for name in answer.models(each))
+    within = {name: asked.within for each in found.grown for name, asked in each.asked.items()}
     first = {each.name: each.tree for each in found.grown if each.seed == 1}
     return Exact(
         schema_version=EXACT_VERSION,
@@ -202,10 +243,11 @@ def _record(plan: Plan, links: list[str], found: Found, options: _Options, folde
         links=links,
         workloads=[*dict.fromkeys(workload_words(scenario.workload) for scenario in plan.scenarios)],
         kernel=f"{found.kernel.version} (virtual clock)",
-        losses=[LossModel(name=name, within=None if given is None else given.within) for name, given in names.items()],
+        losses=[LossModel(name=name, within=within.get(name)) for name in names],
         bounded=all(answer.bounded(each) for each in found.grown),
         horizon_s=options.beyond_ns[-1] / 1e9,
         rates=[*answer.RATES],
+        delays_s=answer.delays_s(options.beyond_ns[-1] / 1e9),
         runs=sum(len(each.tree.runs) + sum(len(rest.runs) for rest in each.rests.values()) for each in found.grown),
         seconds=found.seconds,
         scenarios=scenarios,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wirelab.cli.arguments import load, message_sets, set_option
-from wirelab.cli.campaigns import RESULTS, existing, not_an_option
+from wirelab.cli.arguments import load, load_source, message_sets, set_option
+from wirelab.cli.campaigns import RESULTS, not_an_option
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
 
@@ -111,16 +111,7 @@ def _experiment(source: str | None, names: Sequence[str], sets: list[str]) -> Ex
         if known.intersection(names) and "protocol" not in own:
             sets.append(f"protocol={','.join(dict.fromkeys(names))}")
         return load(MESSAGE, sets)
-    if not Path(source).is_dir():
-        return load(source, sets)
-    from wirelab.schema.campaign import read_plan
-
-    campaign = existing(Path(source))
-    record = read_plan(campaign).experiment
-    own = {text.partition("=")[0].strip() for text in sets}
-    kept = [f"{key}={', '.join(map(str, levels))}" for key, levels in record.sets.items() if key not in own]
-    written = next((each for each in (campaign.parent / record.file, Path(record.file)) if each.is_file()), None)
-    return load(record.name if written is None else str(written), [*kept, *sets])
+    return load_source(source, sets)
 
 
 def _scenario(experiment: Experiment, words: str) -> Scenario:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean, stdev
 
@@ -22,6 +22,7 @@ from wirelab.schema.exact import (
     ExactBounds,
     ExactQuantile,
     ExactScenario,
+    Exceedance,
     OverSeeds,
     PacketPrice,
     RestrictedMean,
@@ -33,6 +34,9 @@ RATES = tuple(rate / 1000 for rate in (0, 1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40,
 """Loss rates of curves."""
 SHARES = (0.5, 0.9, 0.95, 0.99, 0.999)
 WORST_LOSSES = (0, 1, 2)
+POINTS = 200
+LEAST_SHARE = 1e-3
+"""Of the horizon, where a curve begins."""
 
 
 ALSO = (0.001, 0.005, 0.01, 0.02, 0.05)
@@ -57,6 +61,10 @@ class Grown:
     tree: Tree
     rests: Mapping[str, Rest]
     whole: Mapping[Pattern, Run]
+    stands_for: Mapping[str, str] = field(default_factory=dict)
+    """Names of the experiment's scenarios, by the loss that is theirs."""
+    kept: Mapping[Pattern, str] = field(default_factory=dict)
+    """Trials whose records are kept, by what they lose."""
 
 
 def models(grown: Grown) -> dict[str, Loss]:
@@ -70,15 +78,18 @@ def rate_name(rate: float) -> str:
     return f"{rate * 100:g} %"
 
 
-def scenario(grown: Grown, words: Sequence[str]) -> ExactScenario:
-    """The record of one scenario with one seed; `words` say what each packet of the run without losses is."""
+def scenario(grown: Grown, words: Sequence[str], joules: Mapping[Pattern, float] | None = None) -> ExactScenario:
+    """The record of one scenario with one seed; `words` say what each packet of the run without losses is, `joules`
+    what the packets of kept runs cost a radio.
+    """
     losses = models(grown)
     root = grown.tree.runs[()]
     return ExactScenario(
         name=grown.name, protocol=grown.protocol, client=grown.client, server=grown.server, seed=grown.seed,
         trial=grown.trial, runs=len(grown.tree.runs), whole_to=whole_to(grown.tree), delay_s=root.end_s,
         beyond=beyond(grown, losses), quantiles=quantiles(grown.tree, losses), means=means(grown.tree, losses),
-        worst=worst(grown.tree), packets=prices(grown, words), curves=curves(grown.tree, grown.beyond_s),
+        worst=worst(grown.tree), packets=prices(grown, words, joules or {}), curves=curves(grown.tree, grown.beyond_s),
+        stands_for=dict(grown.stands_for), exceedances=exceedances(grown),
     )  # fmt: skip
 
 
@@ -143,9 +154,9 @@ def whole_to(tree: Tree) -> int:
     return min((len(branch.pattern) for branch in tree.branches()), default=max(map(len, tree.runs)) + 1) - 1
 
 
-def prices(grown: Grown, words: Sequence[str]) -> list[PacketPrice]:
+def prices(grown: Grown, words: Sequence[str], joules: Mapping[Pattern, float]) -> list[PacketPrice]:
     """Each packet of the run without losses, those after the end too; `words` say what each is."""
-    root = grown.whole[()]
+    root, at_rest = grown.whole[()], joules.get(())
     found = []
     for at, draw in enumerate(root.draws):
         run = grown.whole.get((at,))
@@ -154,6 +165,7 @@ def prices(grown: Grown, words: Sequence[str]) -> list[PacketPrice]:
             PacketPrice(
                 number=at + 1, direction=draw.direction, at_s=draw.at_s, size=draw.size, words=words[at],
                 run=run is not None, delay_s=delay_s, bytes=None if run is None else _bytes(run) - _bytes(root),
+                energy_j=None if at_rest is None or (at,) not in joules else joules[at,] - at_rest,
             )
         )  # fmt: skip
     return found
@@ -166,6 +178,21 @@ def curves(tree: Tree, delays_s: Sequence[float]) -> list[Curve]:
         bounds = [*map(ByRate(tree, x_s).at, RATES)]
         found.append(Curve(delay_s=x_s, low=[each.low for each in bounds], high=[each.high for each in bounds]))
     return found
+
+
+def exceedances(grown: Grown) -> list[Exceedance]:
+    """P(delay > x) by x under the losses of the experiment's own scenarios."""
+    found = []
+    for name in grown.stands_for:
+        weighed = Weighed.of(grown.tree, grown.asked[name].loss)
+        bounds = [weighed.beyond(x_s) for x_s in delays_s(grown.tree.horizon_s)]
+        found.append(Exceedance(loss=name, low=[each.low for each in bounds], high=[each.high for each in bounds]))
+    return found
+
+
+def delays_s(horizon_s: float) -> list[float]:
+    """Delays of a curve: equally spaced on a logarithmic axis up to the horizon, in seconds."""
+    return [horizon_s * LEAST_SHARE ** (1 - at / (POINTS - 1)) for at in range(POINTS)]
 
 
 def crossed(trees: Mapping[str, Tree], delays_s: Sequence[float]) -> list[Crossover]:

@@ -30,6 +30,8 @@ class Singles:
     experiment: Experiment
     losses: Mapping[str, Mapping[str, Loss]]
     """By the digest of a scenario's identity; empty for one whose link loses nothing."""
+    stands_for: Mapping[str, Mapping[str, str]]
+    """Names of the experiment's scenarios, by the same digest and by the name of their loss."""
 
 
 def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "stationary") -> Singles:
@@ -51,11 +53,15 @@ def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "st
     scenarios = tuple(_merged(alike) for alike in found.values())
     stop = experiment.stop.model_copy(update={"replicates": (seeds, seeds), "interval": None, "budget": None})
     single_experiment = replace(experiment, scenarios=scenarios, clock=Clock.VIRTUAL, stop=stop, claims=None)
-    named = {
-        digest: {_loss_name(each, alike): loss for each, loss in zip(alike, losses[digest], strict=True) if loss}
+    lossy = {
+        digest: [(_loss_name(each, alike), each.name, loss) for each, loss in zip(alike, losses[digest], strict=True)]
         for digest, alike in found.items()
     }
-    return Singles(single_experiment, named)
+    return Singles(
+        single_experiment,
+        {digest: {name: loss for name, _, loss in each if loss} for digest, each in lossy.items()},
+        {digest: {name: scenario for name, scenario, loss in each if loss} for digest, each in lossy.items()},
+    )
 
 
 def _single(scenario: Scenario, ask: AskLink, state: State) -> tuple[Scenario, Loss | None]:

@@ -37,7 +37,7 @@ from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 from wirelab.schema.plan import Plan
 from wirelab.schema.replaced import replace_file
-from wirelab_energy import Packet
+from wirelab_energy import Packet, Radio, radio_energy
 from wirelab_energy.processor import NO_CPU, processor_notes
 
 ENERGY, STATES = "energy.json", "energy.parquet"
@@ -107,6 +107,16 @@ def read_packets(campaign: Path, trials: Sequence[str]) -> Iterator[list[Logged]
             yield [
                 Logged(Packet(at_ns, up, size), port, rested_ns or 0) for _, at_ns, up, size, port, rested_ns in read
             ]
+
+
+def joules_of(campaign: Path, trials: Sequence[str], radio: Radio) -> list[float]:
+    """What the packets of each trial cost a client's radio until it is at rest again, typically, by its model."""
+    found = []
+    for logged in read_packets(campaign, trials):
+        packets = [each.on_device for each in logged]
+        ends = (packets[0].time_ns, packets[-1].time_ns) if packets else (0, 0)
+        found.append(radio_energy(radio, packets, *ends).joules.typical)
+    return found
 
 
 class _Energies:

@@ -13,6 +13,7 @@ from wirelab.report.palette import Look
 from wirelab.schema.estimates import (
     AnalysedScenario,
     Downloads,
+    EnumeratedRecord,
     Messages,
     MetricRecord,
     NatRecord,
@@ -123,6 +124,11 @@ class Scenario:
     def recovery(self) -> RecoveryRecord | None:
         """What outages did; None without one."""
         return None if self.estimates is None else self.estimates.get("recovery")
+
+    @property
+    def enumerated(self) -> EnumeratedRecord | None:
+        """Its exact probabilities of long delays next to those of the sample; None if they were not enumerated."""
+        return None if self.estimates is None else self.estimates.get("enumerated")
 
     @property
     def overload(self) -> OfferedRecord | None:

@@ -43,11 +43,14 @@ MOST_SAMPLES = 20_000
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of one scenario: loss models by their names, how far apart bounds may be, and of which delays."""
+    """What is asked of one scenario: loss models by their names, how far apart bounds may be, and of which delays.
+    `stands_for` names the experiment's scenarios by the loss that is theirs.
+    """
 
     scenario: Scenario
     losses: Mapping[str, Asked]
     beyond_s: Sequence[float]
+    stands_for: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,10 @@ def _grown(each: _Begun, known: Mapping[tuple[str, str], Run]) -> Grown:
         server=scenario.implementation.server, seed=trial.replicate + 1, trial=trial_name(trial, pattern_name(())),
         asked=each.question.losses, beyond_s=each.question.beyond_s, tree=tree, rests=each.rests,
         whole={pattern: run for pattern, run in runs.items() if run is not None},
+        stands_for=each.question.stands_for,
+        kept={
+            pattern: trial_name(trial, pattern_name(pattern)) for pattern, run in runs.items() if run is not None
+        },
     )  # fmt: skip
 
 

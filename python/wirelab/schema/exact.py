@@ -14,6 +14,8 @@ from wirelab.schema.document import read_document
 
 EXACT = "exact.json"
 EXACT_VERSION = 1
+ENUMERATED = "exact"
+"""Folder in a campaign's, of what was enumerated of its scenarios."""
 
 Direction = Literal["uplink", "downlink"]
 WAYS: tuple[Direction, ...] = ("uplink", "downlink")
@@ -130,6 +132,10 @@ class PacketPrice(TypedDict):
     """Seconds that its loss adds to the delay; null if the exchange then has no end, or if it was not run."""
     bytes: int | None
     """IP bytes that are sent in addition until both ends are silent; null if its loss was not run."""
+    energy_j: float | None
+    """Joules that the client's radio takes in addition until it is at rest, typically, by its model; null without a
+    radio, or if its loss was not run.
+    """
 
 
 @document
@@ -142,6 +148,18 @@ class Curve(TypedDict):
     """The least that it can be, at each of `rates`."""
     high: list[float]
     """The most that it can be, at each of `rates`."""
+
+
+@document
+class Exceedance(TypedDict):
+    """P(delay > x) by the delay x, under one loss model."""
+
+    loss: str
+    """Name of the loss model."""
+    low: list[float]
+    """The least that it can be, at each of `delays_s`."""
+    high: list[float]
+    """The most that it can be, at each of `delays_s`."""
 
 
 @document
@@ -178,6 +196,10 @@ class ExactScenario(TypedDict):
     """Each packet of the run without losses, and what its loss costs; those after the end too."""
     curves: list[Curve]
     """Probabilities by the loss rate."""
+    stands_for: dict[str, str]
+    """Names of the experiment's scenarios that it stands for, by the loss that is theirs."""
+    exceedances: list[Exceedance]
+    """P(delay > x) by x, under each of those losses."""
 
 
 @document
@@ -254,6 +276,8 @@ class Exact(TypedDict):
     """The largest delay that was asked for, in seconds."""
     rates: list[float]
     """Loss rates of the curves."""
+    delays_s: list[float]
+    """Delays of `exceedances`, in seconds."""
     runs: int
     """Runs, with those of samples."""
     seconds: float

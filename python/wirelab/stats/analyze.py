@@ -22,6 +22,7 @@ from wirelab.schema.estimates import (
     EndpointWaits,
     EnergyModel,
     EnergyOfScenario,
+    EnumeratedRecord,
     EstimateRecord,
     Estimates,
     LedgerRecord,
@@ -39,6 +40,7 @@ from wirelab.stats.compare import link_error
 from wirelab.stats.compare import scenarios as compare
 from wirelab.stats.dataset import Dataset, Measured
 from wirelab.stats.energy import modelled, radio_energies, without_day
+from wirelab.stats.enumerated import enumerated
 from wirelab.stats.estimate import descriptive, published_rule
 from wirelab.stats.estimate.model import LEVEL, Comparison
 from wirelab.stats.estimate.modes import modes
@@ -165,6 +167,7 @@ class _Used:
     energies: dict[str, EnergyOfScenario]
     offered: dict[str, OfferedRecord]
     recovery: dict[str, RecoveryRecord]
+    enumerated: dict[str, EnumeratedRecord]
 
     @classmethod
     def of(cls, dataset: Dataset) -> _Used:
@@ -173,7 +176,7 @@ class _Used:
         return cls(
             waits, cpu_limits(dataset), ledgers(dataset), settings_in_force(dataset),
             nat_responses(dataset), background(dataset), radio, energies, offered(dataset, waits),
-            recoveries(dataset),
+            recoveries(dataset), enumerated(dataset),
         )  # fmt: skip
 
 
@@ -209,6 +212,8 @@ def _scenario(dataset: Dataset, scenario: Scenario, measured: list[Measured], us
         record["offered"] = used.offered[key]
     if key in used.recovery:
         record["recovery"] = used.recovery[key]
+    if key in used.enumerated:
+        record["enumerated"] = used.enumerated[key]
     return record
 
 

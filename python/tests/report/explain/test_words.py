@@ -49,7 +49,7 @@ def test_levels_changes_and_resources_are_listed() -> None:
     assert rows == [
         ["", "A", "B", "B less A"],
         ["handshake", "1,441 B", "4,173 B", "+2,732 B"],
-        ["connection", "308 B", "0.000 B", "-308 B"],
+        ["connection", "308 B", "0 B", "-308 B"],
         ["in all", "1,749 B", "4,173 B", "+2,424 B"],
     ]
 

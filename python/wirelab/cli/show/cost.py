@@ -12,10 +12,13 @@ from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
 from wirelab.metrics.dataset import exchanges_of
 from wirelab.metrics.draws import packets_drawn
-from wirelab.report.exact.words import price
+from wirelab.report.exact.words import more, price
 from wirelab.schema.exact import EXACT, ExactScenario, PacketPrice, read_exact
 
-ABOUT = "Behind each packet: the delay and the bytes that losing it alone adds. Bytes count until both ends are silent."
+ABOUT = (
+    "Behind each packet: the delay, the bytes and with a radio the energy that losing it alone adds. Bytes count until "
+    "both ends are silent, and energy until the radio is at rest."
+)
 
 
 def show_costs(folder: Path, protocol: str | None, scenario: str | None) -> None:
@@ -52,8 +55,5 @@ def _chosen(scenarios: list[ExactScenario], protocol: str | None, scenario: str 
 
 def _note(packet: PacketPrice) -> tuple[str, str]:
     words = price(packet)
-    if words in {"not run", "nothing"}:
-        more = f", {packet['bytes']:+,} B" if packet["bytes"] else ""
-        return f"{words}{more}", "dim"
-    more = f", {packet['bytes']:+,} B" if packet["bytes"] is not None else ""
-    return f"{words}{more}", "bold red"
+    is_dear = words not in {"not run", "nothing"}
+    return f"{words}{more(packet)}", "bold red" if is_dear else "dim"

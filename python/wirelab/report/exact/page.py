@@ -13,7 +13,7 @@ from wirelab.report.model import Series
 from wirelab.report.page import Header, fill, write_text
 from wirelab.report.palette import looks
 from wirelab.report.statement import Statement
-from wirelab.schema.exact import EXACT, Exact, ExactScenario
+from wirelab.schema.exact import EXACT, Exact, ExactScenario, PacketPrice
 
 EMULATION = "emulation only"
 LEVEL = 0.95
@@ -118,7 +118,8 @@ def _probabilities(record: Exact, drawn: dict[str, Series]) -> Iterator[Block]:
 
 def _packets(first: Sequence[ExactScenario], drawn: dict[str, Series]) -> Iterator[Block]:
     yield Prose(
-        "Each bar is the difference of two runs that differ by this packet. Bytes count until both ends are silent."
+        "Each bar is the difference of two runs that differ by this packet. Bytes count until both ends are silent. "
+        "Energy counts until the client's radio is at rest."
     )
     figures = []
     for number, scenario in enumerate(first):
@@ -135,18 +136,25 @@ def _packets(first: Sequence[ExactScenario], drawn: dict[str, Series]) -> Iterat
         table = Table(
             f"Packets of {scenario['name']}",
             [Column("packet", numeric=False), Column("from", numeric=False), Column("at"), Column("size"),
-             Column("its loss adds"), Column("bytes")],
+             Column("its loss adds"), Column("bytes"), Column("energy, model", "mJ")],
             [
                 [Cell(f"{packet['number']} {packet['words']}"),
                  Cell("client" if packet["direction"] == "uplink" else "server"), Cell(words.delay(packet["at_s"])),
                  Cell(f"{packet['size']:,} B"), Cell(words.price(packet)),
                  Cell("–" if packet["bytes"] is None else f"{packet['bytes']:+,} B",
-                      reason="its loss was not run" if packet["bytes"] is None else None)]
+                      reason="its loss was not run" if packet["bytes"] is None else None),
+                 _energy(packet)]
                 for packet in scenario["packets"]
             ],
         )  # fmt: skip
         figures.append(Figure(scenario["name"], what, "", svg, [table]))
     yield Grid("", figures)
+
+
+def _energy(packet: PacketPrice) -> Cell:
+    if packet["energy_j"] is None:
+        return Cell("–", reason="its loss was not run" if not packet["run"] else "the experiment has no radio")
+    return Cell(f"{packet['energy_j'] * 1e3:+,.3g}")
 
 
 def _quantiles(record: Exact) -> Table:

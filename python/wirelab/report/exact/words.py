@@ -85,6 +85,13 @@ def price(packet: PacketPrice) -> str:
     return "nothing" if abs(cost_ns) < 1_000 else f"{'+' if cost_ns > 0 else '-'}{format_duration(abs(cost_ns))}"
 
 
+def more(packet: PacketPrice) -> str:
+    """Bytes and energy that its loss adds, as the rest of a sentence."""
+    found = f", {packet['bytes']:+,} B" if packet["bytes"] else ""
+    joules = packet["energy_j"]
+    return found if joules is None or abs(joules) < 5e-7 else f"{found}, {joules * 1e3:+,.3g} mJ"
+
+
 def worst(each: Worst) -> str:
     """The longest delay within so many losses."""
     return delay(each["delay_s"]) if each["known"] else DASH

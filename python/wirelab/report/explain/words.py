@@ -157,5 +157,5 @@ def _ends(mean: Mean) -> str:
 
 def _amount(value: float, unit: str, *, sign: bool = False) -> str:
     shown = value * 1e3 if unit == "mJ" else value
-    digits = 0 if abs(shown) >= 100 else 1 if abs(shown) >= 1 else 3
+    digits = 0 if abs(shown) >= 100 or not shown else 1 if abs(shown) >= 1 else 3
     return f"{shown:+,.{digits}f} {unit}" if sign else f"{shown:,.{digits}f} {unit}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 from markupsafe import Markup
 
-from wirelab.report.figures.scales import HEIGHT, WIDTH, color, dash, data
+from wirelab.report.figures.scales import HEIGHT, WIDTH, color, dash, data, log_time
 from wirelab.report.figures.svg import render
 from wirelab.report.model import Series
 from wirelab.report.palette import INK, MUTED, series_color
@@ -83,3 +83,45 @@ def prices(name: str, label: str, slot: int, packets: Sequence[Price]) -> Markup
         base.mark_text(align="left", dx=4, color=MUTED, fontSize=10).encode(x, text="words:N"),
     )
     return render(alt.layer(*layers).properties(width=COST_WIDTH, height=alt.Step(ROW_HEIGHT)), name, label)
+
+
+LEAST_SHARE = 1e-4
+"""Where the axis of small probabilities begins."""
+
+
+@dataclass(frozen=True)
+class Tail:
+    """P(delay > x) of one series: between two lines by enumeration, and of a sample. Delays in milliseconds."""
+
+    series: Series
+    delays: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    sampled: Sequence[float]
+
+
+def exceedance(name: str, label: str, tails: Sequence[Tail]) -> Markup:
+    """A band for each series, and a thin line for its sample, on logarithmic axes."""
+    series = [tail.series for tail in tails]
+    values = [
+        {"series": tail.series.label, "x": x, "low": max(low, LEAST_SHARE), "high": max(high, LEAST_SHARE),
+         "sampled": share if share >= LEAST_SHARE else None,
+         "tip": f"{tail.series.label}, {x:,.0f} ms: {low:.2%} to {high:.2%}, sample {share:.2%}"}
+        for tail in tails
+        for x, low, high, share in zip(tail.delays, tail.low, tail.high, tail.sampled, strict=True)
+    ]  # fmt: skip
+    domain = (min(tail.delays[0] for tail in tails), max(tail.delays[-1] for tail in tails))
+    scale = alt.Scale(type="log", domain=[LEAST_SHARE, 1], nice=False)
+    axis = alt.Axis(format="~%", title="share of exchanges that take longer", tickCount=5, tickSize=0, domain=False)
+    base = alt.Chart(data(values)).encode(log_time(domain, "delay, ms (log)"), color(series), description="tip:N")
+    area = base.mark_area(opacity=0.35, interpolate="step-after", clip=True).encode(
+        alt.Y("low:Q", scale=scale, axis=axis), alt.Y2("high:Q")
+    )
+    lines = [
+        base.mark_line(strokeWidth=1.6, interpolate="step-after", clip=True).encode(
+            alt.Y(f"{end}:Q", scale=scale, axis=axis), dash(series)
+        )
+        for end in ("low", "high")
+    ]
+    points = base.mark_point(filled=True, size=9, clip=True).encode(alt.Y("sampled:Q", scale=scale, axis=axis))
+    return render(alt.layer(area, *lines, points).properties(width=WIDTH, height=HEIGHT), name, label)

@@ -29,6 +29,7 @@ from wirelab.schema.estimates.energy import (
     radio_of,
     read_energy_model,
 )
+from wirelab.schema.estimates.enumerated import EnumeratedRecord, EnumeratedShare
 from wirelab.schema.estimates.ledger import SPENT, Day, LedgerRecord, Part, Spent
 from wirelab.schema.estimates.links import (
     CertificateLine,
@@ -90,6 +91,8 @@ __all__ = [
     "EnergyModel",
     "EnergyOfScenario",
     "EnergyParts",
+    "EnumeratedRecord",
+    "EnumeratedShare",
     "EstimateRecord",
     "Estimates",
     "Family",

@@ -13,6 +13,7 @@ from wirelab.schema.document import read_document
 from wirelab.schema.estimates.comparisons import ComparisonRecord
 from wirelab.schema.estimates.endpoints import CpuLimit, EndpointWaits, OfferedRecord, Programs, SettingInForce
 from wirelab.schema.estimates.energy import EnergyModel, EnergyOfScenario
+from wirelab.schema.estimates.enumerated import EnumeratedRecord
 from wirelab.schema.estimates.ledger import LedgerRecord
 from wirelab.schema.estimates.links import CertificateRecord, LaneLateness, LinkRecord, Replay
 from wirelab.schema.estimates.numbers import End, EstimateRecord, MetricRecord
@@ -64,6 +65,8 @@ class AnalysedScenario(TypedDict):
     """Only of an open loop, with 10 messages or more in a trial."""
     recovery: NotRequired[RecoveryRecord]
     """Only with an outage of a link or of the server that a message met."""
+    enumerated: NotRequired[EnumeratedRecord]
+    """Only where `wirelab exact` enumerated its losses."""
 
 
 @document
