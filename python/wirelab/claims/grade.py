@@ -110,4 +110,5 @@ def _worst(what: str, reasons: Iterable[Iterable[tuple[Grade, str]]]) -> tuple[G
         return None
     flag = max((flag for flag, _ in each), key=GRADES.index)
     whys = [why for mine, why in each if mine == flag]
-    return flag, f"{len(whys)} of its {len(each)} {what}: {whys[0]}"
+    how_many = f"its {what.removesuffix('s')}" if len(each) == 1 else f"{len(whys)} of its {len(each)} {what}"
+    return flag, f"{how_many}: {whys[0]}"
