@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wirelab.schema.explain import EXPLAINED_VERSION, DifferenceShare, Explained, Known, Mean, Side
+from wirelab.schema.explain import EXPLAINED_VERSION, DifferenceShare, Evidence, Explained, Mean, Side
 
 
 def mean(point: float, low: float | None = None, high: float | None = None) -> Mean:
@@ -12,11 +12,11 @@ def mean(point: float, low: float | None = None, high: float | None = None) -> M
 
 def share(
     phase: str, cause: str, first_s: float, second_s: float, *, ends: tuple[float, float] | None = None,
-    known: Known = "caused",
+    evidence: Evidence = "caused",
 ) -> DifferenceShare:  # fmt: skip
     """A share of the difference."""
     return {
-        "phase": phase, "cause": cause, "known": known, "first_s": first_s, "second_s": second_s,
+        "phase": phase, "cause": cause, "evidence": evidence, "first_s": first_s, "second_s": second_s,
         "difference_s": mean(second_s - first_s, *(ends or ())),
     }  # fmt: skip
 
@@ -25,7 +25,7 @@ def _side(name: str, mean_s: float, completed: int, spent: dict[str, float]) -> 
     return {
         "name": name, "protocol": name, "client": "builtin", "server": "builtin", "link": "each way 10 ms",
         "workload": "30 B up", "mean_s": mean(mean_s), "trials": 10, "exchanges": 1000, "completed": completed,
-        "energy": None, "spent": spent,
+        "timed_out": 0, "energy": None, "spent": spent,
     }  # fmt: skip
 
 
@@ -39,13 +39,15 @@ EXPLANATION: Explained = {
         share("connection set-up", "lost packets", 0.0407, 0.0, ends=(-0.0485, -0.0328)),
         share("TLS or QUIC handshake", "lost packets", 0.011, 0.0407, ends=(0.0187, 0.0409)),
         share("rest of the answer", "propagation", 0.0, 0.000001, ends=(0.0, 0.0)),
-        share("", "left over a link that does nothing", 0.00005, 0.00008, ends=(0.00003, 0.00003), known="unexplained"),
+        share(
+            "", "left over a link that does nothing", 0.00005, 0.00008, ends=(0.00003, 0.00003), evidence="unexplained"
+        ),
     ],
     "levels": [
         {"factor": "protocol", "first": "h2", "second": "h3", "difference_s": mean(-0.0303, -0.0414, -0.0192)}
     ],
-    "otherwise": [
-        {"name": "h2", "change": "with a connection that is kept", "mean_s": mean(0.0358), "effect_s": mean(-0.0861)}
+    "what_ifs": [
+        {"name": "h2", "change": "with a persistent connection", "mean_s": mean(0.0358), "effect_s": mean(-0.0861)}
     ],
-    "warnings": ["h2: 5 of 1,000 exchanges did not complete. They are left out, so its mean is of survivors."],
+    "warnings": ["h2: 5 of 1,000 exchanges timed out."],
 }  # fmt: skip

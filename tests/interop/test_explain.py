@@ -49,7 +49,7 @@ def test_one_cause_has_the_difference(
     link = () if key == "link.rtt" else ("--link", "20 ms")
     record = explained(bench, *levels, *link, "--set", f"protocol={protocol}", "--set", varied, *SMALL)
     assert of(record, **right) >= 0.9, record["shares"]
-    left = sum(each["difference_s"]["point"] for each in record["shares"] if each["known"] == "unexplained")
+    left = sum(each["difference_s"]["point"] for each in record["shares"] if each["evidence"] == "unexplained")
     assert abs(left / record["difference_s"]["point"]) <= 0.1
     assert [each["factor"] for each in record["levels"]] == [key]
     assert record["levels"][0]["difference_s"]["point"] == pytest.approx(record["difference_s"]["point"])
@@ -83,9 +83,23 @@ def test_a_window_is_found_by_the_factor_by_the_phase_and_by_widening_it(bench: 
     record = explained(bench, "default", "16 MiB", "--of", str(file))
     assert record["difference_s"]["point"] < -0.2
     assert of(record, phase="rest of the answer", cause="propagation") >= 0.9
-    [wider] = [each for each in record["otherwise"] if "windows" in each["change"]]
+    [wider] = [each for each in record["what_ifs"] if "windows" in each["change"]]
     assert wider["effect_s"]["point"] == pytest.approx(record["difference_s"]["point"], rel=0.02)
     assert record["first"]["spent"] is not None
-    # The campaign's folder names the experiment, and what was run is not run again.
+    # The same command runs nothing again.
     again = explained(bench, "default", "16 MiB", "--of", str(file))
     assert again["shares"] == record["shares"]
+
+
+def test_scenarios_of_a_campaign_are_those_of_its_experiment(bench: Bench, tmp_path: Path) -> None:
+    sets = ("--set", "link.rtt=20 ms, 60 ms", "--set", "protocol=http1", *SMALL, "--set", "capture=true")
+    ran = tmp_path / "ran"
+    code, _, words = bench.run("run", "message", *sets, "--out", str(ran), timeout_s=300)
+    assert code == 0, words
+    record = explained(bench, "20 ms", "60 ms", "--of", str(ran))
+    assert record["difference_s"]["point"] == pytest.approx(0.08, rel=0.01)
+    plan = ran / "plan.json"
+    plan.write_text(plan.read_text(encoding="utf-8").replace('"identity": "', '"identity": "00'), encoding="utf-8")
+    code, _, words = bench.run("explain", "20 ms", "60 ms", "--of", str(ran), "--out", str(tmp_path / "other"))
+    assert code == 2
+    assert "is not the experiment of" in words

@@ -49,17 +49,33 @@ def test_only_what_is_otherwise_is_changed() -> None:
     found = changed(scenario("protocols.h2.tls=1.2", "protocols.h2.nagle=true"))
     assert [*found] == [
         "with TLS 1.3 instead of 1.2", "without Nagle's algorithm", "with resumed sessions",
-        "with a connection that is kept",
+        "with a persistent connection",
     ]  # fmt: skip
     assert found["with TLS 1.3 instead of 1.2"].settings["tls"] == "1.3"
     assert found["without Nagle's algorithm"].settings["nagle"] is False
-    for name, policy in (("with resumed sessions", Resumed()), ("with a connection that is kept", Persistent)):
+    for name, policy in (("with resumed sessions", Resumed()), ("with a persistent connection", Persistent)):
         workload = found[name].workload
         assert isinstance(workload, RequestWorkload)
         assert workload.connection == policy or isinstance(workload.connection, Persistent)
-    assert [*changed(scenario())] == ["with resumed sessions", "with a connection that is kept"]
-    assert [*changed(scenario("protocol=coap"))] == ["with a connection that is kept"]
+    assert [*changed(scenario())] == ["with resumed sessions", "with a persistent connection"]
+    assert [*changed(scenario("protocol=coap"))] == ["with a persistent connection"]
     assert [*changed(scenario("workload.connection=persistent"))] == []
+
+
+def test_a_policy_is_not_changed_where_it_makes_no_difference() -> None:
+    assert [*changed(scenario("protocols.h2.resumption=true"))] == ["with a persistent connection"]
+    assert [*changed(scenario("workload.exchanges=1"))] == []
+    busy = changed(scenario("workload.concurrency=4"))["with a persistent connection"].workload
+    assert isinstance(busy, RequestWorkload)
+    assert busy.connection == Persistent(connections=4)
+
+
+def test_a_schedule_is_a_cause_by_itself() -> None:
+    of = scenario(
+        "link.schedule={ points = [{ at = '0 s', rate = '1 Mbit/s', delay = '100 ms' }] }", "link.queue=64 kB"
+    )
+    assert "the schedule" in [cause.name for cause in causes_of([of])]
+    assert "serialisation and queueing" not in [cause.name for cause in causes_of([of])]
 
 
 def test_windows_are_widened_where_something_is_large_enough_to_fill_them() -> None:

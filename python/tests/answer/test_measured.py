@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tests.synthetic import write_campaign
-from wirelab.answer.explain import CPU, PHASES
+from wirelab.answer.explain import NOT_SPLIT, PHASES, TIMED_OUT
 from wirelab.answer.measured import energy, measured, spent
 from wirelab.stats.dataset import Dataset
 
@@ -24,14 +24,22 @@ def dataset(tmp_path: Path) -> Dataset:
     return Dataset(found.folder, found.plan, found.exchanges.with_columns(**share), found.trials)
 
 
-def test_each_trial_has_the_means_of_its_completed_exchanges(dataset: Dataset) -> None:
+def test_each_trial_has_the_means_of_its_exchanges_and_a_time_out_counts_as_such(dataset: Dataset) -> None:
     key = dataset.scenarios[0].key
     found = measured(dataset, {"a digest": key}).trials["a digest"]
     assert sorted(found) == [0, 1, 2]
-    completed = dataset.exchanges.filter((pl.col("outcome") == "completed") & (pl.col("replicate") == 1))
-    response_s = completed["response_time_ns"].sum() / len(completed) / 1e9
-    assert found[1]["phase_wait_ns"] == pytest.approx(response_s / 2)
-    assert found[1]["phase_connect_ns"] == 0.0
+    rows = dataset.exchanges.filter((pl.col("replicate") == 1) & pl.col("outcome").is_in(["completed", "timed-out"]))
+    completed = rows.filter(pl.col("outcome") == "completed")
+    parts = found[1].parts
+    assert parts["phase_wait_ns"] == pytest.approx(completed["response_time_ns"].sum() / 2 / len(rows) / 1e9)
+    assert parts["phase_connect_ns"] == 0.0
+    late = (len(rows) - len(completed)) / len(rows)
+    assert late > 0
+    assert parts[TIMED_OUT] == pytest.approx(late * dataset.horizon_s(key))
+    # What a client does not stamp is a part of its own, so that the parts are the whole time.
+    whole = (completed["end_ns"] - completed["start_ns"]).sum() / len(rows) / 1e9
+    assert found[1].total_s == pytest.approx(whole + parts[TIMED_OUT])
+    assert parts[NOT_SPLIT] == pytest.approx(whole - parts["phase_wait_ns"])
 
 
 def test_cpu_time_counts_in_real_time_and_takes_none_under_the_virtual_clock(dataset: Dataset) -> None:
@@ -42,17 +50,16 @@ def test_cpu_time_counts_in_real_time_and_takes_none_under_the_virtual_clock(dat
     })  # fmt: skip
     trials = dataset.trials.drop(used.columns, strict=False).join(used, how="cross")
     live = Dataset(dataset.folder, dataset.plan, dataset.exchanges, trials)
-    completed = dataset.exchanges.filter(pl.col("outcome") == "completed").group_by("replicate").len()
-    counts = dict(completed.iter_rows())
+    counts = dict(dataset.exchanges.group_by("replicate").len().iter_rows())
     found = measured(live, {"a digest": key}).trials["a digest"]
-    assert found[0][CPU] == pytest.approx(0.01 / counts[0])
+    assert found[0].cpu_s == pytest.approx(0.01 / counts[0])
     plan = json.loads((dataset.folder / "plan.json").read_text(encoding="utf-8"))
     for scenario in plan["scenarios"]:
         scenario["clock"] = "virtual"
     (dataset.folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     virtual = Dataset.read(dataset.folder)
     there = measured(Dataset(virtual.folder, virtual.plan, dataset.exchanges, trials), {"a digest": key})
-    assert there.trials["a digest"][0][CPU] == 0.0
+    assert there.trials["a digest"][0].cpu_s == 0.0
 
 
 def test_without_captures_and_a_radio_nothing_is_said_of_bytes_and_energy(dataset: Dataset) -> None:

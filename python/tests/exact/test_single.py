@@ -44,9 +44,11 @@ def test_scenarios_that_differ_by_their_loss_are_one_that_is_asked_for_each(tmp_
     losses = [sorted(found.losses[each.digest()]) for each in scenarios]
     assert losses == [["link lossy"], ["link slow"]] * 2
     assert [each.name for each in scenarios] == ["coap", "coap, slow", "http1", "http1, slow"]
+    own = {each.name: each.digest() for each in load_experiment(str(tmp_path / "two.toml"), ()).scenarios}
     assert [dict(found.stands_for[each.digest()]) for each in scenarios[:2]] == [
-        {"link lossy": "coap, lossy"}, {"link slow": "coap, slow"},
-    ]  # fmt: skip
+        {"link lossy": own["coap, lossy"]},
+        {"link slow": own["coap, slow"]},
+    ]
 
 
 def test_an_exchange_is_alone_and_every_seed_is_run_under_the_virtual_clock(tmp_path: Path) -> None:

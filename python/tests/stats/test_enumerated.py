@@ -44,7 +44,7 @@ def _dataset(folder: Path, exact: dict[str, Any] | None, *, timed_out: float = 0
 
 def test_a_scenario_has_both_at_each_delay(tmp_path: Path) -> None:
     name = Dataset.read(write_campaign(tmp_path / "names", protocols=("h2",), links=("random",), uploads=("30 B",)))
-    dataset = _dataset(tmp_path / "it", _exact(lossy=name.scenarios[0].name), timed_out=0.2)
+    dataset = _dataset(tmp_path / "it", _exact(lossy=name.scenarios[0].identity), timed_out=0.2)
     [(key, found)] = enumerated(dataset).items()
     assert key == dataset.scenarios[0].key
     rows = dataset.exchanges

@@ -16,7 +16,8 @@ from typing import Any
 from wirelab.answer.interventions import CAUSES, CHANGES, Cause, Change, causes_of
 from wirelab.answer.shares import Subset, shapley, subsets
 from wirelab.experiment.grid.scenario import Scenario, label
-from wirelab.schema.explain import DifferenceShare, Known, LevelShare, Mean, OtherwiseMean
+from wirelab.schema.explain import DifferenceShare, Evidence, LevelShare, Mean, WhatIf
+from wirelab.schema.explain import Side as SideRecord
 from wirelab.schema.link_answer import AskLink
 
 PHASES = {
@@ -27,17 +28,35 @@ PHASES = {
     "phase_wait_ns": "request and its answer",
     "phase_transfer_ns": "rest of the answer",
 }
-"""Columns of exchanges, in words. Together they are the time from the intended start to the end."""
-CPU = "CPU time of client and server"
+"""Columns of exchanges, in words."""
+NOT_SPLIT, TIMED_OUT = "not split", "timed out"
+PARTS = {**PHASES, NOT_SPLIT: "not stamped by the client", TIMED_OUT: "not completed within the time-out"}
+"""All parts of an exchange, in words. Together they are the time from its intended start to its end."""
+CPU = "CPU time of client and server, at most"
 LEFT = "left over a link that does nothing"
 MOST_CAUSES = 6
 MOST_FACTORS = 4
+FEW_TRIALS = 5
 LEVEL = 0.95
 _NOTHING_S = 5e-8
 
-Phases = Mapping[str, float]
-"""Mean seconds of each phase in one trial, by its column, and of CPU time."""
-Trials = Mapping[int, Phases]
+
+@dataclass(frozen=True)
+class OfTrial:
+    """Means over the exchanges of one trial, in seconds: of each part by its name, and CPU time, which is 0 under the
+    virtual clock and where it is not known.
+    """
+
+    parts: Mapping[str, float]
+    cpu_s: float = 0.0
+
+    @property
+    def total_s(self) -> float:
+        """From the intended start to the end."""
+        return math.fsum(self.parts.values())
+
+
+Trials = Mapping[int, OfTrial]
 """By replicate."""
 
 
@@ -93,7 +112,8 @@ class Swapped:
         found: dict[Subset, Scenario] = {}
         everything = list(scenarios)
         for changed in subsets(paths):
-            point = one | {path: other[path] for path in changed if path in other}
+            chosen = {path: other if path in changed else one for path in {**one, **other}}
+            point = {path: levels[path] for path, levels in chosen.items() if path in levels}
             mixed = next((each for each in everything if point in each.points), None)
             if mixed is None:
                 return cls(levels, {})
@@ -118,18 +138,23 @@ class Measured:
 
     def total(self, scenario: Scenario, replicate: int) -> float:
         """Mean seconds of an exchange."""
-        phases = self.trials[scenario.digest()][replicate]
-        return math.fsum(phases[name] for name in PHASES)
+        return self.trials[scenario.digest()][replicate].total_s
 
-    def mean(self, scenario: Scenario) -> Mean:
-        """Over its trials."""
-        return mean([self.total(scenario, replicate) for replicate in self.replicates([scenario])])
+    def mean(self, scenario: Scenario, replicates: Iterable[int]) -> Mean:
+        """Over some of its trials."""
+        return mean([self.total(scenario, replicate) for replicate in replicates])
 
 
-def shares(first: Side, second: Side, measured: Measured) -> tuple[Mean, list[DifferenceShare]]:
+def counted(sides: Iterable[Side], measured: Measured) -> list[int]:
+    """The replicates that count: those that every scenario has which the shares are made of."""
+    return measured.replicates(scenario for side in sides for scenario in side.without.values())
+
+
+def shares(
+    first: Side, second: Side, measured: Measured, replicates: Sequence[int]
+) -> tuple[Mean, list[DifferenceShare]]:
     """The difference of the means, and the shares that sum to it, by phase and cause."""
     both = (first, second)
-    replicates = measured.replicates(scenario for side in both for scenario in side.without.values())
     made = [[_made(side, measured, replicate) for replicate in replicates] for side in both]
     keys = dict.fromkeys(key for side in made for one in side for key in one)
     found = []
@@ -140,7 +165,7 @@ def shares(first: Side, second: Side, measured: Measured) -> tuple[Mean, list[Di
         phase, cause = key
         found.append(
             DifferenceShare(
-                phase=PHASES.get(phase, ""), cause=cause, known=_known(cause), first_s=_average(values[0]),
+                phase=PARTS.get(phase, ""), cause=cause, evidence=_evidence(cause), first_s=_average(values[0]),
                 second_s=_average(values[1]), difference_s=mean([b - a for a, b in zip(*values, strict=True)]),
             )
         )  # fmt: skip
@@ -149,26 +174,26 @@ def shares(first: Side, second: Side, measured: Measured) -> tuple[Mean, list[Di
 
 
 def _made(side: Side, measured: Measured, replicate: int) -> dict[tuple[str, str], float]:
-    """What each cause makes in each phase of one trial; the rest of what CPU time does not explain is left."""
+    """What each cause contributes in each phase of one trial; the rest of what CPU time does not explain is left."""
     names = [cause.name for cause in side.causes]
-    phases = {kept: measured.trials[scenario.digest()][replicate] for kept, scenario in side.without.items()}
+    trials = {kept: measured.trials[scenario.digest()][replicate] for kept, scenario in side.without.items()}
     found: dict[tuple[str, str], float] = {}
-    for phase in PHASES:
-        values = {kept: each[phase] for kept, each in phases.items()}
+    for phase in PARTS:
+        values = {kept: each.parts[phase] for kept, each in trials.items()}
         found |= {(phase, name): value for name, value in shapley(names, values.__getitem__).items()}
-    nothing = phases[frozenset()]
-    left = math.fsum(nothing[phase] for phase in PHASES)
-    cpu = min(left, nothing.get(CPU, 0.0))
+    nothing = trials[frozenset()]
+    left = nothing.total_s
+    cpu = min(left, nothing.cpu_s)
     return found | {("", CPU): cpu, ("", LEFT): left - cpu}
 
 
 def _place(key: tuple[str, str]) -> tuple[int, int]:
     phase, cause = key
-    order = [*PHASES, ""]
+    order = [*PARTS, ""]
     return order.index(phase), [*(each.name for each in CAUSES), CPU, LEFT].index(cause)
 
 
-def _known(cause: str) -> Known:
+def _evidence(cause: str) -> Evidence:
     return "unexplained" if cause == LEFT else "measured" if cause == CPU else "caused"
 
 
@@ -182,17 +207,24 @@ def of_levels(swapped: Swapped, measured: Measured) -> list[LevelShare]:
         return shapley(paths, lambda changed: measured.total(swapped.mixed[changed], replicate))
 
     each = [made(replicate) for replicate in measured.replicates(swapped.mixed.values())]
+    if not each:
+        return []
     return [
         LevelShare(
-            factor=path, first=label(path, first), second=label(path, second),
+            factor=path, first=_level(path, first), second=_level(path, second),
             difference_s=mean([one[path] for one in each]),
         )
         for path, (first, second) in swapped.levels.items()
     ]  # fmt: skip
 
 
-def otherwise(side: Side, measured: Measured) -> list[OtherwiseMean]:
-    """What each change of its programs makes, alone."""
+def _level(path: str, level: object) -> str:
+    """A factor that does not touch a scenario has no level there."""
+    return "as the base has it" if level is None else label(path, level)
+
+
+def what_ifs(side: Side, measured: Measured) -> list[WhatIf]:
+    """The effect of each change of its programs, alone."""
     found = []
     for change, scenario in side.changed.items():
         both = measured.replicates([side.scenario, scenario])
@@ -200,8 +232,20 @@ def otherwise(side: Side, measured: Measured) -> list[OtherwiseMean]:
             now = [measured.total(side.scenario, replicate) for replicate in both]
             then = [measured.total(scenario, replicate) for replicate in both]
             effect = mean([b - a for a, b in zip(now, then, strict=True)])
-            found.append(OtherwiseMean(name=side.scenario.name, change=change.name, mean_s=mean(then), effect_s=effect))
+            found.append(WhatIf(name=side.scenario.name, change=change.name, mean_s=mean(then), effect_s=effect))
     return found
+
+
+def warnings(sides: Iterable[SideRecord]) -> Iterator[str]:
+    """What limits the means."""
+    for side in sides:
+        if side["timed_out"]:
+            yield (
+                f"{side['name']}: {side['timed_out']:,} of {side['exchanges']:,} exchanges timed out. Each counts as "
+                "its time-out, so the mean is at least so large."
+            )
+        if side["trials"] < FEW_TRIALS:
+            yield f"{side['name']}: its intervals are of {side['trials']} trials only."
 
 
 def mean(values: Sequence[float]) -> Mean:

@@ -13,7 +13,7 @@ from wirelab.schema import ImpairmentSpec, LinkSpec, NewConnection
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.exact import WAYS
 from wirelab.schema.link_spec import SLOTS
-from wirelab.schema.workload import ConnectionPolicy, Persistent, RequestWorkload, Resumed
+from wirelab.schema.workload import Persistent, RequestResponse, RequestWorkload, Resumed, Telemetry
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,18 @@ class Change:
 
 def _without_slots(*slots: str) -> Callable[[LinkSpec], LinkSpec]:
     def kept(stages: Sequence[ImpairmentSpec]) -> tuple[ImpairmentSpec, ...]:
-        return tuple(stage for stage in stages if SLOTS[stage.kind] not in slots)
+        return tuple(stage for stage in stages if SLOTS[stage.kind] not in slots or stage.kind == "schedule")
 
     def without(link: LinkSpec) -> LinkSpec:
         return link.model_copy(update={way: kept(getattr(link, way)) for way in WAYS})
 
     return without
+
+
+def _without_schedule(link: LinkSpec) -> LinkSpec:
+    return link.model_copy(
+        update={way: tuple(stage for stage in getattr(link, way) if stage.kind != "schedule") for way in WAYS}
+    )
 
 
 def _without_part(name: str) -> Callable[[LinkSpec], LinkSpec]:
@@ -58,14 +64,17 @@ CAUSES = (
     Cause("lost packets", _without_slots("loss", "corrupt")),
     Cause("duplicates and reordering", _without_slots("duplicate", "reorder")),
     Cause("outages", _without_slots("outage")),
+    Cause("the schedule", _without_schedule),
     Cause("the shared medium", _without_part("medium")),
     Cause("the radio's sleep", _without_part("radio")),
     Cause("address translation", _without_part("nat")),
 )
-"""What a link can do. A rate and its queue are one: without the rate nothing waits."""
+"""What a link can do. A rate and its queue are one: without the rate nothing waits. A schedule changes rate, delay and
+loss with time, and is one by itself.
+"""
 
 LARGE_WINDOW = 16 * 2**20
-"""Bytes: more than any exchange of a page or an upload has under way."""
+"""Bytes: more than most exchanges have under way."""
 
 
 def _set(levels: Mapping[str, SettingValue]) -> Callable[[Scenario], Scenario | None]:
@@ -83,26 +92,34 @@ def _windows(scenario: Scenario) -> Scenario | None:
     return _set(dict.fromkeys(("initial-window-size", "stream-window", "connection-window"), LARGE_WINDOW))(scenario)
 
 
-def _connecting(policy: ConnectionPolicy, needs: str | None = None) -> Callable[[Scenario], Scenario | None]:
-    """With another policy in place of new connections, of a protocol that has the setting `needs`."""
+def _several(scenario: Scenario) -> RequestResponse | Telemetry | None:
+    """Its workload if several exchanges have new connections: only then another policy makes a difference."""
+    workload = scenario.workload
+    if not isinstance(workload, RequestResponse | Telemetry) or not isinstance(workload.connection, NewConnection):
+        return None
+    return workload if workload.exchanges > 1 else None
 
-    def made(scenario: Scenario) -> Scenario | None:
-        workload = scenario.workload
-        if not isinstance(workload, RequestWorkload) or not isinstance(workload.connection, NewConnection):
-            return None
-        if needs is not None and needs not in scenario.settings:
-            return None
-        return replace(scenario, workload=workload.model_copy(update={"connection": policy}))
 
-    return made
+def _resumed(scenario: Scenario) -> Scenario | None:
+    workload = _several(scenario)
+    if workload is None or scenario.settings.get("resumption") is not False:
+        return None
+    return replace(scenario, workload=workload.model_copy(update={"connection": Resumed()}))
+
+
+def _persistent(scenario: Scenario) -> Scenario | None:
+    if (workload := _several(scenario)) is None:
+        return None
+    kept = Persistent(connections=workload.concurrency)
+    return replace(scenario, workload=workload.model_copy(update={"connection": kept}))
 
 
 CHANGES = (
     Change("with TLS 1.3 instead of 1.2", _set({"tls": "1.3"})),
     Change("without Nagle's algorithm", _set({"nagle": False})),
-    Change("with resumed sessions", _connecting(Resumed(), "resumption")),
+    Change("with resumed sessions", _resumed),
     Change("with flow-control windows of 16 MiB", _windows),
-    Change("with a connection that is kept", _connecting(Persistent(connections=1))),
+    Change("with a persistent connection", _persistent),
 )
 """What programs could do otherwise, each alone."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from wirelab.answer.explain import CPU, PHASES, Measured, Phases
-from wirelab.metrics.ledger import PARTS
+from wirelab.answer.explain import NOT_SPLIT, PARTS, PHASES, TIMED_OUT, Measured, OfTrial
+from wirelab.metrics.base import WAITED
+from wirelab.metrics.ledger import PARTS as SPENT_ON
 from wirelab.schema import Clock
 from wirelab.stats.energy import radio_energies
 from wirelab.stats.ledger import ledgers
@@ -14,45 +15,55 @@ from wirelab.stats.ledger import ledgers
 if TYPE_CHECKING:
     from wirelab.stats.dataset import Dataset
 
-_ROLES = ("client", "server")
-
 
 def measured(dataset: Dataset, keys: Mapping[str, str]) -> Measured:
-    """The phases of completed exchanges, a mean for each trial. `keys` are the plan's, by the digests of scenarios."""
+    """Parts of exchanges, a mean for each trial. `keys` are the plan's, by the digests of scenarios.
+
+    An exchange that timed out counts as its time-out, which is where means of delays count it. One that failed has no
+    time and is left out. What a client does not stamp is a part of its own.
+    """
     import polars as pl
 
-    cpu = _cpu_s(dataset)
+    cpu, done = _cpu_s(dataset), pl.col("outcome") == "completed"
+    whole = (pl.col("end_ns") - pl.col("start_ns") + WAITED) / 1e9
     means = (
-        dataset.exchanges.filter(pl.col("outcome") == "completed")
-        .with_columns(pl.col(name).fill_null(0) for name in PHASES)
+        dataset.exchanges.filter(pl.col("outcome").is_in(["completed", "timed-out"]))
+        .with_columns(pl.when(done).then(pl.col(name).fill_null(0) / 1e9).otherwise(0.0) for name in PHASES)
+        .with_columns(
+            pl.when(done).then(whole - pl.sum_horizontal(*PHASES)).otherwise(0.0).alias(NOT_SPLIT),
+            pl.when(done).then(0.0).otherwise(1.0).alias(TIMED_OUT),
+        )
         .group_by("scenario", "trial", "replicate")
-        .agg(pl.len().alias("n"), *(pl.col(name).mean() / 1e9 for name in PHASES))
+        .agg(pl.col(name).mean() for name in PARTS)
     )
-    found: dict[str, dict[int, Phases]] = {key: {} for key in keys.values()}
+    found: dict[str, dict[int, OfTrial]] = {key: {} for key in keys.values()}
     for row in means.iter_rows(named=True):
-        each = {name: row[name] for name in PHASES}
-        found[row["scenario"]][row["replicate"]] = {**each, CPU: cpu.get(row["trial"], 0.0) / row["n"]}
+        parts = {name: row[name] for name in PARTS}
+        parts[TIMED_OUT] *= dataset.horizon_s(row["scenario"])
+        found[row["scenario"]][row["replicate"]] = OfTrial(parts, cpu.get(row["trial"], 0.0))
     return Measured({digest: found[key] for digest, key in keys.items()})
 
 
 def _cpu_s(dataset: Dataset) -> dict[str, float]:
-    """Seconds that client and server computed in each trial, or were held back by a limit on CPU time, beyond their
-    start. Empty under the virtual clock, where computing takes no time.
+    """Seconds for each exchange of a trial that client and server computed beyond their start, or were held back by a
+    limit on CPU time, start and end included: so at most. Without trials of which some part is not known, and empty
+    under the virtual clock, where computing takes no time.
     """
     import polars as pl
 
     if dataset.plan.clock is not Clock.LIVE:
         return {}
-    parts = [
-        part
-        for role in _ROLES
-        for part in (
-            (pl.col(f"{role}_cpu_ns") - pl.col(f"{role}_cpu_idle_ns")).clip(lower_bound=0),
-            pl.col(f"{role}_throttled_ns"),
-        )
-    ]
-    sums = dataset.trials.select("trial", seconds=pl.sum_horizontal(parts) / 1e9)
-    return {row["trial"]: row["seconds"] or 0.0 for row in sums.iter_rows(named=True)}
+    exchanges = dict(dataset.exchanges.group_by("trial").len().iter_rows())
+    used = (pl.col("client_cpu_ns") - pl.col("client_cpu_idle_ns")) + (
+        pl.col("server_cpu_ns") - pl.col("server_cpu_idle_ns")
+    )
+    throttled = pl.col("client_throttled_ns").fill_null(0) + pl.col("server_throttled_ns").fill_null(0)
+    sums = dataset.trials.select("trial", seconds=(used + throttled) / 1e9).drop_nulls()
+    return {
+        row["trial"]: max(0.0, row["seconds"]) / exchanges[row["trial"]]
+        for row in sums.iter_rows(named=True)
+        if row["trial"] in exchanges
+    }
 
 
 def spent(dataset: Dataset, key: str) -> dict[str, float] | None:
@@ -60,7 +71,7 @@ def spent(dataset: Dataset, key: str) -> dict[str, float] | None:
     record = ledgers(dataset).get(key)
     if record is None:
         return None
-    found = {part: float(record["up"][part] + record["down"][part]) for part in PARTS}  # type: ignore[literal-required]
+    found = {part: float(record["up"][part] + record["down"][part]) for part in SPENT_ON}  # type: ignore[literal-required]
     return {part: value for part, value in found.items() if value}
 
 

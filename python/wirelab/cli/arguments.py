@@ -185,11 +185,22 @@ def load_source(source: str, sets: Sequence[str]) -> Experiment:
     from wirelab.schema.campaign import read_plan
 
     campaign = existing(Path(source))
-    record = read_plan(campaign).experiment
-    own = {text.partition("=")[0].strip() for text in sets}
-    kept = [f"{key}={', '.join(map(str, levels))}" for key, levels in record.sets.items() if key not in own]
+    plan = read_plan(campaign)
+    record = plan.experiment
+    kept = {key: f"{key}={', '.join(map(_written, levels))}" for key, levels in record.sets.items()}
     written = next((each for each in (campaign.parent / record.file, Path(record.file)) if each.is_file()), None)
-    return load(record.name if written is None else str(written), [*kept, *sets])
+    file = record.name if written is None else str(written)
+    known = {scenario.digest() for scenario in load(file, [*kept.values()]).scenarios}
+    if lost := [scenario.name for scenario in plan.scenarios if scenario.identity not in known]:
+        what = f"{file} is not the experiment of {campaign}: it has no scenario like '{lost[0]}'"
+        raise WirelabError(what, hint=f"name the file of the experiment, which is called {record.file}")
+    own = {text.partition("=")[0].strip() for text in sets}
+    return load(file, [*(text for key, text in kept.items() if key not in own), *sets])
+
+
+def _written(level: Any) -> str:
+    """A level as --set reads it."""
+    return level if isinstance(level, str) else inline(level)
 
 
 VOLTAGE = QuantityType("voltage", voltage_v)

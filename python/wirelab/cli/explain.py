@@ -30,6 +30,10 @@ MESSAGE = "message"
 DEFAULTS = {"workload.exchanges": "100", "stop.replicates": "10"}
 """Of it, unless --set says otherwise: means under loss need more exchanges than an enumeration."""
 PAGE = "explain.html"
+CAMPAIGN = "explain-"
+"""Before the experiment's name in that of the campaign: its folder is of nothing else."""
+SOME_TRIALS = 10
+"""Of each scenario, where the experiment has a range."""
 
 
 @click.command("explain", short_help="Split the difference of two scenarios by what causes it.")
@@ -46,8 +50,8 @@ PAGE = "explain.html"
 @click.option("--send", metavar="SIZE", help="Bytes of the message, such as 30B.")
 @set_option
 @click.option(
-    "--clock", type=click.Choice(["live", "virtual"]), default="virtual", show_default=True,
-    help="What measures the time. A limit on CPU time needs `live`.",
+    "--clock", type=click.Choice(["live", "virtual"]),
+    help="What measures the time, whatever the experiment says. A limit on CPU time needs `live`.  [virtual]",
 )  # fmt: skip
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
@@ -65,7 +69,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     loss: str | None,
     send: str | None,
     sets: tuple[str, ...],
-    clock: str,
+    clock: str | None,
     out: Path | None,
     jobs: int | None,
     *,
@@ -85,11 +89,15 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     require_limits(starts=True)
     given = [*sets, *message_sets(None, link, send), *([] if loss is None else [f"link.loss={loss}"])]
-    loaded = _experiment(source, (first, second), [*given, f"clock={clock}"])
+    own = any(text.partition("=")[0].strip() == "clock" for text in given)
+    if own and clock is not None:
+        raise WirelabError("--clock and --set clock exclude each other", hint="remove one of them")
+    given += [] if own else [f"clock={clock or 'virtual'}"]
+    loaded = _experiment(source, (first, second), given)
     a, b = (_scenario(loaded, words) for words in (first, second))
     if a is b:
         raise WirelabError(f"A and B are one scenario: {a.name}", hint="name two that differ")
-    folder = not_an_option(out) if out is not None else RESULTS / f"explain-{loaded.name}"
+    folder = not_an_option(out) if out is not None else RESULTS / f"{CAMPAIGN}{loaded.name}"
     record = _explained(loaded, (a, b), folder, jobs, Console(stderr=True, highlight=False))
     text = write_explained(record, folder, PAGE)
     if as_json:
@@ -160,36 +168,34 @@ def _explained(
         raise WirelabError(f"a link does {most} things to packets: more than {MOST_CAUSES} take too many runs",
                            hint="remove some of them")  # fmt: skip
     swapped = Swapped.of(*pair, loaded.scenarios)
-    own = {scenario.digest() for scenario in pair}
-    rest = [each for side in sides for each in side.scenarios()]
-    rest += swapped.mixed.values()
-    others = {each.digest(): each for each in rest if each.digest() not in own}
-    plan, keys = _plan(loaded, pair, list(others.values()))
+    everything = [*pair, *swapped.mixed.values(), *(each for side in sides for each in side.scenarios())]
+    distinct: dict[str, Scenario] = {}
+    for each in everything:
+        distinct.setdefault(each.digest(), each)
+    plan, keys = _plan(loaded, [*distinct.values()])
     return _split(loaded, sides, swapped, _run(loaded, plan, folder, jobs, console), keys)
 
 
-def _plan(loaded: Experiment, pair: Sequence[Scenario], others: Sequence[Scenario]) -> tuple[Plan, dict[str, str]]:
-    """One plan of all, with captures of the two scenarios themselves, and its keys by the digests of scenarios."""
+def _plan(loaded: Experiment, scenarios: Sequence[Scenario]) -> tuple[Plan, dict[str, str]]:
+    """One plan of all, a campaign of its own, and its keys by the digests of scenarios."""
     from wirelab.plan import make_plan
+    from wirelab.schema import Clock, is_netem
 
-    most = loaded.stop.replicates[1]
-    stop = loaded.stop.model_copy(update={"replicates": (most, most), "interval": None, "budget": None})
-    base = replace(loaded, stop=stop, claims=None, factors={}, choices={}, interpretations={})
-    captured = make_plan(replace(base, scenarios=tuple(pair), capture=True))
-    plain = make_plan(replace(base, scenarios=tuple(others), capture=False))
-    blocks = tuple(
-        one.model_copy(update={"trials": (*one.trials, *other.trials)})
-        for one, other in zip(captured.blocks, plain.blocks, strict=True)
-    )
-    scenarios = (*captured.scenarios, *plain.scenarios)
-    plan = captured.model_copy(
-        update={
-            "scenarios": scenarios, "blocks": blocks, "link_facts": {**captured.link_facts, **plain.link_facts},
-            "stall_ns": min(captured.stall_ns, plain.stall_ns),
-        }
+    stop = loaded.stop.model_copy(update={"replicates": (_replicates(loaded),) * 2, "interval": None, "budget": None})
+    # Captures say what bytes were spent on. They take CPU time, which counts under the live clock alone.
+    capture = loaded.clock is Clock.VIRTUAL and not any(is_netem(each.link) for each in scenarios)
+    own = replace(
+        loaded, name=f"{CAMPAIGN}{loaded.name}", stop=stop, claims=None, factors={}, choices={}, interpretations={},
+        scenarios=tuple(scenarios), capture=capture,
     )  # fmt: skip
-    digests = [each.digest() for each in (*pair, *others)]
-    return plan, {digest: scenario.key for digest, scenario in zip(digests, scenarios, strict=True)}
+    plan = make_plan(own)
+    return plan, {each.digest(): planned.key for each, planned in zip(scenarios, plan.scenarios, strict=True)}
+
+
+def _replicates(loaded: Experiment) -> int:
+    """The experiment's own number; of a range a few."""
+    least, most = loaded.stop.replicates
+    return most if least == most else min(most, max(least, SOME_TRIALS))
 
 
 def _run(loaded: Experiment, plan: Plan, folder: Path, jobs: int | None, console: Console) -> Dataset:
@@ -217,11 +223,12 @@ def _split(
 
     found = measured(dataset, keys)
     first, second = sides
-    try:
-        difference, shares = explain.shares(first, second, found)
-        records = [_side(side, dataset, keys, found.mean(side.scenario)) for side in sides]
-    except ValueError as error:
-        raise RunError(f"{error}, so that nothing can be compared", hint=launched(f"show {dataset.folder}")) from None
+    replicates = explain.counted(sides, found)
+    if not replicates:
+        what = "no trial has a completed exchange in every scenario, so that nothing can be compared"
+        raise RunError(what, hint=launched(f"show {dataset.folder}"))
+    difference, shares = explain.shares(first, second, found, replicates)
+    records = [_side(side, dataset, keys, (found.mean(side.scenario, replicates), len(replicates))) for side in sides]
     return Explained(
         schema_version=EXPLAINED_VERSION,
         version=__version__,
@@ -233,12 +240,23 @@ def _split(
         difference_s=difference,
         shares=shares,
         levels=explain.of_levels(swapped, found),
-        otherwise=[each for side in sides for each in explain.otherwise(side, found)],
-        warnings=[*_warnings(records)],
+        what_ifs=[each for side in sides for each in explain.what_ifs(side, found)],
+        warnings=[*explain.warnings(records), *_lost_trials(dataset)],
     )
 
 
-def _side(side: Side, dataset: Dataset, keys: dict[str, str], mean: Mean) -> SideRecord:
+def _lost_trials(dataset: Dataset) -> Iterable[str]:
+    for scenario in dataset.scenarios:
+        outcomes = dataset.outcomes(scenario.key)
+        if lost := outcomes["failed_trials"] + outcomes["excluded_trials"]:
+            total = outcomes["trials"] + outcomes["excluded_trials"]
+            yield f"{scenario.name}: {lost} of {total} trials failed, or are left out."
+        if outcomes["failed"]:
+            failed = f"{outcomes['failed']:,} of {outcomes['exchanges']:,} exchanges failed"
+            yield f"{scenario.name}: {failed}. They have no time and are left out."
+
+
+def _side(side: Side, dataset: Dataset, keys: dict[str, str], of: tuple[Mean, int]) -> SideRecord:
     from wirelab.answer.measured import energy, spent
     from wirelab.report.sections.plan import link_words
     from wirelab.report.workload_words import workload_words
@@ -254,24 +272,14 @@ def _side(side: Side, dataset: Dataset, keys: dict[str, str], mean: Mean) -> Sid
         server=scenario.implementation["server"],
         link=link_words(scenario.facts[0]),
         workload=workload_words(scenario.workload),
-        mean_s=mean,
-        trials=outcomes["trials"],
+        mean_s=of[0],
+        trials=of[1],
         exchanges=outcomes["exchanges"],
         completed=outcomes["completed"],
+        timed_out=outcomes["timed-out"],
         energy=energy(dataset, key),
         spent=spent(dataset, key),
     )
-
-
-def _warnings(records: Iterable[SideRecord]) -> Iterable[str]:
-    for side in records:
-        if (left := side["exchanges"] - side["completed"]) > 0:
-            yield (
-                f"{side['name']}: {left:,} of {side['exchanges']:,} exchanges did not complete. They are left out, so "
-                "its mean is of survivors."
-            )
-        if side["trials"] < 5:
-            yield f"{side['name']}: intervals are of {side['trials']} trials only."
 
 
 def _lines(record: Explained) -> Iterable[str]:
@@ -281,9 +289,9 @@ def _lines(record: Explained) -> Iterable[str]:
     yield from (words.lead(record), words.cause(record), "", *words.sides(record), *record["warnings"], "")
     yield columns(words.shares(record), right=range(2, 7))
     yield from ("", *words.levels(record))
-    if record["otherwise"]:
+    if record["what_ifs"]:
         yield "\nWhat programs could do otherwise, each alone:"
-        yield from map(words.otherwise, record["otherwise"])
+        yield from map(words.what_if, record["what_ifs"])
     for title, rows in words.resources(record):
         yield f"\n{title}:"
         yield columns(rows, right=range(1, 4))

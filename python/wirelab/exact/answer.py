@@ -62,7 +62,7 @@ class Grown:
     rests: Mapping[str, Rest]
     whole: Mapping[Pattern, Run]
     stands_for: Mapping[str, str] = field(default_factory=dict)
-    """Names of the experiment's scenarios, by the loss that is theirs."""
+    """Digests of the experiment's scenarios, by the name of the loss that is theirs."""
     kept: Mapping[Pattern, str] = field(default_factory=dict)
     """Trials whose records are kept, by what they lose."""
 

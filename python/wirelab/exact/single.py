@@ -31,7 +31,7 @@ class Singles:
     losses: Mapping[str, Mapping[str, Loss]]
     """By the digest of a scenario's identity; empty for one whose link loses nothing."""
     stands_for: Mapping[str, Mapping[str, str]]
-    """Names of the experiment's scenarios, by the same digest and by the name of their loss."""
+    """Digests of the experiment's scenarios, by the same digest and by the name of their loss."""
 
 
 def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "stationary") -> Singles:
@@ -40,7 +40,7 @@ def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "st
     Raises `WirelabError` for a scenario that is no single exchange, or no function of the packets that are lost.
     """
     found: dict[str, list[Scenario]] = {}
-    losses: dict[str, list[Loss | None]] = {}
+    losses: dict[str, list[tuple[str, Loss | None]]] = {}
     for scenario in experiment.scenarios:
         try:
             single, loss = _single(scenario, ask, state)
@@ -49,12 +49,12 @@ def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "st
             raise WirelabError(refusal.what, where, refusal.hint) from None
         digest = single.digest()
         found.setdefault(digest, []).append(single)
-        losses.setdefault(digest, []).append(loss)
+        losses.setdefault(digest, []).append((scenario.digest(), loss))
     scenarios = tuple(_merged(alike) for alike in found.values())
     stop = experiment.stop.model_copy(update={"replicates": (seeds, seeds), "interval": None, "budget": None})
     single_experiment = replace(experiment, scenarios=scenarios, clock=Clock.VIRTUAL, stop=stop, claims=None)
     lossy = {
-        digest: [(_loss_name(each, alike), each.name, loss) for each, loss in zip(alike, losses[digest], strict=True)]
+        digest: [(_loss_name(each, alike), own, loss) for each, (own, loss) in zip(alike, losses[digest], strict=True)]
         for digest, alike in found.items()
     }
     return Singles(

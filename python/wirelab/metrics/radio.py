@@ -110,13 +110,17 @@ def read_packets(campaign: Path, trials: Sequence[str]) -> Iterator[list[Logged]
 
 
 def joules_of(campaign: Path, trials: Sequence[str], radio: Radio) -> list[float]:
-    """What the packets of each trial cost a client's radio until it is at rest again, typically, by its model."""
-    found = []
-    for logged in read_packets(campaign, trials):
-        packets = [each.on_device for each in logged]
-        ends = (packets[0].time_ns, packets[-1].time_ns) if packets else (0, 0)
-        found.append(radio_energy(radio, packets, *ends).joules.typical)
-    return found
+    """What a client's radio takes in each trial, typically, by its model: from the first packet on for as long as it
+    takes in the longest of them until it is at rest again, so that rest is not part of a difference.
+    """
+    of_each = [[each.on_device for each in logged] for logged in read_packets(campaign, trials)]
+    begun = [packets[0].time_ns if packets else 0 for packets in of_each]
+    alone = [radio_energy(radio, packets, start, start) for packets, start in zip(of_each, begun, strict=True)]
+    longest = max((each.settled_ns - each.start_ns for each in alone), default=0)
+    return [
+        radio_energy(radio, packets, start, start + longest).joules.typical
+        for packets, start in zip(of_each, begun, strict=True)
+    ]
 
 
 class _Energies:

@@ -44,7 +44,7 @@ MOST_SAMPLES = 20_000
 @dataclass(frozen=True)
 class Question:
     """What is asked of one scenario: loss models by their names, how far apart bounds may be, and of which delays.
-    `stands_for` names the experiment's scenarios by the loss that is theirs.
+    `stands_for` has digests of the experiment's scenarios by the loss that is theirs.
     """
 
     scenario: Scenario

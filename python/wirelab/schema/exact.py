@@ -133,8 +133,8 @@ class PacketPrice(TypedDict):
     bytes: int | None
     """IP bytes that are sent in addition until both ends are silent; null if its loss was not run."""
     energy_j: float | None
-    """Joules that the client's radio takes in addition until it is at rest, typically, by its model; null without a
-    radio, or if its loss was not run.
+    """Joules that the client's radio takes in addition over equal times, typically, by its model; null without a radio,
+    or if its loss was not run.
     """
 
 
@@ -197,7 +197,7 @@ class ExactScenario(TypedDict):
     curves: list[Curve]
     """Probabilities by the loss rate."""
     stands_for: dict[str, str]
-    """Names of the experiment's scenarios that it stands for, by the loss that is theirs."""
+    """Digests of the experiment's scenarios that it stands for, by the name of the loss that is theirs."""
     exceedances: list[Exceedance]
     """P(delay > x) by x, under each of those losses."""
 

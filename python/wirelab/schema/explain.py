@@ -14,7 +14,7 @@ from wirelab.schema.document import read_document
 EXPLAINED = "explain.json"
 EXPLAINED_VERSION = 1
 
-Known = Literal["caused", "measured", "unexplained"]
+Evidence = Literal["caused", "measured", "unexplained"]
 """How a share is known: by taking its cause away, by measuring it, or not at all."""
 
 
@@ -47,13 +47,17 @@ class Side(TypedDict):
     workload: str
     """Its exchanges, in words."""
     mean_s: Mean
-    """Seconds from the intended start of a completed exchange to its end."""
+    """Seconds from the intended start of an exchange to its end. One that timed out counts as its time-out; one that
+    failed does not count.
+    """
     trials: int
-    """Trials that count."""
+    """Trials that count: those that every scenario of the explanation has."""
     exchanges: int
-    """Exchanges of all outcomes in them."""
+    """Exchanges of all outcomes in all trials."""
     completed: int
-    """Those of which the mean is."""
+    """Those that completed."""
+    timed_out: int
+    """Those that timed out."""
     energy: dict[str, float] | None
     """Joules of one exchange by state of the radio, by the model; null without a radio."""
     spent: dict[str, float] | None
@@ -62,25 +66,25 @@ class Side(TypedDict):
 
 @document
 class DifferenceShare(TypedDict):
-    """What one cause makes in one phase of an exchange."""
+    """What one cause contributes in one phase of an exchange."""
 
     phase: str
     """Part of the exchange, in words; empty of what is not split by phase."""
     cause: str
-    """What makes it, in words."""
-    known: Known
+    """The cause, in words."""
+    evidence: Evidence
     """How it is known."""
     first_s: float
-    """Seconds that it makes in the first scenario."""
+    """Seconds that it contributes in the first scenario."""
     second_s: float
-    """Seconds that it makes in the second."""
+    """Seconds that it contributes in the second."""
     difference_s: Mean
     """The second less the first."""
 
 
 @document
 class LevelShare(TypedDict):
-    """How much of the difference one factor of the experiment makes, in which the two scenarios differ."""
+    """What one factor of the experiment contributes, in which the two scenarios differ."""
 
     factor: str
     """Its key."""
@@ -89,11 +93,11 @@ class LevelShare(TypedDict):
     second: str
     """Its level in the second."""
     difference_s: Mean
-    """What changing it makes, on average over all orders of the changes."""
+    """The effect of changing it, on average over all orders of the changes."""
 
 
 @document
-class OtherwiseMean(TypedDict):
+class WhatIf(TypedDict):
     """The mean of one scenario with one thing changed."""
 
     name: str
@@ -132,7 +136,7 @@ class Explained(TypedDict):
     """Factors in which the two differ; of several they sum to the difference. Empty if some combination of their levels
     is not in the experiment.
     """
-    otherwise: list[OtherwiseMean]
+    what_ifs: list[WhatIf]
     """What programs could do otherwise, each alone."""
     warnings: list[str]
     """What limits the numbers."""

@@ -22,12 +22,13 @@ def enumerated(dataset: Dataset) -> dict[str, EnumeratedRecord]:
     if not path.exists():
         return {}
     record = read_exact(path)
-    keys = {scenario.name: scenario.key for scenario in dataset.scenarios}
+    keys = {scenario.identity: scenario.key for scenario in dataset.scenarios}
     found = {}
     for each in record["scenarios"]:
-        for loss, name in each["stands_for"].items() if each["seed"] == 1 else ():
-            if name in keys:
-                found[keys[name]] = _next_to(_sample(dataset, keys[name]), each, loss, record["delays_s"])
+        for loss, identity in each["stands_for"].items() if each["seed"] == 1 else ():
+            if identity in keys:
+                key = keys[identity]
+                found[key] = _next_to(_sample(dataset, key), each, loss, record["delays_s"])
     return found
 
 

@@ -15,7 +15,7 @@ def test_the_page_and_the_record_are_written_and_the_record_is_read_again(tmp_pa
     assert (tmp_path / EXPLAINED).read_text(encoding="utf-8") == f"{text}\n"
     page = (tmp_path / "explain.html").read_text(encoding="utf-8")
     for words in (
-        "h3 takes 30.3 ms less than h2", "5 of 1,000 exchanges did not complete", "with a connection that is kept",
+        "h3 takes 30.3 ms less than h2", "5 of 1,000 exchanges timed out", "with a persistent connection",
         "1,441 B", "Shapley", "emulation only", "2 smaller shares",
     ):  # fmt: skip
         assert words in page, words
@@ -25,7 +25,7 @@ def test_the_page_and_the_record_are_written_and_the_record_is_read_again(tmp_pa
 
 def test_what_there_is_none_of_has_no_section() -> None:
     names = [section.id for section in sections(EXPLANATION)]
-    assert names == ["shares", "levels", "otherwise", "resources", "how"]
+    assert names == ["shares", "levels", "what-ifs", "resources", "how"]
     side = {**EXPLANATION["first"], "spent": None}
-    bare: Explained = {**EXPLANATION, "otherwise": [], "first": side}  # type: ignore[typeddict-item]
+    bare: Explained = {**EXPLANATION, "what_ifs": [], "first": side}  # type: ignore[typeddict-item]
     assert [section.id for section in sections(bare)] == ["shares", "levels", "how"]

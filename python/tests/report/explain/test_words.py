@@ -24,6 +24,17 @@ def test_a_difference_of_nothing_is_said_so() -> None:
     assert words.cause(same) == "So there is nothing to explain."
 
 
+def test_noise_is_not_explained() -> None:
+    noise: Explained = {**EXPLANATION, "difference_s": mean(-0.0303, -0.09, 0.03)}
+    assert words.lead(noise) == (
+        "No difference is shown between h2 and h3: 121.9 ms and 91.6 ms, -90.0 to 30.0 ms apart."
+    )
+    assert words.cause(noise).startswith("The largest share is connection set-up, by lost packets")
+    assert [row[6] for row in words.shares(noise)[1:4]] == ["–"] * 3
+    unsure: Explained = {**noise, "shares": [share("connection set-up", "propagation", 0.1, 0.2, ends=(-1, 1))]}
+    assert words.cause(unsure) == "No share of it is shown either. Unexplained: 0.00 ms."
+
+
 def test_a_table_has_every_visible_share_and_their_sum() -> None:
     head, *body, last = words.shares(EXPLANATION)
     assert [row[:2] for row in body] == [
@@ -32,7 +43,7 @@ def test_a_table_has_every_visible_share_and_their_sum() -> None:
         ["–", "left over a link that does nothing"],
     ]
     assert body[0][2:] == ["40.7 ms", "0.00 ms", "-40.7 ms", "-48.5 to -32.8", "134%", "caused"]
-    assert last[:6] == ["in all", "", "51.8 ms", "40.8 ms", "-30.3 ms", "-41.4 to -19.2"]
+    assert last[:6] == ["total", "", "51.8 ms", "40.8 ms", "-30.3 ms", "-41.4 to -19.2"]
     assert len(head) == len(last)
 
 
@@ -40,23 +51,21 @@ def test_levels_changes_and_resources_are_listed() -> None:
     assert [*words.levels(EXPLANATION)] == [
         "protocol: h2 becomes h3: -30.3 ms (-41.4 to -19.2 ms), all in which they differ."
     ]
-    assert next(words.levels({**EXPLANATION, "levels": []})).startswith("The experiment does not have every")
-    assert [*map(words.otherwise, EXPLANATION["otherwise"])] == [
-        "h2 with a connection that is kept: 35.8 ms, -86.1 ms."
-    ]
+    assert next(words.levels({**EXPLANATION, "levels": []})).startswith("What each factor contributes is not known")
+    assert [*map(words.what_if, EXPLANATION["what_ifs"])] == ["h2 with a persistent connection: 35.8 ms, -86.1 ms."]
     [(title, rows)] = words.resources(EXPLANATION)
     assert title.startswith("IP bytes")
     assert rows == [
-        ["", "A", "B", "B less A"],
+        ["", "A", "B", "B − A"],
         ["handshake", "1,441 B", "4,173 B", "+2,732 B"],
         ["connection", "308 B", "0 B", "-308 B"],
-        ["in all", "1,749 B", "4,173 B", "+2,424 B"],
+        ["total", "1,749 B", "4,173 B", "+2,424 B"],
     ]
 
 
 def test_sides_say_what_their_means_are_of() -> None:
     first, second = words.sides(EXPLANATION)
-    assert first == "A is h2: 995 exchanges in 10 trials, 5 not completed. Its link: each way 10 ms."
+    assert first == "A is h2: 1,000 exchanges, 10 trials, 5 not completed. Its link: each way 10 ms."
     assert "not completed" not in second
 
 

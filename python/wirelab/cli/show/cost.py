@@ -17,7 +17,7 @@ from wirelab.schema.exact import EXACT, ExactScenario, PacketPrice, read_exact
 
 ABOUT = (
     "Behind each packet: the delay, the bytes and with a radio the energy that losing it alone adds. Bytes count until "
-    "both ends are silent, and energy until the radio is at rest."
+    "both ends are silent. Energy is compared over equal times."
 )
 
 

@@ -119,7 +119,7 @@ def _probabilities(record: Exact, drawn: dict[str, Series]) -> Iterator[Block]:
 def _packets(first: Sequence[ExactScenario], drawn: dict[str, Series]) -> Iterator[Block]:
     yield Prose(
         "Each bar is the difference of two runs that differ by this packet. Bytes count until both ends are silent. "
-        "Energy counts until the client's radio is at rest."
+        "Energy is that of the client's radio over equal times."
     )
     figures = []
     for number, scenario in enumerate(first):

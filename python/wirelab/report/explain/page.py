@@ -8,21 +8,23 @@ from pathlib import Path
 
 from wirelab.report.blocks import Cell, Column, Figure, Items, Section, Table
 from wirelab.report.explain import words
-from wirelab.report.figures.bridge import CAUSED, MEAN, MEASURED, UNEXPLAINED, Step, bridge
+from wirelab.report.figures.bridge import CAUSED, MEAN, MEASURED, SMALL, UNEXPLAINED, Step, bridge
 from wirelab.report.page import Header, fill, write_text
 from wirelab.report.statement import Statement
-from wirelab.schema.explain import EXPLAINED, Explained, Known
+from wirelab.schema.explain import EXPLAINED, Evidence, Explained
 
 LEVEL = 0.95
 EMULATION = "emulation only"
 LEAST = 0.01
 """A smaller part of the larger mean has no bar of its own."""
-SLOTS: dict[Known, int] = {"caused": CAUSED, "measured": MEASURED, "unexplained": UNEXPLAINED}
+SLOTS: dict[Evidence, int] = {"caused": CAUSED, "measured": MEASURED, "unexplained": UNEXPLAINED}
 HOW = (
     "Each scenario ran with every set of what its link does taken away.",
-    "A cause makes its Shapley value over these runs: its effect, averaged over all orders of taking causes away.",
+    "A cause contributes its Shapley value: its effect, averaged over all orders of taking causes away.",
     "It is split by the phases of an exchange, as the client measured them.",
     "What is left over a link that does nothing is unexplained: timers inside the programs, and what they wait for.",
+    "An exchange that timed out counts as its time-out. One that failed is left out.",
+    "Runs over different links lose different packets, so a cause without effect still shows noise.",
     "Intervals are of trials, by Student's t. They are not adjusted for their number.",
 )
 
@@ -44,15 +46,14 @@ def sections(record: Explained) -> list[Section]:
         Section("shares", f"The difference, {what}", [Figure("", f"from A to B: {what}", "", svg, [split])]),
         Section("levels", "What differs", [Items([*words.levels(record)])]),
     ]
-    if record["otherwise"]:
+    if record["what_ifs"]:
         found.append(
-            Section(
-                "otherwise", "What programs could do otherwise", [Items([*map(words.otherwise, record["otherwise"])])]
-            )
+            Section("what-ifs", "What programs could do otherwise", [Items([*map(words.what_if, record["what_ifs"])])])
         )
     if tables := [_table(title, rows, left=1) for title, rows in words.resources(record)]:
         found.append(Section("resources", "Bytes and energy", tables))
-    sides = [*words.sides(record), f"Exchanges: {record['first']['workload']}."]
+    workloads = dict.fromkeys(side["workload"] for side in (record["first"], record["second"]))
+    sides = [*words.sides(record), *(f"Exchanges: {workload}." for workload in workloads)]
     return [*found, Section("how", "How this was found", [Items([*sides, *HOW, *words.MEANINGS.values()])])]
 
 
@@ -79,10 +80,10 @@ def _steps(record: Explained) -> list[Step]:
     steps = [Step(first["name"], first["mean_s"]["point"] * 1e3, words.ms(first["mean_s"]["point"]), MEAN, whole=True)]
     for each in large:
         point = each["difference_s"]["point"]
-        steps.append(Step(words.name(each), point * 1e3, words.ms(point, sign=True), SLOTS[each["known"]]))
+        steps.append(Step(words.name(each), point * 1e3, words.ms(point, sign=True), SLOTS[each["evidence"]]))
     if small:
         rest = sum(small)
-        steps.append(Step(f"{len(small)} smaller shares", rest * 1e3, words.ms(rest, sign=True), UNEXPLAINED))
+        steps.append(Step(f"{len(small)} smaller shares", rest * 1e3, words.ms(rest, sign=True), SMALL))
     mean = second["mean_s"]["point"]
     return [*steps, Step(second["name"], mean * 1e3, words.ms(mean), MEAN, whole=True)]
 

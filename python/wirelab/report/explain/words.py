@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from wirelab.schema.explain import DifferenceShare, Explained, Mean, OtherwiseMean, Side
+from wirelab.schema.explain import DifferenceShare, Explained, Mean, Side, WhatIf
 
 MEANINGS = {
     "caused": "caused: taken away from the link, so the difference is its effect",
@@ -19,6 +19,11 @@ def lead(record: Explained) -> str:
     point = difference["point"]
     if abs(point) < 1e-7:
         return f"{second['name']} and {first['name']} take equally long, {ms(first['mean_s']['point'])}."
+    if not shown(difference):
+        return (
+            f"No difference is shown between {first['name']} and {second['name']}: {ms(first['mean_s']['point'])} and "
+            f"{ms(second['mean_s']['point'])}, {interval(difference)} ms apart."
+        )
     return (
         f"{second['name']} takes {ms(abs(point))} {'more' if point > 0 else 'less'} than {first['name']} on average"
         f"{_ends(difference)}: {ms(second['mean_s']['point'])} instead of {ms(first['mean_s']['point'])}."
@@ -30,12 +35,23 @@ def cause(record: Explained) -> str:
     point = record["difference_s"]["point"]
     if not record["shares"] or abs(point) < 1e-7:
         return "So there is nothing to explain."
-    largest = max(record["shares"], key=lambda share: share["difference_s"]["point"] * (1 if point > 0 else -1))
-    left = sum(share["difference_s"]["point"] for share in record["shares"] if share["known"] == "unexplained")
-    return (
-        f"The largest share is {name(largest)}: {ms(largest['difference_s']['point'], sign=True)}. "
-        f"Unexplained: {ms(left, sign=True)}."
-    )
+    left = sum(share["difference_s"]["point"] for share in record["shares"] if share["evidence"] == "unexplained")
+    unexplained = f"Unexplained: {ms(left, sign=True)}."
+    certain = [share for share in record["shares"] if shown(share["difference_s"])]
+    if not certain:
+        return f"No share of it is shown either. {unexplained}"
+    if not shown(record["difference_s"]):
+        largest = max(certain, key=lambda share: abs(share["difference_s"]["point"]))
+    else:
+        largest = max(certain, key=lambda share: share["difference_s"]["point"] * (1 if point > 0 else -1))
+    return f"The largest share is {name(largest)}: {ms(largest['difference_s']['point'], sign=True)}. {unexplained}"
+
+
+def shown(mean: Mean) -> bool:
+    """Whether its interval excludes 0; without an interval, whether it is not 0."""
+    if mean["low"] is None or mean["high"] is None:
+        return abs(mean["point"]) > 1e-7
+    return mean["low"] > 0 or mean["high"] < 0
 
 
 def name(share: DifferenceShare) -> str:
@@ -46,24 +62,24 @@ def name(share: DifferenceShare) -> str:
 def of_difference(share: DifferenceShare, record: Explained) -> str:
     """Its part of the difference."""
     whole = record["difference_s"]["point"]
-    return "–" if abs(whole) < 1e-7 else f"{share['difference_s']['point'] / whole:.0%}"
+    return "–" if not shown(record["difference_s"]) else f"{share['difference_s']['point'] / whole:.0%}"
 
 
 def shares(record: Explained) -> list[list[str]]:
     """Rows of a table, the header first and the sum last."""
-    rows = [["part of an exchange", "made by", "in A", "in B", "B less A", "95 % interval", "of it", "known"]]
+    rows = [["phase", "cause", "A", "B", "B − A", "95 % interval", "share", "evidence"]]
     rows += [
         [
             share["phase"] or "–", share["cause"], ms(share["first_s"]), ms(share["second_s"]),
             ms(share["difference_s"]["point"], sign=True), interval(share["difference_s"]),
-            of_difference(share, record), share["known"],
+            of_difference(share, record), share["evidence"],
         ]
         for share in record["shares"]
         if any(_visible(share[which]) for which in ("first_s", "second_s"))
     ]  # fmt: skip
     whole = record["difference_s"]
     sums = [sum(share[which] for share in record["shares"]) for which in ("first_s", "second_s")]
-    return [*rows, ["in all", "", *map(ms, sums), ms(whole["point"], sign=True), interval(whole), "100%", ""]]
+    return [*rows, ["total", "", *map(ms, sums), ms(whole["point"], sign=True), interval(whole), "", ""]]
 
 
 def _visible(seconds: float) -> bool:
@@ -75,8 +91,8 @@ def levels(record: Explained) -> Iterator[str]:
     found = record["levels"]
     if not found:
         yield (
-            "The experiment does not have every combination of the levels in which A and B differ, so no share of a "
-            "factor is known."
+            "What each factor contributes is not known: not every combination of the levels in which A and B differ is "
+            "in the experiment, or one of them has no completed exchange."
         )
     for each in found:
         what = f"{each['factor']}: {each['first']} becomes {each['second']}"
@@ -84,7 +100,7 @@ def levels(record: Explained) -> Iterator[str]:
         yield f"{what}: {ms(each['difference_s']['point'], sign=True)}{_ends(each['difference_s'])}{alone}."
 
 
-def otherwise(each: OtherwiseMean) -> str:
+def what_if(each: WhatIf) -> str:
     """What a change would make."""
     mean, effect = each["mean_s"], each["effect_s"]
     what = f"{each['name']} {each['change']}: {ms(mean['point'])}"
@@ -95,7 +111,7 @@ def programs(record: Explained) -> str:
     """Which implementations ran, and what that leaves open."""
     sides = (record["first"], record["second"])
     words = "; ".join(f"{side['name']}: {side['client']} to {side['server']}" for side in sides)
-    return f"Client and server: {words}. Another implementation of a protocol may differ."
+    return f"Client and server: {words}. The split cannot separate a protocol from its implementation."
 
 
 def parts(first: Mapping[str, float] | None, second: Mapping[str, float] | None, unit: str) -> list[list[str]]:
@@ -103,9 +119,9 @@ def parts(first: Mapping[str, float] | None, second: Mapping[str, float] | None,
     if first is None or second is None:
         return []
     names = list({**first, **second})
-    rows = [["", "A", "B", "B less A"]]
+    rows = [["", "A", "B", "B − A"]]
     for each, one, two in [(each, first.get(each, 0.0), second.get(each, 0.0)) for each in names] + [
-        ("in all", sum(first.values()), sum(second.values()))
+        ("total", sum(first.values()), sum(second.values()))
     ]:
         rows.append([each, _amount(one, unit), _amount(two, unit), _amount(two - one, unit, sign=True)])
     return rows
@@ -131,7 +147,7 @@ def sides(record: Explained) -> Iterator[str]:
 def counted(side: Side) -> str:
     """How many exchanges its mean is of."""
     left = side["exchanges"] - side["completed"]
-    return f"{side['completed']:,} exchanges in {side['trials']} trials" + (f", {left:,} not completed" if left else "")
+    return f"{side['exchanges']:,} exchanges, {side['trials']} trials" + (f", {left:,} not completed" if left else "")
 
 
 def ms(seconds: float, *, sign: bool = False) -> str:

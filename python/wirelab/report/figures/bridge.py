@@ -13,8 +13,8 @@ from wirelab.report.figures.svg import render
 from wirelab.report.palette import INK, MUTED, part_color
 
 ROW_HEIGHT = 20
-MEAN, CAUSED, MEASURED, UNEXPLAINED = 0, 3, 4, 5
-"""Places of colours: of the two means, and of shares by how they are known."""
+MEAN, CAUSED, MEASURED, UNEXPLAINED, SMALL = 0, 3, 4, 5, 2
+"""Places of colours: of the two means, of shares by how they are known, and of small ones together."""
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ class Tail:
 
 
 def exceedance(name: str, label: str, tails: Sequence[Tail]) -> Markup:
-    """A band for each series, and a thin line for its sample, on logarithmic axes."""
+    """A band for each series, and points for its sample, on logarithmic axes."""
     series = [tail.series for tail in tails]
     values = [
         {"series": tail.series.label, "x": x, "low": max(low, LEAST_SHARE), "high": max(high, LEAST_SHARE),

@@ -15,8 +15,9 @@ from wirelab.units import format_duration
 NOTE = (
     "Lines: every pattern of lost packets was run, or counted once as short and once as long; the probability lies "
     "between the two. Points: the exchanges of this campaign, of which one that did not complete took longer than any. "
-    "A delay counts from the start to the end of an exchange. The enumeration holds the seed of the programs' random "
-    "choices and the phase of timers fixed, and the sample varies them."
+    "A delay counts from the start to the end of an exchange. The enumeration is of one exchange of one client under "
+    "the virtual clock. It holds the seed of the programs' random choices and the phase of timers fixed. The sample "
+    "varies them, and may have other clients and exchanges next to it."
 )
 
 
