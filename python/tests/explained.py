@@ -25,7 +25,7 @@ def _side(name: str, mean_s: float, completed: int, spent: dict[str, float]) -> 
     return {
         "name": name, "protocol": name, "client": "builtin", "server": "builtin", "link": "each way 10 ms",
         "workload": "30 B up", "mean_s": mean(mean_s), "trials": 10, "exchanges": 1000, "completed": completed,
-        "timed_out": 0, "energy": None, "spent": spent,
+        "timed_out": 0, "radio": None, "energy": None, "spent": spent,
     }  # fmt: skip
 
 

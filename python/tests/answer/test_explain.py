@@ -23,10 +23,12 @@ from wirelab.answer.explain import (
     shares,
     warnings,
     what_ifs,
+    with_one_seed,
 )
 from wirelab.experiment.experiment import load_experiment
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.schema.explain import DifferenceShare
+from wirelab.schema.plan import Trial
 
 WHOLE = ("phase_connect_ns", "phase_handshake_ns", "phase_wait_ns")
 """Phases of a round trip each."""
@@ -149,6 +151,15 @@ def test_time_outs_and_few_trials_are_said() -> None:
         "h2: 5 of 1,000 exchanges timed out. Each counts as its time-out, so the mean is at least so large.",
         "h2: its intervals are of 3 trials only.",
     ]
+
+
+def test_trials_have_the_random_numbers_of_one() -> None:
+    trials = [
+        Trial(trial=f"t{at}", scenario=f"s{at}", replicate=0, link_seed=at, endpoint_seed=at + 10) for at in (2, 1, 3)
+    ]
+    found = with_one_seed(trials)
+    assert {(each.link_seed, each.endpoint_seed) for each in found} == {(1, 11)}
+    assert [each.scenario for each in found] == ["s2", "s1", "s3"]
 
 
 def test_a_mean_has_students_interval_and_none_of_one_trial() -> None:

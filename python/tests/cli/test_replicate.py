@@ -37,7 +37,6 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["nope"], "error: no such paper (nope)\nhint: known: "),
         (["londono2061"], "hint: did you mean 'londono2016'?"),
         (["--quick"], "error: no paper is named"),
-        (["--kept"], "error: no paper is named"),
         (["londono2016", "--quick", "--budget", "5min"], "error: --quick excludes --budget\nhint: leave out --quick"),
         (
             ["londono2016", "--from", "x", "--quick"],

@@ -33,6 +33,17 @@ def test_a_record_has_every_probability_quantile_and_price() -> None:
     assert median["low_s"] == median["high_s"] == pytest.approx(0.04)
 
 
+def test_a_worst_case_is_not_known_beyond_the_horizon() -> None:
+    # One loss is beyond the horizon already, so what a second one adds was not run.
+    tree = grown(in_a_row(4), 2)
+    assert [each["known"] for each in answer.worst(tree)] == [True, True, True]
+    short = Tree(0.1)
+    for run in sorted(tree.runs.values(), key=lambda run: len(run.pattern)):
+        if len(run.pattern) <= 1:
+            short.add(run)
+    assert [each["known"] for each in answer.worst(short)] == [True, True, False]
+
+
 def test_curves_rise_with_the_rate() -> None:
     [_, curve] = answer.curves(grown(in_a_row(4), 3), (0.1, 0.25))
     assert all(low <= high for low, high in zip(curve["low"], curve["high"], strict=True))

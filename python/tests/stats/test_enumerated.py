@@ -27,8 +27,9 @@ def _exact(**stands_for: str) -> dict[str, Any]:
     }  # fmt: skip
     return {
         "schema_version": EXACT_VERSION, "version": "0.1.0", "experiment": "synthetic", "title": "Synthetic",
-        "links": [], "workloads": [], "kernel": "7.2", "losses": [], "bounded": True, "horizon_s": 1.0, "rates": [],
-        "delays_s": DELAYS, "runs": 9, "seconds": 1.0, "scenarios": [scenario], "over_seeds": [], "crossovers": [],
+        "links": [], "workloads": [], "kernel": "7.2", "losses": [], "radios": [], "bounded": True, "horizon_s": 1.0,
+        "rates": [], "delays_s": DELAYS, "runs": 9, "seconds": 1.0, "scenarios": [scenario], "over_seeds": [],
+        "crossovers": [],
     }  # fmt: skip
 
 

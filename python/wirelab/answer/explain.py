@@ -19,6 +19,7 @@ from wirelab.experiment.grid.scenario import Scenario, label
 from wirelab.schema.explain import DifferenceShare, Evidence, LevelShare, Mean, WhatIf
 from wirelab.schema.explain import Side as SideRecord
 from wirelab.schema.link_answer import AskLink
+from wirelab.schema.plan import Trial
 
 PHASES = {
     "phase_wait_for_start_ns": "wait for the start",
@@ -143,6 +144,15 @@ class Measured:
     def mean(self, scenario: Scenario, replicates: Iterable[int]) -> Mean:
         """Over some of its trials."""
         return mean([self.total(scenario, replicate) for replicate in replicates])
+
+
+def with_one_seed(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """The trials with the random numbers of one: links that differ by an intervention lose the same packets, as long as
+    packets come in the same order.
+    """
+    first = min(trials, key=lambda trial: trial.trial)
+    seeds = {"link_seed": first.link_seed, "endpoint_seed": first.endpoint_seed}
+    return tuple(trial.model_copy(update=seeds) for trial in trials)
 
 
 def counted(sides: Iterable[Side], measured: Measured) -> list[int]:

@@ -9,7 +9,8 @@ from wirelab.answer.explain import NOT_SPLIT, PARTS, PHASES, TIMED_OUT, Measured
 from wirelab.metrics.base import WAITED
 from wirelab.metrics.ledger import PARTS as SPENT_ON
 from wirelab.schema import Clock
-from wirelab.stats.energy import radio_energies
+from wirelab.schema.estimates import radio_of
+from wirelab.stats.energy import labelled, radio_energies
 from wirelab.stats.ledger import ledgers
 
 if TYPE_CHECKING:
@@ -73,6 +74,13 @@ def spent(dataset: Dataset, key: str) -> dict[str, float] | None:
         return None
     found = {part: float(record["up"][part] + record["down"][part]) for part in SPENT_ON}  # type: ignore[literal-required]
     return {part: value for part, value in found.items() if value}
+
+
+def radio(dataset: Dataset, link: str) -> str | None:
+    """The radio of a link's client as outputs name it; None without one."""
+    model = radio_energies(dataset)[0]
+    found = None if model is None else radio_of(model, link)
+    return None if found is None else labelled(found["radio"]["name"], found["radio"])
 
 
 def energy(dataset: Dataset, key: str) -> dict[str, float] | None:

@@ -182,6 +182,7 @@ def load_source(source: str, sets: Sequence[str]) -> Experiment:
     if not Path(source).is_dir():
         return load(source, sets)
     from wirelab.cli.campaigns import existing
+    from wirelab.experiment import library
     from wirelab.schema.campaign import read_plan
 
     campaign = existing(Path(source))
@@ -190,6 +191,9 @@ def load_source(source: str, sets: Sequence[str]) -> Experiment:
     kept = {key: f"{key}={', '.join(map(_written, levels))}" for key, levels in record.sets.items()}
     written = next((each for each in (campaign.parent / record.file, Path(record.file)) if each.is_file()), None)
     file = record.name if written is None else str(written)
+    if written is None and record.name not in library.experiment_names():
+        what = f"{source} was made from {record.file}, which is neither here nor next to the campaign"
+        raise WirelabError(what, hint=f"call it from the folder of {record.file}")
     known = {scenario.digest() for scenario in load(file, [*kept.values()]).scenarios}
     if lost := [scenario.name for scenario in plan.scenarios if scenario.identity not in known]:
         what = f"{file} is not the experiment of {campaign}: it has no scenario like '{lost[0]}'"

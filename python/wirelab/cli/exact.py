@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from wirelab.schema.exact import Exact
     from wirelab.schema.link_answer import AskLink
     from wirelab.schema.plan import Plan
+    from wirelab_energy import Radio
 
 MESSAGE = "message"
 """The shipped experiment that is enumerated if none is named."""
@@ -193,28 +195,38 @@ def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path
 
         def tell(runs: int, elapsed_s: float, urgency: float, doing: str) -> None:
             check()
-            words = f"{runs} runs, {doing}: the widest bounds are {urgency:.3g} times as far apart as they may be"
+            apart = f"the widest bounds are {urgency:.3g} times as far apart as they may be"
+            far = "bounded" if urgency <= 1 else apart if math.isfinite(urgency) else "not yet bounded"
+            words = f"{runs} runs, {doing}: {far}"
             line.show(min(1.0, 1 / max(urgency, 1e-9)), words, elapsed_s)
 
         how = How(options.budget_ns / 1e9, at_a_time, draws_of, tell, loaded.source.folder)
         found = enumerate_losses(plan, folder, questions, how)
-    joules = [_joules(loaded, plan, each, folder) for each in found.grown]
-    return _record(plan, [*bare], found, joules, (options, folder))
+    radios = [_radio(loaded, plan, each) for each in found.grown]
+    joules = [_joules(each, radio, folder) for each, radio in zip(found.grown, radios, strict=True)]
+    labels = list(dict.fromkeys(radio.label for radio in radios if radio is not None))
+    return {**_record(plan, [*bare], found, joules, (options, folder)), "radios": labels}
 
 
-def _joules(loaded: Experiment, plan: Plan, grown: Grown, folder: Path) -> dict[Pattern, float]:
-    """What the packets of each kept run cost the radio of its link; nothing without one."""
+def _radio(loaded: Experiment, plan: Plan, grown: Grown) -> Radio | None:
+    """That of the client on its link."""
     from wirelab.metrics.energy_settings import Settings
-    from wirelab.metrics.radio import joules_of
 
     energy = plan.experiment.energy
     if loaded.energy is None or energy is None:
-        return {}
+        return None
     scenario = next(each for each in plan.scenarios if each.name == grown.name)
     equipment = Settings.of(energy, loaded.energy.files(loaded.source.folder)).of_link(scenario.link_name)
-    if equipment is None:
+    return None if equipment is None else equipment.radio
+
+
+def _joules(grown: Grown, radio: Radio | None, folder: Path) -> dict[Pattern, float]:
+    """What the packets of each kept run cost a radio; nothing without one."""
+    from wirelab.metrics.radio import joules_of
+
+    if radio is None:
         return {}
-    return dict(zip(grown.kept, joules_of(folder, [*grown.kept.values()], equipment.radio), strict=True))
+    return dict(zip(grown.kept, joules_of(folder, [*grown.kept.values()], radio), strict=True))
 
 
 def _record(
@@ -243,6 +255,7 @@ def _record(
         links=links,
         workloads=[*dict.fromkeys(workload_words(scenario.workload) for scenario in plan.scenarios)],
         kernel=f"{found.kernel.version} (virtual clock)",
+        radios=[],
         losses=[LossModel(name=name, within=within.get(name)) for name in names],
         bounded=all(answer.bounded(each) for each in found.grown),
         horizon_s=options.beyond_ns[-1] / 1e9,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +33,7 @@ DEFAULTS = {"workload.exchanges": "100", "stop.replicates": "10"}
 PAGE = "explain.html"
 CAMPAIGN = "explain-"
 """Before the experiment's name in that of the campaign: its folder is of nothing else."""
+_UNSAFE = re.compile(r"[^A-Za-z0-9.]+")
 SOME_TRIALS = 10
 """Of each scenario, where the experiment has a range."""
 
@@ -55,7 +57,7 @@ SOME_TRIALS = 10
 )  # fmt: skip
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-    help="Folder for all results.  [results/explain-NAME]",
+    help="Folder for all results.  [results/explain-NAME-A-B]",
 )  # fmt: skip
 @click.option(
     "--jobs", "-j", type=click.IntRange(1, 256), metavar="N", help="Trials at a time.  [chosen for this machine]"
@@ -97,7 +99,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     a, b = (_scenario(loaded, words) for words in (first, second))
     if a is b:
         raise WirelabError(f"A and B are one scenario: {a.name}", hint="name two that differ")
-    folder = not_an_option(out) if out is not None else RESULTS / f"{CAMPAIGN}{loaded.name}"
+    names = "-".join(_UNSAFE.sub("-", each.name) for each in (a, b))
+    folder = not_an_option(out) if out is not None else RESULTS / f"{CAMPAIGN}{loaded.name}-{names}"
     record = _explained(loaded, (a, b), folder, jobs, Console(stderr=True, highlight=False))
     text = write_explained(record, folder, PAGE)
     if as_json:
@@ -178,6 +181,7 @@ def _explained(
 
 def _plan(loaded: Experiment, scenarios: Sequence[Scenario]) -> tuple[Plan, dict[str, str]]:
     """One plan of all, a campaign of its own, and its keys by the digests of scenarios."""
+    from wirelab.answer import explain
     from wirelab.plan import make_plan
     from wirelab.schema import Clock, is_netem
 
@@ -189,6 +193,8 @@ def _plan(loaded: Experiment, scenarios: Sequence[Scenario]) -> tuple[Plan, dict
         scenarios=tuple(scenarios), capture=capture,
     )  # fmt: skip
     plan = make_plan(own)
+    blocks = tuple(block.model_copy(update={"trials": explain.with_one_seed(block.trials)}) for block in plan.blocks)
+    plan = plan.model_copy(update={"blocks": blocks})
     return plan, {each.digest(): planned.key for each, planned in zip(scenarios, plan.scenarios, strict=True)}
 
 
@@ -257,7 +263,7 @@ def _lost_trials(dataset: Dataset) -> Iterable[str]:
 
 
 def _side(side: Side, dataset: Dataset, keys: dict[str, str], of: tuple[Mean, int]) -> SideRecord:
-    from wirelab.answer.measured import energy, spent
+    from wirelab.answer.measured import energy, radio, spent
     from wirelab.report.sections.plan import link_words
     from wirelab.report.workload_words import workload_words
     from wirelab.schema.explain import Side as SideRecord
@@ -277,6 +283,7 @@ def _side(side: Side, dataset: Dataset, keys: dict[str, str], of: tuple[Mean, in
         exchanges=outcomes["exchanges"],
         completed=outcomes["completed"],
         timed_out=outcomes["timed-out"],
+        radio=radio(dataset, scenario.link_name),
         energy=energy(dataset, key),
         spent=spent(dataset, key),
     )

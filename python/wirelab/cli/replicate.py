@@ -115,7 +115,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 def _refuse(paper: str | None, folders: Sequence[Path], *, use_kept: bool, runs: bool, keep: Path | None) -> None:
     """Options that exclude each other, or that need a paper."""
-    if paper is None and (folders or use_kept or runs or keep is not None):
+    if paper is None and (folders or runs or keep is not None):
         raise WirelabError("no paper is named, so nothing is run, combined or kept", hint=launched("replicate PAPER"))
     if (folders or use_kept) and runs:
         raise WirelabError("--quick, --budget and --jobs are for campaigns that are run", hint="leave them out")

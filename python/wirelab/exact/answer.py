@@ -144,7 +144,9 @@ def worst(tree: Tree) -> list[Worst]:
     """The longest delays within few losses."""
     found = []
     for losses in WORST_LOSSES:
-        known = tree.whole_to(losses)
+        # A run beyond the horizon is not followed further: another loss may make it longer.
+        followed = not any(len(run.pattern) < losses and run.exceeds(tree.horizon_s) for run in tree.runs.values())
+        known = tree.whole_to(losses) and followed
         found.append(Worst(losses=losses, delay_s=worst_s(tree, losses) if known else None, known=known))
     return found
 

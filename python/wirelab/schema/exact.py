@@ -270,6 +270,8 @@ class Exact(TypedDict):
     """Kernel of the virtual clock."""
     losses: list[LossModel]
     """The loss models."""
+    radios: list[str]
+    """Radios of the clients, marked if not validated, whose models give the energies; none without one."""
     bounded: bool
     """Whether all probabilities are as narrow as was asked for."""
     horizon_s: float

@@ -58,6 +58,8 @@ class Side(TypedDict):
     """Those that completed."""
     timed_out: int
     """Those that timed out."""
+    radio: str | None
+    """The radio of its client, marked if it is not validated; null without one."""
     energy: dict[str, float] | None
     """Joules of one exchange by state of the radio, by the model; null without a radio."""
     spent: dict[str, float] | None

@@ -37,7 +37,8 @@ def _record(losses: int = 4) -> Exact:
         workloads=["30 B"], kernel="7.2",
         losses=[{"name": name, "within": 0.001 if name == "1 %" else None} for name in answer.models(made[0])],
         bounded=all(answer.bounded(each) for each in made), horizon_s=0.3,
-        rates=[*answer.RATES], delays_s=answer.delays_s(0.3), runs=50, seconds=3.0, scenarios=scenarios, over_seeds=[],
+        rates=[*answer.RATES], delays_s=answer.delays_s(0.3), radios=[], runs=50,
+        seconds=3.0, scenarios=scenarios, over_seeds=[],
         crossovers=answer.crossed({each.name: each.tree for each in made}, (0.1, 0.25)),
     )  # fmt: skip
 

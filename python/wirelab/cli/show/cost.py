@@ -12,8 +12,8 @@ from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
 from wirelab.metrics.dataset import exchanges_of
 from wirelab.metrics.draws import packets_drawn
-from wirelab.report.exact.words import more, price
-from wirelab.schema.exact import EXACT, ExactScenario, PacketPrice, read_exact
+from wirelab.report.exact.words import more, price, radios
+from wirelab.schema.exact import ENUMERATED, EXACT, ExactScenario, PacketPrice, read_exact
 
 ABOUT = (
     "Behind each packet: the delay, the bytes and with a radio the energy that losing it alone adds. Bytes count until "
@@ -26,11 +26,15 @@ def show_costs(folder: Path, protocol: str | None, scenario: str | None) -> None
 
     Raises `WirelabError` for a folder without an enumeration, or a name that it does not have.
     """
+    if (folder / ENUMERATED / EXACT).is_file():
+        folder /= ENUMERATED
     if not (folder / EXACT).is_file():
         raise WirelabError(f"{folder} has no {EXACT}", hint=f"{launched('exact FILE')} makes one")
     console = Console(highlight=False, soft_wrap=True)
-    console.print(ABOUT)
-    for chosen in _chosen(read_exact(folder / EXACT)["scenarios"], protocol, scenario):
+    record = read_exact(folder / EXACT)
+    chosen_ones = [*_chosen(record["scenarios"], protocol, scenario)]
+    console.print("\n".join((ABOUT, *radios(record))))
+    for chosen in chosen_ones:
         packets = packets_drawn(folder, chosen["trial"])
         records = exchanges_of(folder, chosen["trial"])
         notes = {

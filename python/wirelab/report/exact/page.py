@@ -181,6 +181,7 @@ def _how(record: Exact) -> list[str]:
     return [
         *(f"Link, without its loss: {link}." for link in record["links"]),
         *(f"Exchange: {workload}." for workload in record["workloads"]),
+        *words.radios(record),
         f"Runs in this call took {record['seconds']:.0f} s.",
     ]
 

@@ -18,11 +18,15 @@ from wirelab.schema.exact import (
 )
 from wirelab.units import format_duration
 
+LEAST_SAMPLE = 20
+"""Of fewer sampled runs no estimate is printed: the bounds of the enumeration stand."""
+
 
 def lead(record: Exact) -> str:
     """The first sentence: how much is known."""
     runs, count = record["runs"], len(record["scenarios"])
-    what = f"{runs:,} runs of {count} scenario{'s' * (count != 1)}"
+    one = "" if record["over_seeds"] else ", with one seed of random choices inside the programs (--seeds)"
+    what = f"{runs:,} runs of {count} scenario{'s' * (count != 1)}{one}"
     asked = [(each["name"], each["within"]) for each in record["losses"] if each["within"] is not None]
     within = " and ".join(f"{most * 100:g} points at a loss of {name}" for name, most in asked)
     if record["bounded"]:
@@ -64,7 +68,7 @@ def percent(bounds: ExactBounds) -> str:
 
 def probability(each: Beyond) -> str:
     """Bounds, or with a sampled rest its estimate and interval."""
-    if (sampled := each["sampled"]) is None:
+    if (sampled := each["sampled"]) is None or sampled["n"] < LEAST_SAMPLE:
         return percent(each["bounds"])
     low, high = sampled["low"] * 100, sampled["high"] * 100
     return f"{sampled['point'] * 100:.2f} % [{low:.2f}, {high:.2f}], n = {sampled['n']:,}"
@@ -138,7 +142,7 @@ def table(record: Exact, x_s: float) -> list[list[str]]:
 
 def longest_table(record: Exact) -> list[list[str]]:
     """A row for each scenario: its delay without loss, the longest with few losses, and what single packets cost."""
-    rows = [["scenario", "no loss", "1 loss", "2 losses", "runs", "whole to", "dearest packets"]]
+    rows = [["scenario", "no loss", "1 loss", "2 losses", "runs", "all patterns up to", "costliest packets"]]
     for scenario in record["scenarios"]:
         known = {each["losses"]: each for each in scenario["worst"]}
         whole = str(scenario["whole_to"]) if scenario["whole_to"] >= 0 else DASH
@@ -158,10 +162,16 @@ def programs(record: Exact) -> str:
     return f"Client and server: {'; '.join(found)}."
 
 
+def radios(record: Exact) -> list[str]:
+    """Whose model gives the energies, as a sentence; none without a radio."""
+    return [f"Energy: by the model of {', '.join(record['radios'])}."] if record["radios"] else []
+
+
 def lines(record: Exact) -> Iterator[str]:
     """For a terminal."""
     yield lead(record)
     yield programs(record)
+    yield from radios(record)
     for x_s in delays(record):
         yield f"\nP(delay > {delay(x_s)})"
         yield from _aligned(table(record, x_s))

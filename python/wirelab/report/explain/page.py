@@ -24,7 +24,8 @@ HOW = (
     "It is split by the phases of an exchange, as the client measured them.",
     "What is left over a link that does nothing is unexplained: timers inside the programs, and what they wait for.",
     "An exchange that timed out counts as its time-out. One that failed is left out.",
-    "Runs over different links lose different packets, so a cause without effect still shows noise.",
+    "All runs have the same random numbers, so they lose the same packets as long as packets come in the same order. "
+    "After that they differ, so a cause without effect can show noise.",
     "Intervals are of trials, by Student's t. They are not adjusted for their number.",
 )
 

@@ -6,6 +6,20 @@ from collections.abc import Iterator, Mapping
 
 from wirelab.schema.explain import DifferenceShare, Explained, Mean, Side, WhatIf
 
+LEAST_DIFFERENCE = 1e-3
+"""Of the larger mean: what is less is no difference."""
+SPENT = {
+    "ip": "IP headers",
+    "transport": "headers of TCP and UDP, frames and padding of QUIC",
+    "connection": "opening and closing of TCP connections",
+    "acknowledgements": "acknowledgements alone",
+    "retransmitted": "retransmitted payload of TCP",
+    "handshake": "handshakes of TLS, DTLS and QUIC",
+    "protection": "headers and tags of encryption",
+    "application": "application: headers and payload",
+    "sealed": "not decrypted",
+    "other": "fragments, neither TCP nor UDP",
+}
 MEANINGS = {
     "caused": "caused: taken away from the link, so the difference is its effect",
     "measured": "measured: counted while the programs ran",
@@ -17,7 +31,7 @@ def lead(record: Explained) -> str:
     """The first sentence: how large the difference is."""
     first, second, difference = record["first"], record["second"], record["difference_s"]
     point = difference["point"]
-    if abs(point) < 1e-7:
+    if is_nothing(record):
         return f"{second['name']} and {first['name']} take equally long, {ms(first['mean_s']['point'])}."
     if not shown(difference):
         return (
@@ -31,20 +45,24 @@ def lead(record: Explained) -> str:
 
 
 def cause(record: Explained) -> str:
-    """The second: the largest share, and what is unexplained."""
-    point = record["difference_s"]["point"]
-    if not record["shares"] or abs(point) < 1e-7:
-        return "So there is nothing to explain."
+    """The second: the largest share, what stands against it, and what is unexplained."""
     left = sum(share["difference_s"]["point"] for share in record["shares"] if share["evidence"] == "unexplained")
     unexplained = f"Unexplained: {ms(left, sign=True)}."
     certain = [share for share in record["shares"] if shown(share["difference_s"])]
     if not certain:
         return f"No share of it is shown either. {unexplained}"
-    if not shown(record["difference_s"]):
-        largest = max(certain, key=lambda share: abs(share["difference_s"]["point"]))
-    else:
-        largest = max(certain, key=lambda share: share["difference_s"]["point"] * (1 if point > 0 else -1))
-    return f"The largest share is {name(largest)}: {ms(largest['difference_s']['point'], sign=True)}. {unexplained}"
+    one, *others = sorted(certain, key=lambda share: -abs(share["difference_s"]["point"]))
+    against = [each for each in others if each["difference_s"]["point"] * one["difference_s"]["point"] < 0]
+    found = f"The largest share is {name(one)}: {ms(one['difference_s']['point'], sign=True)}. "
+    if against:
+        found += f"Against it stands {name(against[0])}: {ms(against[0]['difference_s']['point'], sign=True)}. "
+    return f"{found}{unexplained}"
+
+
+def is_nothing(record: Explained) -> bool:
+    """Whether the difference is less than a thousandth of the larger mean."""
+    most = max(side["mean_s"]["point"] for side in (record["first"], record["second"]))
+    return abs(record["difference_s"]["point"]) <= LEAST_DIFFERENCE * most
 
 
 def shown(mean: Mean) -> bool:
@@ -62,7 +80,11 @@ def name(share: DifferenceShare) -> str:
 def of_difference(share: DifferenceShare, record: Explained) -> str:
     """Its part of the difference."""
     whole = record["difference_s"]["point"]
-    return "–" if not shown(record["difference_s"]) else f"{share['difference_s']['point'] / whole:.0%}"
+    return (
+        "–"
+        if is_nothing(record) or not shown(record["difference_s"])
+        else f"{share['difference_s']['point'] / whole:.0%}"
+    )
 
 
 def shares(record: Explained) -> list[list[str]]:
@@ -96,7 +118,7 @@ def levels(record: Explained) -> Iterator[str]:
         )
     for each in found:
         what = f"{each['factor']}: {each['first']} becomes {each['second']}"
-        alone = ", all in which they differ" if len(found) == 1 else ""
+        alone = ", the only thing that differs" if len(found) == 1 else ""
         yield f"{what}: {ms(each['difference_s']['point'], sign=True)}{_ends(each['difference_s'])}{alone}."
 
 
@@ -123,7 +145,9 @@ def parts(first: Mapping[str, float] | None, second: Mapping[str, float] | None,
     for each, one, two in [(each, first.get(each, 0.0), second.get(each, 0.0)) for each in names] + [
         ("total", sum(first.values()), sum(second.values()))
     ]:
-        rows.append([each, _amount(one, unit), _amount(two, unit), _amount(two - one, unit, sign=True)])
+        rows.append(
+            [SPENT.get(each, each), _amount(one, unit), _amount(two, unit), _amount(two - one, unit, sign=True)]
+        )
     return rows
 
 
@@ -132,10 +156,17 @@ def resources(record: Explained) -> Iterator[tuple[str, list[list[str]]]]:
     first, second = record["first"], record["second"]
     for title, rows in (
         ("IP bytes of one exchange, both ways", parts(first["spent"], second["spent"], "B")),
-        ("Energy of one exchange by state of the radio (model)", parts(first["energy"], second["energy"], "mJ")),
+        (
+            f"Energy of one exchange by state of the radio, by the model of {_radios(record)}",
+            parts(first["energy"], second["energy"], "mJ"),
+        ),
     ):
         if rows:
             yield title, rows
+
+
+def _radios(record: Explained) -> str:
+    return " and ".join(dict.fromkeys(str(side["radio"]) for side in (record["first"], record["second"])))
 
 
 def sides(record: Explained) -> Iterator[str]:
