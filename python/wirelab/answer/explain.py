@@ -1,8 +1,8 @@
 """Why one scenario takes longer than another: the difference of their means, split by phase and cause.
 
-Each scenario runs with every set of what its link does taken away. What a cause makes is its Shapley value over these
-runs, in each phase of the exchange by itself, so that all shares sum to the difference. What is left over a link that
-does nothing is the programs' own, and unexplained.
+Each scenario runs with every set of what its link does taken away. What a cause contributes is its Shapley value over
+these runs, in each phase of the exchange by itself, so that all shares sum to the difference. What is left over a link
+that does nothing is the programs' own, and unexplained.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from wirelab.schema.explain import DifferenceShare, Evidence, LevelShare, Mean, 
 from wirelab.schema.explain import Side as SideRecord
 from wirelab.schema.link_answer import AskLink
 from wirelab.schema.plan import Trial
+from wirelab.stats.estimate.model import LEVEL
 
 PHASES = {
     "phase_wait_for_start_ns": "wait for the start",
@@ -38,7 +39,6 @@ LEFT = "left over a link that does nothing"
 MOST_CAUSES = 6
 MOST_FACTORS = 4
 FEW_TRIALS = 5
-LEVEL = 0.95
 _NOTHING_S = 5e-8
 
 
@@ -208,7 +208,7 @@ def _evidence(cause: str) -> Evidence:
 
 
 def of_levels(swapped: Swapped, measured: Measured) -> list[LevelShare]:
-    """What each factor makes in which the two differ."""
+    """What each factor contributes in which the two differ."""
     if not swapped.mixed:
         return []
     paths = [*swapped.levels]

@@ -33,6 +33,8 @@ DEFAULTS = {"workload.exchanges": "100", "stop.replicates": "10"}
 PAGE = "explain.html"
 CAMPAIGN = "explain-"
 """Before the experiment's name in that of the campaign: its folder is of nothing else."""
+NAME_LETTERS = 60
+"""Of each scenario in the folder's name, which the file system limits."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9.]+")
 SOME_TRIALS = 10
 """Of each scenario, where the experiment has a range."""
@@ -80,9 +82,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """Split the difference of two means by phase and cause.
 
     A and B are protocols, or scenarios of an experiment by their names or by a level that only they have. Both run with
-    each set of what their link does taken away: propagation, rate, loss, and so on. What a cause makes is its average
-    over all orders of taking causes away, so that the shares sum to the difference. What is left over a link that does
-    nothing is called unexplained. Exits with 1 if a scenario has no completed exchange.
+    each set of what their link does taken away: propagation, rate, loss, and so on. What a cause contributes is
+    averaged over all orders of taking causes away, so that the shares sum to the difference. What is left over a link
+    that does nothing is called unexplained. Exits with 1 if a scenario has no completed exchange.
     """
     from rich.console import Console
 
@@ -99,7 +101,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     a, b = (_scenario(loaded, words) for words in (first, second))
     if a is b:
         raise WirelabError(f"A and B are one scenario: {a.name}", hint="name two that differ")
-    names = "-".join(_UNSAFE.sub("-", each.name) for each in (a, b))
+    names = "-".join(_UNSAFE.sub("-", each.name)[:NAME_LETTERS] for each in (a, b))
     folder = not_an_option(out) if out is not None else RESULTS / f"{CAMPAIGN}{loaded.name}-{names}"
     record = _explained(loaded, (a, b), folder, jobs, Console(stderr=True, highlight=False))
     text = write_explained(record, folder, PAGE)
@@ -112,7 +114,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 
 def _experiment(source: str | None, names: Sequence[str], sets: list[str]) -> Experiment:
-    """The experiment that has A and B, without what its other levels cost."""
+    """The experiment that has A and B."""
     from wirelab.schema import registered
 
     if source is None:

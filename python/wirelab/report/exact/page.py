@@ -14,9 +14,9 @@ from wirelab.report.page import Header, fill, write_text
 from wirelab.report.palette import looks
 from wirelab.report.statement import Statement
 from wirelab.schema.exact import EXACT, Exact, ExactScenario, PacketPrice
+from wirelab.stats.estimate.model import LEVEL
 
 EMULATION = "emulation only"
-LEVEL = 0.95
 HELD = (
     "Each run is a function of its seed and of the packets that it loses. Runs that lose one packet more differ by it.",
     "Held fixed: the link, the programs, the kernel and its timers' phase, and the seed of random choices inside the "
@@ -52,10 +52,6 @@ def sections(record: Exact) -> list[Section]:
         Section("how", "How this was found", [Items([*HELD, *_how(record)])]),
     ]
     return [section for section in found if any(_filled(block) for block in section.blocks)]
-
-
-def _longest(record: Exact) -> Table:
-    return _table("Delay without loss, and the longest with one and with two losses", words.longest_table(record))
 
 
 def _filled(block: Block) -> bool:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wirelab.report.blocks import Cell, Column, Figure, Items, Section, Table
+from wirelab.report.exact.page import EMULATION
 from wirelab.report.explain import words
 from wirelab.report.figures.bridge import CAUSED, MEAN, MEASURED, SMALL, UNEXPLAINED, Step, bridge
 from wirelab.report.page import Header, fill, write_text
 from wirelab.report.statement import Statement
 from wirelab.schema.explain import EXPLAINED, Evidence, Explained
+from wirelab.stats.estimate.model import LEVEL
 
-LEVEL = 0.95
-EMULATION = "emulation only"
 LEAST = 0.01
 """A smaller part of the larger mean has no bar of its own."""
 SLOTS: dict[Evidence, int] = {"caused": CAUSED, "measured": MEASURED, "unexplained": UNEXPLAINED}
