@@ -66,7 +66,7 @@ PACKAGE_EDGES = {
     "runner": {"clock", "plan", "exact", "experiment", "site"},
     # What is sampled of an enumeration has an interval.
     "exact": {"plan", "experiment", "stats"},
-    "answer": {"experiment", "metrics", "stats"},
+    "answer": {"experiment", "metrics", "stats", "wirelab_energy"},
     "plan": {"experiment"},
     "experiment": {"site"},
     "schema": set(),

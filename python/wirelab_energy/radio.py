@@ -33,7 +33,7 @@ BOUNDS = ("low", "typical", "high")
 TABLES = ("power", "time", "rate", "size", "energy", "count")
 SHAPE = {
     "title": str, "about": str, "machine": str, "validated": bool, "link": str, "supply": dict,
-    **dict.fromkeys(TABLES, dict), "inputs": dict, "sources": dict, "published": list,
+    **dict.fromkeys(TABLES, dict), "inputs": dict, "ranges": dict, "sources": dict, "published": list,
 }  # fmt: skip
 SUPPLY = ("voltage", "device")
 WEIGHTS = ("power.", "energy.")
@@ -51,6 +51,14 @@ class Input:
     about: str
     source: str
     words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """What else an input may be in another network, as written."""
+
+    levels: tuple[str, ...]
+    source: str
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,8 @@ class Radio:
     constants: Mapping[str, Constant | Choice]
     inputs: Mapping[str, Input]
     published: tuple[Published, ...]
+    ranges: Mapping[str, Levels] = dataclasses.field(default_factory=dict)
+    """Inputs that another network may set otherwise."""
 
     @property
     def label(self) -> str:
@@ -134,7 +144,8 @@ class Radio:
         for each in self.constants.values():
             numbers += each.alternatives.values() if isinstance(each, Choice) else [each]
         inputs = [Cited(f"inputs.{name}", each.written, each.source) for name, each in self.inputs.items()]
-        return [*(each.cited for each in numbers), *inputs]
+        ranges = [Cited(f"ranges.{name}", ", ".join(each.levels), each.source) for name, each in self.ranges.items()]
+        return [*(each.cited for each in numbers), *inputs, *ranges]
 
 
 def radio_names() -> list[str]:
@@ -173,7 +184,21 @@ def parse_radio(name: str, document: Mapping[str, Any], where: Where) -> Radio:
         device=_word(document["supply"], "device", sheet), link=document.get("link"),
         constants=constants, inputs=inputs,
         published=tuple(read_published(each, where) for each in document.get("published", [])),
+        ranges=_ranges(document.get("ranges", {}), inputs, sheet),
     )  # fmt: skip
+
+
+def _ranges(table: Mapping[str, Any], inputs: Mapping[str, Input], sheet: Sheet) -> dict[str, Levels]:
+    known_keys(table, inputs, sheet.at("ranges"))
+    found = {}
+    for name, levels in table.items():
+        at = sheet.at(f"ranges.{name}")
+        if not isinstance(levels, list) or not levels:
+            raise WirelabError("should be a list of levels", at, '["5 s", "20 s"]')
+        found[name] = Levels(
+            tuple(_input(inputs[name], level, "", at).written for level in levels), sheet.source(f"ranges.{name}")
+        )
+    return found
 
 
 def _word(table: Mapping[str, Any], key: str, sheet: Sheet) -> str | None:

@@ -20,7 +20,7 @@ from wirelab.schema.explain import DifferenceShare, Evidence, LevelShare, Mean, 
 from wirelab.schema.explain import Side as SideRecord
 from wirelab.schema.link_answer import AskLink
 from wirelab.schema.plan import Trial
-from wirelab.stats.estimate.model import LEVEL
+from wirelab.stats.estimate.student import student
 
 PHASES = {
     "phase_wait_for_start_ns": "wait for the start",
@@ -260,14 +260,9 @@ def warnings(sides: Iterable[SideRecord]) -> Iterator[str]:
 
 def mean(values: Sequence[float]) -> Mean:
     """With its interval over trials, by Student's t. Raises `ValueError` without any."""
-    point, n = _average(values), len(values)
-    if n < 2:
-        return {"point": point, "low": None, "high": None}
-    from scipy.special import stdtrit
-
-    error = math.sqrt(math.fsum((value - point) ** 2 for value in values) / (n - 1) / n)
-    reach = float(-stdtrit(n - 1, (1 - LEVEL) / 2)) * error
-    return {"point": point, "low": point - reach, "high": point + reach}
+    found = student(values)
+    assert found.point is not None, "it has values"
+    return {"point": found.point, "low": found.low, "high": found.high}
 
 
 def _average(values: Sequence[float]) -> float:

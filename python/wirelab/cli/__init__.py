@@ -33,12 +33,14 @@ class Verb(NamedTuple):
 
 
 GROUPS = {
-    "Measure": {
-        "run": Verb(
-            "wirelab.cli.run:command", "Run an experiment, measure, analyze and report it.",
-            "quickstart --set link.rtt=20ms,200ms",
-            "no trial of a protocol succeeded, a program did not become ready, or the link did not carry a completed "
-            "exchange",
+    "Ask": {
+        "choose": Verb(
+            "wirelab.cli.choose:command", "Answer which protocol a device should speak over its link.",
+            "--link nb-iot-psm --send 64B --every 10min --auth psk", "nothing can be ranked",
+        ),
+        "replicate": Verb(
+            "wirelab.cli.replicate:command", "Replicate a paper: run its campaigns, explain its verdicts.",
+            "milosevic2021 --quick", "no trial of a campaign succeeded, or it left trials out",
         ),
         "exact": Verb(
             "wirelab.cli.exact:command", "Enumerate lost packets: exact probabilities of long delays.",
@@ -48,9 +50,13 @@ GROUPS = {
             "wirelab.cli.explain:command", "Split the difference of two scenarios by what causes it.",
             "h2 h3 --link 20ms --loss 2%", "a scenario has no completed exchange",
         ),
-        "replicate": Verb(
-            "wirelab.cli.replicate:command", "Replicate a paper: run its campaigns, explain its verdicts.",
-            "milosevic2021 --quick", "no trial of a campaign succeeded, or it left trials out",
+    },
+    "Measure": {
+        "run": Verb(
+            "wirelab.cli.run:command", "Run an experiment, measure, analyze and report it.",
+            "quickstart --set link.rtt=20ms,200ms",
+            "no trial of a protocol succeeded, a program did not become ready, or the link did not carry a completed "
+            "exchange",
         ),
         "link": Verb(
             "wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement.",

@@ -4,11 +4,10 @@ scenarios cross.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from statistics import fmean, stdev
+from statistics import fmean
 
 from wirelab.exact.bounds import Bounds, ByRate, Weighed, crossovers, worst_s
 from wirelab.exact.loss import Independent, Loss
@@ -29,6 +28,8 @@ from wirelab.schema.exact import (
     SampledRest,
     Worst,
 )
+from wirelab.stats.estimate.model import LEVEL
+from wirelab.stats.estimate.student import student_reach
 
 RATES = tuple(rate / 1000 for rate in (0, 1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100))
 """Loss rates of curves."""
@@ -219,8 +220,6 @@ def _difference(one: ByRate, other: ByRate) -> Callable[[float], Bounds]:
 
 def over_seeds(found: Iterable[tuple[str, list[Beyond]]]) -> Iterator[OverSeeds]:
     """Averages of scenarios with several seeds, with Student's interval over seeds around the bounds."""
-    from scipy.special import stdtrit
-
     grouped: dict[tuple[str, str, float], list[Beyond]] = {}
     for name, all_beyond in found:
         for each in all_beyond:
@@ -230,7 +229,7 @@ def over_seeds(found: Iterable[tuple[str, list[Beyond]]]) -> Iterator[OverSeeds]
         if n < 2:
             continue
         lows, highs = ([each["bounds"][end] for each in alike] for end in ("low", "high"))
-        reach = [float(stdtrit(n - 1, 0.975)) * stdev(ends) / math.sqrt(n) for ends in (lows, highs)]
+        reach = [student_reach(ends, (1 - LEVEL) / 2) for ends in (lows, highs)]
         low, high = fmean(lows), fmean(highs)
         yield OverSeeds(
             name=name, loss=loss, delay_s=delay_s, bounds=ExactBounds(low=low, high=high),

@@ -25,7 +25,8 @@ _DATA = "wirelab.data"
 class Profile:
     """A named, sourced link. `sources` cites each value of `link` by its dotted path.
 
-    `ranges` has the least and the most of values that differ between operators.
+    `ranges` has the least and the most of values that differ between operators. `grants` names the links that a device
+    has instead, where an operator grants it less power saving.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Profile:
     link: Mapping[str, Any]
     sources: Mapping[str, str]
     ranges: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    grants: Sequence[str] = ()
 
     def values(self) -> Iterable[tuple[str, Any]]:
         """Each value of `link` with its dotted path; tables in a list count from 1 (`radio.sleeps.1.after`)."""
@@ -66,8 +68,9 @@ class _Profiles(Mapping[str, Profile]):
         if name not in self._read:
             table = tomllib.loads(self._files[name].read_text(encoding="utf-8"))
             self._read[name] = Profile(
-                name, table["title"], table["about"], table["link"], table["sources"], table.get("ranges", {})
-            )
+                name, table["title"], table["about"], table["link"], table["sources"], table.get("ranges", {}),
+                table.get("grants", ()),
+            )  # fmt: skip
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -109,12 +112,12 @@ def profile_file(path: Path) -> Profile:
             error.hint = f"did you mean '{near}'?"
         raise
     table = parse_toml(text, where)
-    shape = {"title": str, "about": str, "link": dict, "sources": dict, "ranges": dict}
+    shape = {"title": str, "about": str, "link": dict, "sources": dict, "ranges": dict, "grants": list}
     for key, value in table.items():
         if key not in shape:
             raise WirelabError(f"unknown key '{key}'", where, did_you_mean(key, shape))
         if not isinstance(value, shape[key]):
-            kind = "table" if shape[key] is dict else "string"
+            kind = {dict: "table", list: "list"}.get(shape[key], "string")
             raise WirelabError(f"should be a {kind}", Where(str(path), key=key))
     if "link" not in table:
         raise WirelabError("is not a link profile: it has no [link]", where, f"{launched('link fit FILE')} writes one")
@@ -129,6 +132,7 @@ def profile_file(path: Path) -> Profile:
         table["link"],
         table.get("sources", {}),
         table.get("ranges", {}),
+        table.get("grants", ()),
     )
 
 

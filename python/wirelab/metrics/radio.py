@@ -5,7 +5,7 @@ processor, where CPU time was measured on the device. Reads packets and writes t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from wirelab.metrics.tables import write_table
 from wirelab.metrics.trial_energy import KEYS, TrialEnergy
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
-from wirelab.schema.plan import Plan
+from wirelab.schema.plan import Plan, Scenario
 from wirelab.schema.replaced import replace_file
 from wirelab_energy import Packet, Radio, radio_energy
 from wirelab_energy.processor import NO_CPU, processor_notes
@@ -53,6 +53,18 @@ STATE_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
 """Columns of `energy.parquet`."""
 _LOGS_AT_ONCE = 100
 _MEASURED = "CPU time of the client without its idle cost, in even shares of the trial's completed exchanges"
+
+
+@dataclass(frozen=True)
+class LoggedTrial:
+    """A trial with its exchanges, and the packets at its client's radio."""
+
+    trial: str
+    scenario: Scenario
+    rows: Sequence[Mapping[str, Any]]
+    packets: Sequence[Logged]
+    work_ns: int | None
+    """CPU time of the client beyond its idle cost; None where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +89,11 @@ def spend(
         for name in (ENERGY, STATES):
             (campaign / name).unlink(missing_ok=True)
         return Spent.nothing()
-    rows = {str(trial[0]): of_trial for trial, of_trial in exchanges.group_by("trial", maintain_order=True)}
     energies = _Energies(plan, settings)
-    known = [each for each in _known(campaign, trials) if energies.can_take(each[1])]
-    of_known = read_packets(campaign, [trial for trial, _, _ in known])
-    for (trial, scenario, work_ns), packets in zip(known, of_known, strict=True):
-        of_trial = rows[trial].to_dicts() if trial in rows else []
-        energies.take(trial, scenario, of_trial, packets, work_ns)
+    known = 0
+    for trial in logged_trials(campaign, plan, exchanges, trials, energies.can_take):
+        energies.take(trial)
+        known += 1
     no_day = energies.no_day()
     spent = energies.tables(no_day)
     record = settings.as_record(
@@ -92,6 +102,23 @@ def spend(
     replace_file(campaign / ENERGY, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     write_table(spent.states, campaign / STATES)
     return spent
+
+
+def logged_trials(
+    campaign: Path,
+    plan: Plan,
+    exchanges: pl.DataFrame,
+    trials: pl.DataFrame,
+    wanted: Callable[[str], bool] = lambda _: True,
+) -> Iterator[LoggedTrial]:
+    """The trials that have a packet log with arrivals, of the scenarios that are wanted by their keys."""
+    scenarios = {each.key: each for each in plan.scenarios}
+    rows = {str(trial[0]): of_trial for trial, of_trial in exchanges.group_by("trial", maintain_order=True)}
+    known = [each for each in _known(campaign, trials) if wanted(each[1]) and not is_netem(scenarios[each[1]].link)]
+    of_known = read_packets(campaign, [trial for trial, _, _ in known])
+    for (trial, scenario, work_ns), packets in zip(known, of_known, strict=True):
+        of_trial = rows[trial].to_dicts() if trial in rows else []
+        yield LoggedTrial(trial, scenarios[scenario], of_trial, packets, work_ns)
 
 
 def read_packets(campaign: Path, trials: Sequence[str]) -> Iterator[list[Logged]]:
@@ -141,22 +168,16 @@ class _Energies:
         self._unowned = self._without_cpu = 0
 
     def can_take(self, scenario: str) -> bool:
-        """Whether its link has a log with arrivals, and its client a radio."""
-        return not is_netem(self._scenarios[scenario].link) and self._equipment(scenario) is not None
+        """Whether its client has a radio."""
+        return self._equipment(scenario) is not None
 
-    def take(
-        self,
-        trial: str,
-        scenario: str,
-        rows: Sequence[Mapping[str, Any]],
-        packets: Sequence[Logged],
-        work_ns: int | None,
-    ) -> None:
+    def take(self, trial: LoggedTrial) -> None:
         """One more trial."""
+        scenario, work_ns = trial.scenario.key, trial.work_ns
         equipment = self._equipment(scenario)
         assert equipment is not None, "asked before"
         known = self._planned[scenario] is None
-        one = TrialEnergy(equipment, trial, self._scenarios[scenario], rows, packets, work_ns, intervals=known)
+        one = TrialEnergy(equipment, trial.trial, trial.scenario, trial.rows, trial.packets, work_ns, intervals=known)
         self._exchanges += ((scenario, row) for row in one.exchanges())
         self._trials += one.whole()
         self._states += one.states()
@@ -188,7 +209,7 @@ class _Energies:
             [row | no_days if row["scenario"] in no_day else row for row in self._states],
         )
 
-    def notes(self, trials: pl.DataFrame, known: Sequence[object]) -> Iterator[str]:
+    def notes(self, trials: pl.DataFrame, known: int) -> Iterator[str]:
         """What a reader must know of these energies."""
         used: list[Equipment] = []
         for scenario in self._counted:
@@ -208,7 +229,7 @@ class _Energies:
         keys = trials["scenario"].to_list()
         if no_radio := sum(self._equipment(key) is None for key in keys):
             yield f"Without energy: {no_radio} trials over links without a radio."
-        if left_out := len(trials) - len(known) - no_radio:
+        if left_out := len(trials) - known - no_radio:
             yield f"Without energy: {left_out} trials without a packet log (netem keeps none)."
         if self._unowned:
             yield f"In no energy: {self._unowned} packets that belong to no client's connection."

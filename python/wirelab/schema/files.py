@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from wirelab.schema.campaign import JournalEntry
+from wirelab.schema.choose import Chosen
 from wirelab.schema.documented import Documented
 from wirelab.schema.estimates import EnergyModel, Estimates
 from wirelab.schema.exact import Exact
@@ -32,6 +33,7 @@ FILES: Mapping[str, TypeAdapter[Any]] = {
     "verdicts": TypeAdapter(Verdicts),
     "replication": TypeAdapter(Replication),
     "exact": TypeAdapter(Exact),
+    "choose": TypeAdapter(Chosen),
     "explain": TypeAdapter(Explained),
 }
 """What a file is called in `schema/`, and what it holds."""

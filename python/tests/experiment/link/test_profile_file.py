@@ -33,7 +33,7 @@ def test_names_without_a_path_are_shipped_links(tmp_path: Path) -> None:
         ('title = "Mine"\n', "is not a link profile: it has no [link]\nhint: wirelab link fit FILE writes one"),
         (
             f"{LINK}[source]\n",
-            "unknown key 'source'\nhint: did you mean 'sources'? (known: about, link, ranges, sources, title)",
+            "unknown key 'source'\nhint: did you mean 'sources'? (known: about, grants, link, ranges, sources, title)",
         ),
         ("link = 5\n", ": link: should be a table"),
         (f'{LINK}[ranges]\nrtt = ["1 s"]\n', ": ranges.rtt: should be the least and the most, two strings"),

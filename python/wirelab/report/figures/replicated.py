@@ -110,13 +110,13 @@ def scatter(name: str, label: str, pairs: Sequence[Pair], factor: float, unit: s
     slots = sorted({each.slot for each in drawn})
     colors = alt.Scale(domain=[str(slot) for slot in slots], range=[series_color(slot) for slot in slots])
     x = log_time(domain, f"paper, {unit}")
-    y, low = (_logarithmic(field, domain, f"ours, {unit}") for field in ("y", "low"))
+    y, low = (logarithmic(field, domain, f"ours, {unit}") for field in ("y", "low"))
     edges = [{"x": at, "low": at / factor, "top": at * factor, "y": at} for at in domain]
     band = alt.Chart(data(edges)).mark_area(color=FAINT, opacity=0.22, clip=True).encode(x, low, y2="top:Q")
     line = alt.Chart(data(edges)).mark_line(color=MUTED, strokeWidth=1, clip=True).encode(x, y)
     base = alt.Chart(data(values)).encode(x, alt.Color("slot:N", scale=colors, legend=None), description="tip:N")
     crosses = alt.Chart(data([row for row in values if row["null"] is not None])).encode(
-        x, _logarithmic("null", domain, f"ours, {unit}")
+        x, logarithmic("null", domain, f"ours, {unit}")
     )
     layers = [
         band, line, crosses.mark_point(shape="cross", size=28, color=MUTED, opacity=0.8),
@@ -166,7 +166,7 @@ def curve(name: str, label: str, points: Sequence[Specification], levels: Sequen
     bounds = log_domain([v for each in points for v in (each.value, each.low, each.high) if v]) if positive else None
     y, low = (
         alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False)) if bounds is None
-        else _logarithmic(field, (max(bounds[0], 1 / MOST), min(bounds[1], MOST)), title)
+        else logarithmic(field, (max(bounds[0], 1 / MOST), min(bounds[1], MOST)), title)
         for field in ("y", "low")
     )  # fmt: skip
     base = alt.Chart(data(values)).encode(x, _color(), description="tip:N")
@@ -220,6 +220,15 @@ def strips(name: str, label: str, claims: Sequence[Strip]) -> Markup | None:
     return render(alt.layer(bars, words).properties(width=NARROW, height=alt.Step(ROW_HEIGHT - 3)), name, label)
 
 
+def logarithmic(field: str, domain: tuple[float, float], title: str) -> alt.Y:
+    """A logarithmic axis with ticks at 1, 2 and 5 times a power of ten."""
+    return alt.Y(
+        f"{field}:Q",
+        scale=alt.Scale(type="log", domain=list(domain), nice=False),
+        axis=alt.Axis(values=ticks(domain), title=title, format=",~r", labelOverlap="greedy", tickSize=4),
+    )
+
+
 def _color() -> alt.Color:
     return alt.Color("tone:N", scale=alt.Scale(domain=list(TONES), range=list(TONES.values())), legend=None)
 
@@ -230,14 +239,6 @@ def _shape() -> alt.Shape:
 
 def _fixed(row: dict[str, float]) -> alt.Chart:
     return alt.Chart(data([row]))
-
-
-def _logarithmic(field: str, domain: tuple[float, float], title: str) -> alt.Y:
-    return alt.Y(
-        f"{field}:Q",
-        scale=alt.Scale(type="log", domain=list(domain), nice=False),
-        axis=alt.Axis(values=ticks(domain), title=title, format=",~r", labelOverlap="greedy", tickSize=4),
-    )
 
 
 def _clamped(ratio: float) -> float:

@@ -1,0 +1,311 @@
+"""What a choice says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.report.choose.made_up import (
+    BY_INTERVAL,
+    FIRST,
+    LOSES,
+    NAT,
+    RECORD,
+    SECOND,
+    THIRD,
+    alike,
+    bare,
+    cell,
+    choice,
+    estimate,
+    of_settings,
+)
+from wirelab.report.choose import asked, maps, words
+from wirelab.report.choose.settings import standings
+from wirelab.schema.choose import Choice, Chosen, Question, WinnerMap
+
+LONG = 25
+
+
+def test_the_first_sentence_has_the_first_and_the_setting_that_changes_it() -> None:
+    assert words.lead(RECORD) == (
+        f"First: coaps, persistent. In 4 of 6 operator settings; coaps, new if the {NAT} is 30 s."
+    )
+    everywhere: Chosen = {**RECORD, "settings": of_settings(*[FIRST] * 6)}
+    assert words.lead(everywhere) == "First: coaps, persistent. In all 6 operator settings."
+    assert words.lead({**RECORD, "settings": RECORD["settings"][:1]}) == "First: coaps, persistent."
+
+
+def test_a_first_table_says_that_it_is_not_settled() -> None:
+    early: Chosen = {**RECORD, "settled": False}
+    assert words.lead(early).startswith("First so far: coaps, persistent.")
+    assert words.warnings(early)[0] == "Not settled: more trials may change which is first."
+    assert words.warnings(RECORD) == RECORD["warnings"]
+
+
+def test_those_that_are_alike_are_named_with_their_distance() -> None:
+    assert words.lead(alike()) == (
+        "No protocol is first: coaps, persistent and mqtts, persistent are alike (0.4 % apart)."
+    )
+    three: Chosen = {**alike(), "alike": [FIRST, THIRD, SECOND], "gap": None}
+    assert words.lead(three) == (
+        "No protocol is first: coaps, persistent; mqtts, persistent and coaps, new are alike (at most 31.3 % apart)."
+    )
+
+
+def test_policies_of_one_protocol_that_are_alike_leave_the_protocol_first() -> None:
+    policies: Chosen = {**RECORD, "first": None, "alike": [FIRST, SECOND], "gap": estimate(1.02, 0.99, 1.06)}
+    assert words.lead(policies) == (
+        "First: coaps. No policy of it is first: persistent and new are alike (2 % apart)."
+    )  # fmt: skip
+
+
+def test_a_small_spread_is_no_lever() -> None:
+    assert words.lead({**RECORD, "spread": 1.049}) == (
+        "No difference that matters: 2 protocols, each with its best connections, differ by 4.9 % at most. "
+        "The protocol is not your lever."
+    )
+    assert words.lead({**RECORD, "spread": 1.06}).startswith("First: ")
+
+
+def test_one_or_no_ranked_choice_is_said_so() -> None:
+    first, *others = RECORD["choices"]
+    unranked = [{**each, "rank": None} for each in others]
+    alone: Chosen = {**RECORD, "choices": [first, *unranked], "spread": None, "gap": None}  # type: ignore[list-item]
+    assert words.lead(alone) == "First: coaps, persistent. No other choice is ranked."
+    assert words.gap(alone) == []
+    nothing: Chosen = {**alone, "choices": unranked, "first": None}  # type: ignore[typeddict-item]
+    assert words.lead(nothing) == "No protocol is first: no choice could be ranked."
+
+
+def test_each_first_has_the_settings_where_it_is_so() -> None:
+    assert words.settings(RECORD) == [
+        "coaps, persistent is first in 4 of 6 operator settings.",
+        f"coaps, new is first in 2 of 6 operator settings, if the {NAT} is 30 s.",
+    ]
+    assert words.settings(bare()) == []
+    assert words.settings({**RECORD, "first": None, "alike": [FIRST, SECOND]})[0] == (
+        "coaps, persistent is lowest by typical values in 4 of 6 operator settings."
+    )
+    mixed: Chosen = {**RECORD, "settings": of_settings(FIRST, "", FIRST, SECOND, FIRST, FIRST)}
+    assert words.settings(mixed)[1:] == [
+        f"Nothing is ranked in 1 of 6 operator settings, if the {NAT} is 5 min and inactivity is 1 min.",
+        f"coaps, new is first in 1 of 6 operator settings, if the {NAT} is 2 min and inactivity is 1 min.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("firsts", "condition"),
+    [
+        ((FIRST, SECOND) * 3, "if inactivity is 1 min"),
+        ((FIRST, FIRST, SECOND, SECOND, SECOND, SECOND), f"if the {NAT} is 2 min or 30 s"),
+        ((FIRST, FIRST, FIRST, SECOND, SECOND, SECOND), f"if the {NAT} is 30 s, and in 1 more"),
+        ((FIRST, SECOND, FIRST, SECOND, FIRST, FIRST),
+         f"if the {NAT} is 5 min or 2 min and inactivity is 1 min"),
+        ((FIRST, SECOND, SECOND, FIRST, FIRST, FIRST),
+         f"if the {NAT} is 5 min and inactivity is 1 min, and in 1 more"),
+    ],
+)  # fmt: skip
+def test_a_condition_is_the_shortest_that_is_so(firsts: tuple[str, ...], condition: str) -> None:
+    assert standings({**RECORD, "settings": of_settings(*firsts)})[1].condition == condition
+
+
+def test_the_simplest_condition_leads() -> None:
+    third_first: Chosen = {**RECORD, "settings": of_settings(FIRST, THIRD, FIRST, THIRD, SECOND, SECOND)}
+    assert words.lead(third_first).endswith(f"; coaps, new if the {NAT} is 30 s.")
+    shared: Chosen = {**RECORD, "settings": of_settings(FIRST, FIRST, FIRST, FIRST, "", "", alike=(SECOND, FIRST))}
+    assert words.lead(shared).endswith(f"; coaps, persistent and coaps, new are alike if the {NAT} is 30 s.")
+
+
+def test_the_table_has_what_was_asked_for() -> None:
+    titles, how, *rows = words.table(RECORD)
+    assert titles[words.NAMED :] == [
+        "a message", "data/year", "cost/year", "ack p50", "p95", "within 10 s", "lost",
+    ]  # fmt: skip
+    assert how[words.NAMED :] == ["modelled J", *["measured"] * 6]
+    assert rows[0] == [
+        "1", FIRST, "(builtin)", "75 mJ", "6.94 MB", "3.47 EUR", "1.42 s", "1.9 s", "99.7 %", "0 of 288",
+    ]  # fmt: skip
+    assert rows[3] == [
+        "–", LOSES, "(builtin)", "310 mJ", "99.9 MB", "49.93 EUR", "–", "–", "99.7 %", "14 of 96",
+    ]  # fmt: skip
+    assert [row[0] for row in words.table(alike())[words.HEADS :]] == ["1", "1", "3", "–"]
+
+
+def test_the_table_without_a_radio_a_tariff_and_a_deadline_has_bytes() -> None:
+    titles, how, first, *_ = words.table(bare())
+    assert titles[words.NAMED :] == ["a message", "data/year", "ack p50", "p95", "lost"]
+    assert how[words.NAMED] == "measured IP bytes"
+    assert first[words.NAMED] == "132 B"
+
+
+def test_every_missing_figure_and_rank_has_its_reason() -> None:
+    assert words.notes(RECORD) == [
+        "coaps, new; mqtts, new: no p95 (fewer than 100 messages).",
+        "coaps, new: It opens 96 sessions.",
+        "mqtts, new: It loses 14 of 96 messages, and others lose none.",
+        "mqtts, new: no p50 (no acknowledgement is known).",
+    ]
+    late = {**choice(FIRST, 1, 0.1, 100, p95_s=1.0), "p95_s": {**estimate(None), "method": "above the time-out"}}
+    assert words.notes({**RECORD, "choices": [late]}) == [  # type: ignore[list-item]
+        "coaps, persistent: no p95 (above the time-out)."
+    ]
+    never = {**choice(FIRST, 1, 0.1, 100, p95_s=1.0), "within_deadline": None}
+    assert "no share within the deadline" in words.notes({**RECORD, "choices": [never]})[0]  # type: ignore[list-item]
+
+
+def test_what_was_not_run_has_no_figures() -> None:
+    lacking: Choice = {
+        **choice(LOSES, None, 0.1, 100), "not_ranked": "It was not run.", "messages": 0, "trials": 0, "program": "",
+        "data_bytes": estimate(None), "energy_j": None, "energy_mean": None, "battery_years": None, "p50_s": None,
+        "within_deadline": None, "notes": ["It was not run."], "data_year_bytes": None, "cost_year": None,
+    }  # fmt: skip
+    record: Chosen = {**RECORD, "choices": [RECORD["choices"][0], lacking]}
+    assert words.table(record)[-1] == ["–", LOSES, "", *["–"] * 7]
+    assert words.notes(record) == ["mqtts, new: It was not run."]
+    assert words.quality(record).startswith("Quality: 12 trials of a choice;")
+
+
+def test_a_share_below_all_does_not_read_as_all() -> None:
+    late = {**choice(FIRST, 1, 0.1, 100), "within_deadline": estimate(0.9999)}
+    rows = words.table({**RECORD, "choices": [late]})  # type: ignore[list-item]
+    assert rows[words.HEADS][-2] == "> 99.9 %"
+    late["within_deadline"] = estimate(1.0)
+    assert words.table({**RECORD, "choices": [late]})[words.HEADS][-2] == "100 %"  # type: ignore[list-item]
+
+
+def test_protocols_that_are_apart_share_their_reason() -> None:
+    assert words.apart(RECORD) == [
+        ["h3, https1", "It has certificates here: compare it with --auth server-certificate."],
+        ["coap", "It has no security; --auth none compares those without."],
+    ]
+
+
+def test_what_matters_more_than_the_protocol_comes_before_what_matters_less() -> None:
+    assert words.matters(RECORD) == [
+        "What matters more than the protocol (a factor of 1.73 in energy): 6 readings a message: energy / 4.2, up to "
+        "50 min later.",
+        "What matters less: Release assistance: energy / 1.5.",
+        "What makes no difference: No confirmation.",
+    ]
+    assert words.matters({**RECORD, "spread": 9.0})[0].startswith(
+        "What matters less than the protocol (a factor of 9 in energy): 6 readings"
+    )
+    assert words.matters({**RECORD, "spread": None})[0].startswith("What else can be changed: 6 readings")
+    many = [{**RECORD["levers"][0], "name": f"change {at}", "ratio": 1.5 - at / 100} for at in range(6)]
+    assert words.matters({**RECORD, "levers": many})[0].endswith(  # type: ignore[typeddict-item]
+        "change 3: energy × 1.47. 2 more are smaller."
+    )
+    dear = {**RECORD["levers"][0], "ratio": 1.8}
+    assert words.matters({**RECORD, "levers": [dear]})[0].endswith("energy × 1.8.")  # type: ignore[list-item]
+    assert words.matters(bare()) == words.levers(bare()) == []
+    assert words.matters({**bare(), "spread": None}) == []
+
+
+def test_levers_are_rows_by_how_much_they_change() -> None:
+    head, first, *_, last = words.levers(RECORD)
+    assert head[3] == "a reading, modelled J"
+    assert first == ["6 readings a message", FIRST, "measured", "17.9 mJ", "energy / 4.2", "up to 50 min"]
+    assert last[-2:] == ["no difference", "–"]
+    data = words.levers({**RECORD, "criterion": "data"})
+    assert data[0][3] == "a reading, measured IP bytes"
+    assert data[1][4] == "data / 4.2"
+
+
+def test_a_battery_lasts_as_long_as_the_radio_alone_unless_the_device_is_known() -> None:
+    assert words.battery(RECORD) == [
+        "Battery, modelled: communication alone 7.33 [5.60, 9.33] years with coaps, persistent; 5.58 [4.26, 7.11] "
+        "years with coaps, new.",
+        "Give --base-current for the device's.",
+        "With coaps, persistent, the 7 years wanted are reached with typical constants of the radio, but not with its "
+        "worst.",
+    ]
+    question: Question = {**RECORD["question"], "base_current_a": 1e-5, "life_years": None}
+    with_device = words.battery({**RECORD, "question": question})
+    assert len(with_device) == 1
+    assert with_device[0].startswith("Battery, modelled: 7.33 [5.60, 9.33] years with")
+    assert words.battery(bare()) == []
+    no_radio: Chosen = {**bare(), "question": {**bare()["question"], "battery_mah": 2400.0}}
+    assert words.battery(no_radio) == ["Battery: no life is known without a radio."]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "how"),
+    [(5.0, "reached, whatever"), (9.0, "with the best constants of the radio alone"), (10.0, "not reached")],
+)
+def test_the_life_that_is_wanted_is_judged_by_all_bounds(wanted: float, how: str) -> None:
+    said = words.battery({**RECORD, "question": {**RECORD["question"], "life_years": wanted}})
+    assert how in said[-1]
+
+
+def test_a_crossing_has_both_sides() -> None:
+    assert words.crossings(RECORD) == [
+        "Crossover at a message every 1 min to 1 h: mqtts, persistent if more often; coaps, persistent if less often."
+    ]
+    by_size: WinnerMap = {
+        **BY_INTERVAL, "axes": ["size"], "units": ["B"],
+        "crossings": [{"below": [FIRST, SECOND], "above": [THIRD], "low": 1000.0, "high": 1000.0}],
+    }  # fmt: skip
+    assert maps.crossings(by_size) == [
+        "Crossover at messages of 1 kB: coaps, persistent and coaps, new are alike below; mqtts, persistent above."
+    ]
+    same: WinnerMap = {
+        "axes": ["loss"], "units": ["1"], "cells": [cell(0.0, None, FIRST), cell(0.1, None, FIRST)], "crossings": [],
+    }  # fmt: skip
+    assert maps.crossings(same) == [
+        "Crossover: none for a loss of 0 % to 10 %: coaps, persistent is first at each of 2 points."
+    ]
+    assert maps.crossings({**BY_INTERVAL, "crossings": []}) == []
+
+
+def test_quality_has_trials_and_how_far_the_radio_is_off() -> None:
+    assert words.quality(RECORD) == (
+        "Quality: 12 trials of a choice; virtual clock; radio not validated (its published figures are missed by -59 "
+        "to +130 %)."
+    )
+    assert words.quality(bare()) == "Quality: 12 trials of a choice; virtual clock."
+    untested: Chosen = {**RECORD, "radio_errors": []}
+    assert words.radio(untested) == ["radio not validated (no published figure tests it)"]
+    validated: Chosen = {
+        **RECORD, "question": {**RECORD["question"], "radio": "esp32-wifi-ps"},
+        "radio_errors": [{**RECORD["radio_errors"][0], "off_by": -0.001}],
+    }  # fmt: skip
+    assert words.radio(validated) == ["radio validated (its published figures are missed by 0 %)"]
+
+
+def test_the_second_has_its_interval() -> None:
+    assert words.gap(RECORD) == [
+        "coaps, new takes 1.31 [1.22, 1.41] times the modelled energy of coaps, persistent.",
+        "The interval of this ratio is Student's t over trials.",
+    ]
+
+
+def test_what_was_asked_is_said() -> None:
+    said = asked.question(RECORD)
+    assert said[0] == "A message of 30 B goes up every 10 min; it needs no answer."
+    assert "The device makes contact every 1 min, so that a command can arrive." in said
+    assert said[-1] == (
+        "Tariff: 0.50 EUR a MB; the data of each day are rounded up to 1 kB; a fee of 12.00 EUR a year."
+    )  # fmt: skip
+    assert asked.question(bare())[1:4] == [
+        "Delivery: at least once.", "Security: PSK.", "Link: nb-iot, uplink 20 kbit/s, 0.4 s each way.",
+    ]  # fmt: skip
+
+
+def test_what_is_not_considered_is_one_line() -> None:
+    assert words.not_considered(RECORD) == "Not considered: RAM, flash, crypto time of the device."
+    commas: Chosen = {**RECORD, "not_considered": ["RAM", "the time it computes, for cryptography above all."]}
+    assert words.not_considered(commas) == "Not considered: RAM; the time it computes, for cryptography above all."
+    assert words.not_considered(bare()) == ""
+
+
+@pytest.mark.parametrize("record", [RECORD, alike(), bare()], ids=["ranked", "alike", "bare"])
+def test_sentences_are_short(record: Chosen) -> None:
+    """Clauses that name a choice each are as good as sentences of their own."""
+    said = [
+        words.lead(record), *words.settings(record), *words.matters(record), *words.battery(record),
+        *words.crossings(record), words.quality(record), *words.gap(record), *asked.question(record),
+    ]  # fmt: skip
+    sentences = [sentence for each in said for sentence in re.split(r"(?<=[.;:])\s", each)]
+    assert not [sentence for sentence in sentences if len(sentence.split()) > LONG]

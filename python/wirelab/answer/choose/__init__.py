@@ -1,0 +1,1 @@
+"""Which protocol a device should speak over its link: `wirelab choose`."""

@@ -1,0 +1,345 @@
+"""The answer: what was measured of each choice, ranked under the network's typical settings and under all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from wirelab import __version__
+from wirelab.answer.choose.candidates import MESSAGES, Candidate
+from wirelab.answer.choose.measured import OfChoice, bounds_of
+from wirelab.answer.choose.network import Nat, Network, Place
+from wirelab.answer.choose.question import Asked
+from wirelab.answer.choose.ranking import Parts, Ranking, exactly, first_of, ranked
+from wirelab.answer.choose.tariff import YEAR_S
+from wirelab.metrics.battery import battery_days
+from wirelab.metrics.energy_settings import Equipment
+from wirelab.schema.bounds import Bounds
+from wirelab.schema.choose import (
+    CHOSEN_VERSION,
+    Apart,
+    Choice,
+    Chosen,
+    Criterion,
+    Lever,
+    OperatorSetting,
+    Question,
+    RadioError,
+    WinnerMap,
+)
+from wirelab.stats.estimate.model import LEVEL, Estimate
+from wirelab.stats.estimate.student import student
+from wirelab_energy.proof import proofs
+from wirelab_energy.published import quantity_words
+from wirelab_energy.range import Range
+
+DAY_S = 86_400.0
+DAYS_A_YEAR = 365.25
+MOST_LOST = 0.01
+"""A choice that loses so much more of its messages than another is not ranked."""
+MOST_LATE = 0.05
+"""The same of what comes after the deadline."""
+FAR = 3.0
+"""What takes more than so many times the lowest is not computed with other settings of the radio."""
+SEED = 1
+NOT_CONSIDERED = (
+    "RAM and flash that an implementation needs",
+    "the time that the device computes, for cryptography above all",
+    "which clouds and brokers offer a protocol",
+    "coverage extension, which repeats each block",
+    "joining a network, cell search and moving between cells",
+)
+
+Run = tuple[str, str, Nat | None]
+"""A choice by its name, its link, and its NAT."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that was measured: under the typical settings and others, by what was run."""
+
+    asked: Asked
+    network: Network
+    candidates: Sequence[Candidate]
+    equipments: Mapping[str, Equipment]
+    """Radios by the link's name, with their inputs typical; empty without one."""
+    runs: Mapping[Run, OfChoice]
+    apart: Sequence[Apart] = ()
+    levers: Sequence[Lever] = ()
+    maps: Sequence[WinnerMap] = ()
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """Implementations of client and server, by the choice's name."""
+    link_words: str = ""
+    clock: str = "virtual"
+    kernel: str | None = None
+    warnings: Sequence[str] = ()
+
+    @property
+    def criterion(self) -> Criterion:
+        """What ranks: energy, if the radio is known."""
+        return "energy" if self.asked.link in self.equipments else "data"
+
+    @property
+    def typical(self) -> Place:
+        """Where everything is as the profile and the radio's file have it."""
+        return next(self.network.places())
+
+    def of(self, candidate: Candidate, place: Place) -> OfChoice | None:
+        """What is known of a choice there; None if nothing was run."""
+        return self.runs.get((candidate.name, place.link, self.network.run_at(candidate, place.nat)))
+
+    def values(self, candidate: Candidate, place: Place) -> dict[int, Parts]:
+        """What ranks, by replicate; empty if it is not known."""
+        found = self.of(candidate, place)
+        if found is None:
+            return {}
+        if self.criterion == "data":
+            return {replicate: exactly(value) for replicate, value in found.data_bytes.items()}
+        return found.energies.get(place.radio, {})
+
+    def not_ranked(self, candidate: Candidate, place: Place) -> str | None:
+        """Why a choice is not ranked there; None if it is."""
+        found = self.of(candidate, place)
+        if found is None or not found.messages:
+            return "It was not run."
+        if not self.values(candidate, place):
+            return f"Its energy is not known: {found.no_energy}." if found.no_energy else "No packet of it is known."
+        least = self._least(place, lambda each: each.lost_share)
+        if _point(found.lost_share) > least + MOST_LOST:
+            return f"It loses {found.lost:,} of {found.messages:,} messages."
+        if found.late is not None and _point(found.late) > self._least(place, lambda each: each.late) + MOST_LATE:
+            return f"{_point(found.late):.0%} of its messages are not acknowledged within the deadline."
+        return None
+
+    def ranking(self, place: Place) -> Ranking | None:
+        """Of all that are ranked there, over the replicates that all of them have; None without any."""
+        able = {each.name: self.values(each, place) for each in self.candidates if self.not_ranked(each, place) is None}
+        if not able:
+            return None
+        common = sorted(set.intersection(*(set(each) for each in able.values())))
+        return ranked({name: [of[at] for at in common] for name, of in able.items()}, SEED) if common else None
+
+    def near(self) -> set[Run]:
+        """What was run and is not far behind the lowest of the same link and NAT, with the radio's typical settings:
+        how other settings of the radio change it may change the order.
+        """
+        found, typical = set[Run](), self.typical
+        for link, nat in product(self.network.links, self.network.nats or (None,)):
+            place = replace(typical, link=link, nat=nat)
+            costs = {
+                (each.name, link, self.network.run_at(each, nat)): _mean(self.values(each, place))
+                for each in self.candidates
+            }
+            known = [cost for cost in costs.values() if cost is not None]
+            found |= {run for run, cost in costs.items() if cost is not None and cost <= FAR * min(known)}
+        return found
+
+    def _least(self, place: Place, share: Callable[[OfChoice], Estimate | None]) -> float:
+        known = (self.of(each, place) for each in self.candidates)
+        return min((_point(share(each)) for each in known if each is not None and each.messages), default=0.0)
+
+
+def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
+    """The whole answer."""
+    place = evidence.typical
+    ranking = evidence.ranking(place)
+    choices = sorted((_choice(evidence, each, ranking) for each in evidence.candidates), key=_in_order)
+    return Chosen(
+        schema_version=CHOSEN_VERSION,
+        version=__version__,
+        kernel=evidence.kernel,
+        clock=evidence.clock,
+        question=_question(evidence),
+        criterion=evidence.criterion,
+        settled=settled,
+        choices=choices,
+        apart=[*evidence.apart],
+        first=None if ranking is None else ranking.first,
+        alike=[] if ranking is None or ranking.first is not None else [*ranking.alike],
+        gap=None if ranking is None or ranking.gap is None else ranking.gap.record(),
+        spread=None if ranking is None else _spread(evidence, ranking),
+        axes=[*evidence.network.axes],
+        settings=list(_settings(evidence)),
+        levers=[*evidence.levers],
+        maps=[*evidence.maps],
+        radio_errors=list(_radio_errors(evidence)),
+        assumptions=list(_assumptions(evidence)),
+        not_considered=[*NOT_CONSIDERED],
+        warnings=[*evidence.warnings],
+    )
+
+
+def _spread(evidence: Evidence, ranking: Ranking) -> float | None:
+    """The largest over the smallest, of protocols with their best connections; None of one."""
+    lowest: dict[str, float] = {}
+    for candidate in evidence.candidates:
+        if (value := ranking.means.get(candidate.name)) is not None:
+            lowest[candidate.protocol] = min(value, lowest.get(candidate.protocol, value))
+    return max(lowest.values()) / min(lowest.values()) if len(lowest) > 1 else None
+
+
+def _in_order(choice: Choice) -> tuple[float, str]:
+    return (float("inf") if choice["rank"] is None else choice["rank"], choice["name"])
+
+
+def _point(estimate: Estimate | None) -> float:
+    return 0.0 if estimate is None or estimate.point is None else estimate.point
+
+
+def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -> Choice:
+    """Under the typical settings."""
+    place, asked = evidence.typical, evidence.asked
+    found = evidence.of(candidate, place) or OfChoice()
+    why = evidence.not_ranked(candidate, place)
+    data = student([*found.data_bytes.values()]) if found.data_bytes else _unknown()
+    energies = [*found.energies.get(place.radio, {}).values()]
+    energy = bounds_of(energies) if energies else None
+    year_bytes = None if data.point is None else data.point * YEAR_S / (asked.contact_ns / 1e9)
+    return Choice(
+        name=candidate.name,
+        protocol=candidate.protocol,
+        policy=candidate.policy,
+        program=evidence.programs.get(candidate.name, ""),
+        auth=candidate.auth,
+        rank=None if ranking is None or why is not None else ranking.rank(candidate.name),
+        not_ranked=why,
+        messages=found.messages,
+        trials=found.trials,
+        lost=found.lost,
+        lost_share=found.lost_share.record(),
+        energy_j=energy,
+        energy_mean=student([_typical(each) for each in energies]).record() if energies else None,
+        data_bytes=data.record(),
+        battery_years=None if energy is None else _battery_years(asked, energy),
+        data_year_bytes=year_bytes,
+        cost_year=None if asked.tariff is None or data.point is None else _cost(asked, data.point),
+        p50_s=None if found.p50_s is None else found.p50_s.record(),
+        p95_s=None if found.p95_s is None else found.p95_s.record(),
+        within_deadline=None if found.late is None else _less(found.late).record(),
+        notes=list(_notes(candidate, found)),
+    )
+
+
+def _unknown() -> Estimate:
+    return Estimate(None, None, None, LEVEL, 0, "no packet is known")
+
+
+def _mean(trials: Mapping[int, Parts]) -> float | None:
+    return sum(map(_typical, trials.values())) / len(trials) if trials else None
+
+
+def _typical(trial: Parts) -> float:
+    return sum(part["typical"] for part in trial.values())
+
+
+def _less(late: Estimate) -> Estimate:
+    """The rest of a share."""
+    ends = [None if end is None else 1 - end for end in (late.point, late.high, late.low)]
+    return Estimate(ends[0], ends[1], ends[2], late.level, late.n, late.method)
+
+
+def _battery_years(asked: Asked, message_j: Bounds) -> Bounds | None:
+    """The battery's capacity over what messages and the device's base current take."""
+    if asked.battery is None:
+        return None
+    capacity_mah, voltage_v = asked.battery
+    base_j = (asked.base_current_a or 0.0) * voltage_v * DAY_S
+    messages = DAY_S / (asked.contact_ns / 1e9)
+    day_j = {
+        "low": message_j["low"] * messages + base_j,
+        "typical": message_j["typical"] * messages + base_j,
+        "high": message_j["high"] * messages + base_j,
+    }
+    days = battery_days(day_j, capacity_mah, voltage_v)
+    return {
+        "low": days["low"] / DAYS_A_YEAR, "typical": days["typical"] / DAYS_A_YEAR, "high": days["high"] / DAYS_A_YEAR
+    }  # fmt: skip
+
+
+def _cost(asked: Asked, message_bytes: float) -> float:
+    assert asked.tariff is not None, "asked before"
+    return asked.tariff.year(message_bytes, asked.contact_ns / 1e9)
+
+
+def _notes(candidate: Candidate, found: OfChoice) -> Iterator[str]:
+    if found.no_energy is not None:
+        yield f"Its energy is not known: {found.no_energy}."
+    if candidate.messages < MESSAGES:
+        yield f"A trial has {candidate.messages} messages, because of its many keep-alives."
+
+
+def _question(evidence: Evidence) -> Question:
+    asked = evidence.asked
+    radio = evidence.equipments.get(asked.link)
+    capacity, voltage = asked.battery or (None, None)
+    return Question(
+        send_bytes=asked.send_bytes,
+        reply_bytes=asked.reply_bytes,
+        every_s=asked.every_ns / 1e9,
+        contact_s=asked.contact_ns / 1e9,
+        link=asked.link,
+        link_words=evidence.link_words,
+        radio=None if radio is None else radio.radio.label,
+        battery_mah=capacity,
+        battery_v=voltage,
+        base_current_a=asked.base_current_a,
+        life_years=asked.life_years,
+        tariff=None if asked.tariff is None else asked.tariff.record(),
+        deadline_s=None if asked.deadline_ns is None else asked.deadline_ns / 1e9,
+        delivery=asked.delivery,
+        auth=asked.auth,
+    )
+
+
+def _settings(evidence: Evidence) -> Iterator[OperatorSetting]:
+    """Which choice is first in each combination of the network's settings in which all of them were run."""
+    for place in evidence.network.places():
+        if any(evidence.of(each, place) is None for each in evidence.candidates):
+            continue
+        if not any(evidence.values(each, place) for each in evidence.candidates):
+            continue
+        values: dict[str, float | None] = {}
+        for candidate in evidence.candidates:
+            ranks = evidence.not_ranked(candidate, place) is None
+            values[candidate.name] = _mean(evidence.values(candidate, place)) if ranks else None
+        able = {name: value for name, value in values.items() if value is not None}
+        if able:
+            yield OperatorSetting(levels=[*place.levels], first=[*first_of(able)], values=values)
+
+
+def _radio_errors(evidence: Evidence) -> Iterator[RadioError]:
+    radio = evidence.equipments.get(evidence.asked.link)
+    for proof in () if radio is None else proofs(radio.radio):
+        if proof.published.same_constants:
+            continue
+        quantity = proof.published.quantity
+        yield RadioError(
+            what=proof.published.what,
+            published=quantity_words(Range.exact(proof.published.value), quantity),
+            model=quantity_words(proof.predicted, quantity),
+            off_by=proof.ratio - 1,
+        )
+
+
+def _assumptions(evidence: Evidence) -> Iterator[str]:
+    asked = evidence.asked
+    if asked.auth is None and len({each.auth for each in evidence.candidates}) > 1:
+        yield (
+            "Security is not equal: some have pre-shared keys, some the server's certificate. --auth makes it equal."
+        )
+    if asked.contact_ns < asked.every_ns:
+        yield "Each contact in which a command can arrive is counted as a message of the same size."
+    radio = evidence.equipments.get(asked.link)
+    if radio is None:
+        yield "No radio is known for this link, so the bytes of a message rank."
+    elif asked.radio is None:
+        yield f"The device has the radio {radio.radio.name}; --radio names another."
+    if len(evidence.network.radios) > 1:
+        yield (
+            "Other settings of the radio were applied to packets that flowed, of choices that take at most "
+            f"{FAR:g} times the lowest."
+        )
+    yield "A year is the mean of the messages that were measured, repeated."
+    if asked.delivery == "at-most-once":
+        yield "HTTP answers each message, so it gives more than at most once."

@@ -1,0 +1,186 @@
+"""What a campaign measured of each choice: bytes and joules of a message, and when its acknowledgement came.
+
+Means are of a steady state: a trial's first message is left out, with the opening of its connection. What opens a
+connection again later is counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from wirelab.answer.choose.ranking import Parts
+from wirelab.metrics.base import CARRIED_OUT
+from wirelab.metrics.energy_settings import Equipment
+from wirelab.metrics.intervals import DeviceClock, Part, parts
+from wirelab.metrics.no_day import OVERLOADED, why_no_day
+from wirelab.metrics.radio import LoggedTrial, logged_trials
+from wirelab.schema.bounds import Bounds
+from wirelab.stats.estimate.descriptive import quantile
+from wirelab.stats.estimate.model import LEVEL, Estimate
+from wirelab.stats.estimate.proportion import Share, share
+from wirelab.stats.estimate.sample import Sample
+from wirelab_energy import Packet, partition
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from wirelab.schema.plan import Scenario
+    from wirelab.stats.dataset import Dataset
+
+DELAY = "end-to-end-delay"
+_NOTHING = Estimate(None, None, None, LEVEL, 0, "no values")
+
+
+@dataclass
+class OfChoice:
+    """What was measured of one scenario. `data_bytes` are IP bytes of a message by replicate, and `energies` its joules
+    by the name of radio settings and by replicate.
+    """
+
+    data_bytes: dict[int, float] = field(default_factory=dict)
+    energies: dict[str, dict[int, Parts]] = field(default_factory=dict)
+    messages: int = 0
+    lost: int = 0
+    """Messages that timed out or failed."""
+    lost_share: Estimate = _NOTHING
+    p50_s: Estimate | None = None
+    p95_s: Estimate | None = None
+    late: Estimate | None = None
+    """Share of messages that were not acknowledged within the deadline; None without one."""
+    no_energy: str | None = None
+    """Why a message has no energy; None if it has."""
+
+    @property
+    def trials(self) -> int:
+        """Those of which packets are known."""
+        return len(self.data_bytes)
+
+
+def measured(
+    dataset: Dataset, equipments: Mapping[str, tuple[str, Equipment]], deadline_ns: int | None
+) -> dict[str, OfChoice]:
+    """Of each scenario by its key. `equipments`: by the link's name, a radio and the name of its settings."""
+    found: dict[str, OfChoice] = {}
+    for scenario in dataset.scenarios:
+        one = found[scenario.key] = OfChoice(no_energy=why_no_day(scenario, dataset.plan.known))
+        _outcomes(one, dataset, scenario, deadline_ns)
+    replicates: dict[str, int] = dict(dataset.trials.select("trial", "replicate").iter_rows())
+    for trial in _logged(dataset):
+        one, steady = found[trial.scenario.key], _Steady(trial)
+        replicate = replicates[trial.trial]
+        one.data_bytes[replicate] = steady.data_bytes()
+        if steady.overloaded:
+            one.no_energy = OVERLOADED
+        if one.no_energy is None and trial.scenario.link_name in equipments:
+            name, equipment = equipments[trial.scenario.link_name]
+            one.energies.setdefault(name, {})[replicate] = steady.energies(equipment)
+    return found
+
+
+def vary_radio(
+    found: Mapping[str, OfChoice], dataset: Dataset, equipments: Mapping[str, Mapping[str, Equipment]]
+) -> None:
+    """Add the energies of other settings of the radio, of one trial each: `found` has what is varied, by keys."""
+    replicates: dict[str, int] = dict(dataset.trials.select("trial", "replicate").iter_rows())
+    done = set[str]()
+    for trial in _logged(dataset, found):
+        key = trial.scenario.key
+        if key in done or found[key].no_energy is not None:
+            continue
+        done.add(key)
+        steady = _Steady(trial)
+        for name, equipment in equipments.get(trial.scenario.link_name, {}).items():
+            found[key].energies.setdefault(name, {})[replicates[trial.trial]] = steady.energies(equipment)
+
+
+def _logged(dataset: Dataset, wanted: Container[str] | None = None) -> Iterator[LoggedTrial]:
+    trials = logged_trials(
+        dataset.folder, dataset.plan, dataset.exchanges, dataset.trials,
+        lambda key: wanted is None or key in wanted,
+    )  # fmt: skip
+    return (trial for trial in trials if trial.rows and trial.packets)
+
+
+def bounds_of(trials: Iterable[Parts]) -> Bounds:
+    """The mean over trials, with all constants of the radio at each bound."""
+    sums = [
+        (
+            math.fsum(part["low"] for part in trial.values()),
+            math.fsum(part["typical"] for part in trial.values()),
+            math.fsum(part["high"] for part in trial.values()),
+        )
+        for trial in trials
+    ]
+    low, typical, high = (math.fsum(each) / len(sums) for each in zip(*sums, strict=True))
+    return {"low": low, "typical": typical, "high": high}
+
+
+def _outcomes(one: OfChoice, dataset: Dataset, scenario: Scenario, deadline_ns: int | None) -> None:
+    import polars as pl
+
+    rows = dataset.exchanges.filter((pl.col("scenario") == scenario.key) & (pl.col("outcome") != "unsupported"))
+    lost = (~pl.col("outcome").is_in([*CARRIED_OUT])).sum().alias("lost")
+    trials = rows.group_by("trial", maintain_order=True).agg(lost, pl.len().alias("messages"))
+    one.messages, one.lost = len(rows), int(trials["lost"].sum())
+    if one.messages:
+        one.lost_share = share(trials["lost"].to_list(), trials["messages"].to_list(), LEVEL)
+    sample = next((each.sample for each in dataset.measured(scenario.key) if each.metric.name == DELAY), None)
+    if sample is None:
+        return
+    counted = _with_failures(sample, rows)
+    one.p50_s, one.p95_s = quantile(counted, 0.5), quantile(counted, 0.95)
+    if deadline_ns is not None and deadline_ns <= scenario.workload.timeout_ns:
+        one.late = Share.beyond(counted, deadline_ns / 1e9).estimate(LEVEL)
+
+
+def _with_failures(sample: Sample, rows: pl.DataFrame) -> Sample:
+    """A message that failed was never acknowledged, so it counts as later than any that was."""
+    failed = int((rows["outcome"] == "failed").sum())
+    if not failed or not sample.censored:
+        return sample
+    return Sample(sample.trials, (sample.censored[0] + failed, *sample.censored[1:]), sample.unknown)
+
+
+class _Steady:
+    """The steady state of a trial: all from its second message on, or its only one."""
+
+    def __init__(self, trial: LoggedTrial) -> None:
+        self._parts = parts(trial.rows, trial.scenario.workload, trial.packets)
+        self._packets = [each.on_device for each in trial.packets]
+        messages = [nth for nth, part in enumerate(self._parts) if part.kind == "message"]
+        first, self._messages = (messages[0] + 1, len(messages) - 1) if len(messages) > 1 else (messages[0], 1)
+        self._counted = [nth for nth in range(first, len(self._parts)) if self._parts[nth].kind != "closing"]
+        clock, self._end_ns = DeviceClock(trial.packets), self._parts[-1].start_ns
+        self.overloaded = any(clock.at(row["start_ns"]) > self._end_ns for row in trial.rows)
+        """Whether a message was begun after the last interval was over."""
+
+    def data_bytes(self) -> float:
+        """IP bytes of a message, both directions, with what follows it until the next."""
+        sizes = _sizes(self._parts, self._packets)
+        return math.fsum(sizes[nth] for nth in self._counted) / self._messages
+
+    def energies(self, equipment: Equipment) -> Parts:
+        """Joules from one message to the next, by state of the radio."""
+        cuts = [part.start_ns for part in self._parts[1:]]
+        _, found = partition(equipment.radio, self._packets, self._parts[0].start_ns, self._end_ns, cuts)
+        sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+        for nth in self._counted:
+            for state, spent in found[nth].states.items():
+                joules = (spent.joules.low, spent.joules.typical, spent.joules.high)
+                sums[state] = [before + more / self._messages for before, more in zip(sums[state], joules, strict=True)]
+        return {state: Bounds(low=low, typical=typical, high=high) for state, (low, typical, high) in sums.items()}
+
+
+def _sizes(found: Sequence[Part], packets: Sequence[Packet]) -> dict[int, int]:
+    """IP bytes in each part, both directions."""
+    sums: defaultdict[int, int] = defaultdict(int)
+    at = 0
+    for packet in packets:
+        while at + 1 < len(found) and found[at + 1].start_ns <= packet.time_ns:
+            at += 1
+        sums[at] += packet.size
+    return sums

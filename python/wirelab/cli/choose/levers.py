@@ -1,0 +1,131 @@
+"""What else could be changed, each alone on the choice that is first: what `choose` runs to see what matters more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TYPE_CHECKING, get_args
+
+from wirelab.answer.choose.candidates import DELIVERIES, Candidate
+from wirelab.answer.choose.experiments import Variant
+from wirelab.answer.choose.measured import OfChoice, bounds_of
+from wirelab.answer.choose.question import Asked, Delivery
+from wirelab.schema.choose import Lever
+from wirelab.units import format_size
+
+if TYPE_CHECKING:
+    from wirelab.answer.choose.chosen import Evidence
+    from wirelab.cli.choose.work import Work
+
+REPLICATES = 2
+SIZES = (0.5, 2.0)
+"""Of the message, as a share of what was asked."""
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A run of its own: the candidate, the variant, and how many readings a message has."""
+
+    name: str
+    candidate: Candidate
+    variant: Variant
+    asked: Asked
+    readings: int = 1
+    delay_s: float | None = None
+
+
+def levers(work: Work) -> list[Lever]:
+    """Of the first, or of the first of those that are alike. What the budget does not allow is left out."""
+    evidence = work.evidence()
+    ranking = evidence.ranking(evidence.typical)
+    if ranking is None:
+        return []
+    best = next(each for each in work.candidates if each.name == ranking.order[0])
+    without = ranking.means[best.name]
+    found = [*_policies(evidence, best, without), *_radio(evidence, best, without)]
+    for change in _changes(work.asked, best):
+        lever = _tried(work, change, best, without)
+        if lever is None:
+            work.left_out("trying everything else that may matter")
+            break
+        found += [lever] if lever["value"] else []
+    return sorted(found, key=lambda lever: lever["ratio"])
+
+
+def _policies(evidence: Evidence, best: Candidate, without: float) -> Iterator[Lever]:
+    """The same protocol with other connections."""
+    for other in evidence.candidates:
+        if other.protocol != best.protocol or other.name == best.name:
+            continue
+        if evidence.not_ranked(other, evidence.typical) is None and (
+            value := _value(evidence, evidence.of(other, evidence.typical))
+        ):
+            yield Lever(
+                name=_connected(other), of=best.name, how="measured", value=value, ratio=value / without, delay_s=None
+            )
+
+
+def _connected(candidate: Candidate) -> str:
+    kept = candidate.policy.removeprefix(candidate.connection)
+    words = {
+        "new": "a new connection for each message",
+        "resumed": "a resumed session for each message",
+        "persistent": "a persistent connection",
+    }
+    return f"{words[candidate.connection]}{kept}"
+
+
+def _radio(evidence: Evidence, best: Candidate, without: float) -> Iterator[Lever]:
+    """The same packets with one other setting of the radio."""
+    found = evidence.of(best, evidence.typical)
+    typical = evidence.network.radios.get(evidence.typical.radio, {})
+    for name, inputs in evidence.network.radios.items():
+        changed = [f"{key} {value}" for key, value in inputs.items() if typical.get(key) != value]
+        if len(changed) == 1 and found is not None and name in found.energies:
+            # Of the trials that have it, for their phases differ.
+            trials, own = found.energies[name], found.energies[evidence.typical.radio]
+            ratio = bounds_of(trials.values())["typical"] / bounds_of(own[each] for each in trials)["typical"]
+            yield Lever(name=changed[0], of=best.name, how="modelled", value=without * ratio, ratio=ratio, delay_s=None)
+
+
+def _changes(asked: Asked, best: Candidate) -> Iterator[_Change]:
+    own = Variant.of(asked)
+    for readings in asked.batch:
+        batched = replace(own, send_bytes=own.send_bytes * readings, every_ns=own.every_ns * readings)
+        late_s = (readings - 1) * own.every_ns / 1e9
+        yield _Change(f"{readings} readings in a message", best, batched, asked, readings, late_s)
+    for share in SIZES:
+        size = max(1, round(own.send_bytes * share))
+        if size != own.send_bytes:
+            yield _Change(f"a message of {format_size(size)}", best, replace(own, send_bytes=size), asked)
+    other: Delivery = next(each for each in get_args(Delivery) if each != asked.delivery)
+    settings = {**best.settings, **{key: value for key, value in DELIVERIES[other].items() if key in best.settings}}
+    if settings != best.settings:
+        yield _Change(other.replace("-", " "), replace(best, settings=settings), own, replace(asked, delivery=other))
+
+
+def _tried(work: Work, change: _Change, best: Candidate, without: float) -> Lever | None:
+    """None if the budget does not allow it; a value of 0 if nothing of it is known."""
+    nat = work.network.nats[:1] or (None,)
+    folder = f"lever-{change.name.replace(' ', '-')}"
+    found = work.run(
+        folder, [change.candidate], work.network.links[:1], {change.candidate.name: nat}, REPLICATES,
+        change.variant, change.asked,
+    )  # fmt: skip
+    if found is None:
+        return None
+    value = _value(work.evidence(), next(iter(found.values()), None)) / change.readings
+    return Lever(
+        name=change.name, of=best.name, how="measured", value=value, ratio=value / without, delay_s=change.delay_s
+    )
+
+
+def _value(evidence: Evidence, found: OfChoice | None) -> float:
+    """What ranks, with typical constants; 0 if it is not known."""
+    if found is None:
+        return 0.0
+    if evidence.criterion == "data":
+        return fmean(found.data_bytes.values()) if found.data_bytes else 0.0
+    of_radio = found.energies.get(evidence.typical.radio, {})
+    return bounds_of(of_radio.values())["typical"] if of_radio else 0.0

@@ -1,0 +1,292 @@
+"""What `choose` runs, in which order, and how it becomes an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wirelab.answer.choose.candidates import Candidate, candidates
+from wirelab.answer.choose.chosen import Evidence, Run, chosen
+from wirelab.answer.choose.experiments import Group, Variant, groups, text
+from wirelab.answer.choose.measured import OfChoice, measured, vary_radio
+from wirelab.answer.choose.network import Nat, Network
+from wirelab.answer.choose.question import Asked, require_possible
+from wirelab.answer.choose.ranking import LOOKS, is_settled
+from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.experiment import library
+from wirelab.launcher import launched
+from wirelab.runner.budget import Budget
+from wirelab.schema.choose import Apart
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from wirelab.experiment.experiment import Experiment
+    from wirelab.experiment.grid.scenario import Scenario
+    from wirelab.experiment.library import Profile
+    from wirelab.metrics.energy_settings import Equipment
+    from wirelab.schema.choose import Chosen, Lever, WinnerMap
+    from wirelab.schema.link_answer import AskLink
+    from wirelab.schema.plan import Plan
+
+FIRST = 2
+"""Replicates before the first table."""
+OTHERWISE = 2
+"""Replicates of every other combination of the network's settings."""
+TYPICAL, SETTINGS = "typical", "settings"
+"""The campaigns under the network's typical settings, and under all others."""
+
+
+@dataclass
+class Work:
+    """One question, with everything that its answer needs."""
+
+    asked: Asked
+    folder: Path
+    budget: Budget
+    jobs: int | None
+    console: Console
+    equipments: Mapping[str, Equipment]
+    network: Network
+    candidates: Sequence[Candidate]
+    apart: Sequence[Apart]
+    kernel: str | None
+    warnings: list[str]
+    link_words: str = ""
+    rtt_ns: int = 0
+    runs: dict[Run, OfChoice] = field(default_factory=dict)
+    kept: dict[Run, tuple[str, str]] = field(default_factory=dict)
+    """The campaign and the scenario's key of each."""
+    programs: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    """Why the link cannot carry a protocol, by its name."""
+    levers: list[Lever] = field(default_factory=list)
+    maps: list[WinnerMap] = field(default_factory=list)
+    pace_s: float = 0.0
+    """What a trial takes of this machine's time, all included."""
+
+    @classmethod
+    def of(cls, asked: Asked, folder: Path, budget_ns: int, jobs: int | None, console: Console) -> Work:
+        """Everything that is wrong with the question is raised here, before anything is run."""
+        from wirelab.cli.choose.equipment import equipments
+        from wirelab.clock.kernel import find_kernel
+        from wirelab.schema import registered
+
+        profile = _profile(asked.link)
+        radios = equipments(asked, (profile.name, *profile.grants))
+        network = Network.of(profile, radios.get(profile.name))
+        found, apart = candidates(asked, registered().protocols, network.forgets, "--protocols")
+        kernel, warnings = find_kernel(), list[str]()
+        if kernel is None:
+            found = [each for each in found if each.keep_alive_ns is None]
+            network = network.without_runs()
+            warnings.append(
+                "NAT time-outs and keep-alives were not measured: they need the virtual clock's kernel, which "
+                f"{launched('clock build')} builds."
+            )
+        work = cls(
+            asked, folder, Budget.of(budget_ns), jobs, console, radios, network, found, apart,
+            None if kernel is None else kernel.version, warnings,
+        )  # fmt: skip
+        work._check()
+        return work
+
+    def answer(self, show: Callable[[Chosen], None]) -> Chosen:
+        """Run until it is settled or the budget is spent, the most important first."""
+        from wirelab.cli.choose.levers import levers
+        from wirelab.cli.choose.maps import maps
+
+        typical = {each.name: self.network.nats[:1] or (None,) for each in self.candidates}
+        settled = False
+        for replicates in (FIRST, *(LOOKS if self.virtual else LOOKS[:1])):
+            found = self.run(TYPICAL, self.candidates, self.network.links[:1], typical, replicates)
+            if found is None:
+                break
+            self.runs |= found
+            ranking = self.evidence().ranking(self.evidence().typical)
+            settled = replicates >= LOOKS[0] and ranking is not None and is_settled(ranking)
+            if settled:
+                break
+            if replicates == FIRST:
+                show(self.record(settled=False))
+        if any(axis["runs"] for axis in self.network.axes):
+            nats = {each.name: self.network.nats_of(each) for each in self.candidates}
+            known = dict(self.kept)
+            found = self.run(SETTINGS, self.candidates, self.network.links, nats, OTHERWISE)
+            # What is typical has more replicates already.
+            self.runs, self.kept = {**(found or {}), **self.runs}, {**self.kept, **known}
+            if found is None:
+                self.left_out("the network's other settings")
+        self._vary_radio()
+        self.levers = levers(self)
+        self.maps = maps(self)
+        return self.record(settled=settled)
+
+    @property
+    def virtual(self) -> bool:
+        """Whether the kernel of the virtual clock is there."""
+        return self.kernel is not None
+
+    def evidence(self) -> Evidence:
+        """What is known so far."""
+        known = [each for each in self.candidates if each.protocol not in self.refused]
+        return Evidence(
+            asked=self.asked, network=self.network, candidates=known, equipments=self.equipments, runs=self.runs,
+            apart=[*self.apart, *(Apart(protocol=name, why=why) for name, why in self.refused.items())],
+            levers=self.levers, maps=self.maps, programs=self.programs, link_words=self.link_words,
+            clock="virtual" if self.virtual else "live", kernel=self.kernel, warnings=self.warnings,
+        )  # fmt: skip
+
+    def record(self, *, settled: bool) -> Chosen:
+        """The answer so far."""
+        return chosen(self.evidence(), settled=settled)
+
+    def left_out(self, what: str) -> None:
+        """Say what the budget did not allow."""
+        self.warnings.append(f"The budget did not allow {what}; a longer --budget continues.")
+
+    def run(  # noqa: PLR0913, PLR0917 (what is run, and how often)
+        self,
+        name: str,
+        members: Sequence[Candidate],
+        links: Sequence[str],
+        nats: Mapping[str, Sequence[Nat | None]],
+        replicates: int,
+        variant: Variant | None = None,
+        asked: Asked | None = None,
+    ) -> dict[Run, OfChoice] | None:
+        """Run and measure what the folder lacks; None if the budget does not allow it."""
+        from wirelab.link_facts import asking
+
+        with asking() as ask:
+            loaded, scenarios = self._scenarios(members, links, nats, ask, variant, asked)
+        return self._campaign(name, loaded, scenarios, replicates)
+
+    def _check(self) -> None:
+        """Refuse what this link cannot do at all. Raises `WirelabError`."""
+        from wirelab.experiment.duration.path import path
+        from wirelab.link_facts import asking
+        from wirelab.report.sections.plan import link_words
+
+        one = self.candidates[:1]
+        with asking() as ask:
+            nats = {one[0].name: self.network.nats[:1] or (None,)}
+            _, scenarios = self._scenarios(one, self.network.links[:1], nats, ask)
+        facts = next(iter(scenarios.values())).facts[0]
+        self.link_words = link_words(facts)
+        up, down = path(facts).ways
+        self.rtt_ns = up.delay_ns + down.delay_ns
+        require_possible(self.asked, self.rtt_ns, up.rate_bps)
+
+    def _scenarios(  # noqa: PLR0913, PLR0917 (what is run, and how)
+        self,
+        members: Sequence[Candidate],
+        links: Sequence[str],
+        nats: Mapping[str, Sequence[Nat | None]],
+        ask: AskLink,
+        variant: Variant | None = None,
+        asked: Asked | None = None,
+    ) -> tuple[Experiment, dict[Run, Scenario]]:
+        """One experiment, and its scenarios by what they are of."""
+        found, loaded = dict[Run, "Scenario"](), None
+        for group in groups(members, links, nats):
+            loaded = _loaded(group, asked or self.asked, variant or Variant.of(self.asked), ask, virtual=self.virtual)
+            by_protocol = {each.protocol: each for each in group.members}
+            for scenario in loaded.scenarios:
+                candidate = by_protocol[scenario.protocol]
+                nat = "" if group.nat is None else f"; NAT {group.nat.words}"
+                link = scenario.link_name
+                found[candidate.name, link, group.nat] = replace(scenario, name=f"{candidate.name}; {link}{nat}")
+                client, server = (scenario.implementation[role] for role in ("client", "server"))
+                self.programs[candidate.name] = client if client == server else f"{client}, {server}"
+        assert loaded is not None, "there is a candidate"
+        return replace(loaded, scenarios=tuple(found.values())), found
+
+    def _campaign(
+        self, name: str, loaded: Experiment, scenarios: Mapping[Run, Scenario], replicates: int
+    ) -> dict[Run, OfChoice] | None:
+        from wirelab.plan import make_plan
+        from wirelab.runner.barriers import link_barrier
+
+        stop = loaded.stop.model_copy(update={"replicates": (replicates, replicates), "interval": None})
+        plan = make_plan(
+            replace(loaded, name=f"choose-{name}", stop=stop, claims=None, factors={}, choices={}, interpretations={})
+        )
+        barred = set[str]()
+        for planned in plan.scenarios:
+            if (barrier := link_barrier(planned, plan)) is not None:
+                barred.add(planned.key)
+                self.refused[planned.protocol] = f"{barrier.error[0].upper()}{barrier.error[1:]}."
+        keys = {run: planned.key for run, planned in zip(scenarios, plan.scenarios, strict=True)}
+        plan = plan.without(frozenset(barred))
+        if not plan.scenarios:
+            what = f"{self.asked.link} carries none of these protocols: {next(iter(self.refused.values()))}"
+            raise WirelabError(what, "--link", "another link, or other protocols")
+        if self.pace_s * plan.trials > self.budget.left_s or self.budget.left_s < 0:
+            return None
+        before = self.budget.left_s
+        found = self._measured(name, loaded, plan)
+        self.pace_s = max(self.pace_s, (before - self.budget.left_s) / plan.trials)
+        if name in {TYPICAL, SETTINGS}:
+            self.kept |= {run: (name, key) for run, key in keys.items() if key in found}
+        return {run: found[key] for run, key in keys.items() if key in found}
+
+    def _measured(self, name: str, loaded: Experiment, plan: Plan) -> dict[str, OfChoice]:
+        """By scenario's key."""
+        from wirelab.cli.progress import LiveProgress
+        from wirelab.cli.terminate import terminated_as_interrupted
+        from wirelab.metrics.dataset import measure
+        from wirelab.runner.campaign import require_makeable
+        from wirelab.runner.disk import faults_as_errors
+        from wirelab.runner.lock import locked
+        from wirelab.runner.start import Options, run_plan
+        from wirelab.stats.dataset import Dataset
+
+        folder = self.folder / name
+        require_makeable(folder)
+        self.console.print(f"{name}: {len(plan.scenarios)} scenarios, {plan.trials} trials", markup=False)
+        options = Options(jobs=self.jobs, command=("wirelab", "choose"), beside=loaded.source.folder)
+        with terminated_as_interrupted() as check, LiveProgress(self.console, check) as progress:
+            run_plan(plan, folder, options, None, progress)
+        with faults_as_errors(folder), locked(folder):
+            measure(folder)
+        typical = next(iter(self.network.radios))
+        radios = {link: (typical, each) for link, each in self.equipments.items()}
+        return measured(Dataset.read(folder), radios, self.asked.deadline_ns)
+
+    def _vary_radio(self) -> None:
+        """Apply other settings of the radio to packets that flowed, of the choices that are not far behind."""
+        from wirelab.stats.dataset import Dataset
+
+        if len(self.network.radios) < 2:
+            return
+        radios = {link: self.network.variants(each) for link, each in self.equipments.items()}
+        near = self.evidence().near()
+        for name in (TYPICAL, SETTINGS):
+            keys = {
+                key: self.runs[run] for run, (campaign, key) in self.kept.items() if campaign == name and run in near
+            }
+            if keys:
+                vary_radio(keys, Dataset.read(self.folder / name), radios)
+
+
+def _loaded(group: Group, asked: Asked, variant: Variant, ask: AskLink, *, virtual: bool) -> Experiment:
+    from wirelab.claims.check import metric_and_claims
+    from wirelab.experiment.experiment import resolve
+    from wirelab.experiment.file.source import source_of_text
+    from wirelab.schema import registered
+
+    written = text(group, asked, variant, virtual=virtual)
+    return resolve(source_of_text(written, "choose", Path.cwd()), registered(), ask, metric_and_claims)
+
+
+def _profile(link: str) -> Profile:
+    """The link's profile. Raises `WirelabError` if there is none."""
+    if library.is_profile_file(link):
+        return replace(library.profile_file(Path(link)), name=link)
+    if link not in library.profiles():
+        hint = did_you_mean(link, library.profiles(), launched("list links"))
+        raise WirelabError(f"unknown link '{link}'", Where("--link"), hint)
+    return library.profiles()[link]

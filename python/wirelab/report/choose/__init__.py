@@ -1,0 +1,1 @@
+"""What `choose` found, as text and as a page."""

@@ -1,0 +1,130 @@
+"""In how many settings of the network each choice is first, and in which, in the shortest words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from wirelab.report.statement import listed
+from wirelab.schema.choose import Chosen, OperatorAxis
+
+MOST_AXES = 2
+"""That a condition names where no exact one exists."""
+MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The choices that are first in some settings: several if they are alike, none if nothing is ranked there.
+
+    `condition` says in which: `if the NAT time-out is 30 s`. It is empty if no words describe them. An `exact` one is
+    of these settings and of no other. `axes` is how many settings of the network it names.
+    """
+
+    first: tuple[str, ...]
+    count: int
+    condition: str
+    exact: bool
+    axes: int
+
+
+def standings(record: Chosen) -> list[Standing]:
+    """What is first under typical settings, then others by their number of settings."""
+    order = [choice["name"] for choice in record["choices"]]
+    groups: dict[tuple[str, ...], set[int]] = {}
+    for at, setting in enumerate(record["settings"]):
+        known = [name for name in order if name in setting["first"]]
+        others = [name for name in setting["first"] if name not in known]
+        groups.setdefault((*known, *others), set()).add(at)
+    levels = [setting["levels"] for setting in record["settings"]]
+    found = [
+        Standing(first, len(members), *_condition(record["axes"], levels, members)) for first, members in groups.items()
+    ]
+    return [*found[:1], *sorted(found[1:], key=lambda each: -each.count)]
+
+
+def decisive(others: Sequence[Standing]) -> Standing | None:
+    """The one with the simplest condition."""
+    return min(others, key=lambda each: (not each.exact, not each.condition, each.axes, -each.count), default=None)
+
+
+def named(first: Sequence[str]) -> str:
+    """Those that are first, before their condition."""
+    if not first:
+        return "nothing is ranked"
+    return first[0] if len(first) == 1 else f"{several(first)} are alike"
+
+
+def short(axis: OperatorAxis) -> str:
+    """Its name, without what explains it."""
+    return axis["name"].partition(": ")[0]
+
+
+def several(names: Sequence[str]) -> str:
+    """Names, which may have commas, in one text."""
+    if len(names) > MOST_NAMES:
+        names = [*names[: MOST_NAMES - 1], f"{len(names) - MOST_NAMES + 1} more"]
+    return listed(names) if len(names) < 3 else f"{'; '.join(names[:-1])} and {names[-1]}"
+
+
+def is_first(first: Sequence[str]) -> str:
+    """`coaps, new is first`, or what else is so."""
+    return f"{first[0]} is first" if len(first) == 1 else named(first)
+
+
+def _condition(
+    axes: Sequence[OperatorAxis], levels: Sequence[Sequence[str]], members: set[int]
+) -> tuple[str, bool, int]:
+    """In words, whether it is exact, and how many axes it names."""
+    if len(members) == len(levels):
+        return "", True, 0
+    seen = {
+        at: _in_order(axis, {levels[member][at] for member in members})
+        for at, axis in enumerate(axes)
+        if {levels[member][at] for member in members} != {each[at] for each in levels}
+    }
+    for size in range(1, len(seen) + 1):
+        for chosen in combinations(seen, size):
+            box = {at: seen[at] for at in chosen}
+            if _inside(levels, box) == members:
+                return f"if {_words(axes, box)}", True, size
+    enough = max(
+        (box for box in _boxes(axes) if _inside(levels, box) and _inside(levels, box) <= members),
+        key=lambda box: (len(_inside(levels, box)), -len(box)),
+        default=None,
+    )
+    if enough is not None and 2 * len(_inside(levels, enough)) >= len(members):
+        more = len(members) - len(_inside(levels, enough))
+        return f"if {_words(axes, enough)}, and in {more} more", False, len(enough)
+    if needed := dict(sorted(seen.items(), key=lambda each: len(each[1]))[:MOST_AXES]):
+        return f"only if {_words(axes, needed)}", False, len(needed)
+    return "", False, 0
+
+
+def _boxes(axes: Sequence[OperatorAxis]) -> Iterator[dict[int, list[str]]]:
+    """One level of one axis, or of each of two."""
+    for size in range(1, MOST_AXES + 1):
+        for chosen in combinations(range(len(axes)), size):
+            found: list[dict[int, list[str]]] = [{}]
+            for at in chosen:
+                found = [{**box, at: [level]} for box in found for level in axes[at]["levels"]]
+            yield from found
+
+
+def _inside(levels: Sequence[Sequence[str]], box: Mapping[int, Sequence[str]]) -> set[int]:
+    """The settings with one of these levels of each of these axes."""
+    return {number for number, each in enumerate(levels) if all(each[at] in some for at, some in box.items())}
+
+
+def _in_order(axis: OperatorAxis, some: set[str]) -> list[str]:
+    return [*(level for level in axis["levels"] if level in some), *sorted(some.difference(axis["levels"]))]
+
+
+def _words(axes: Sequence[OperatorAxis], box: Mapping[int, Sequence[str]]) -> str:
+    return " and ".join(f"{_the(short(axes[at]))} is {' or '.join(some)}" for at, some in sorted(box.items()))
+
+
+def _the(name: str) -> str:
+    """With its article, unless it is the name of a setting."""
+    return f"the {name}" if " " in name else name
