@@ -74,7 +74,8 @@ def measured(
         replicate = replicates[trial.trial]
         one.data_bytes[replicate] = steady.data_bytes()
         if steady.overloaded:
-            one.no_energy = OVERLOADED
+            # Nor have the trials before it.
+            one.no_energy, one.energies = OVERLOADED, {}
         if one.no_energy is None and trial.scenario.link_name in equipments:
             name, equipment = equipments[trial.scenario.link_name]
             one.energies.setdefault(name, {})[replicate] = steady.energies(equipment)

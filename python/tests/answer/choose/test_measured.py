@@ -1,0 +1,292 @@
+"""What was measured of a choice: the steady state of its trials, what was lost or late, and when no energy is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.documents import whole_plan
+from tests.wirelab_energy.radios import three_states
+from wirelab.answer.choose import measured as module
+from wirelab.answer.choose.measured import OfChoice, bounds_of, measured, vary_radio
+from wirelab.answer.choose.ranking import Parts
+from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
+from wirelab.metrics.energy_names import INTERVAL, column
+from wirelab.metrics.energy_settings import Equipment
+from wirelab.metrics.intervals import Logged
+from wirelab.metrics.no_day import BACK_TO_BACK, OVERLOADED
+from wirelab.metrics.radio import LoggedTrial
+from wirelab.metrics.trial_energy import TrialEnergy
+from wirelab.schema.plan import Plan
+from wirelab.stats.dataset import Dataset
+from wirelab_energy import Packet
+
+S = 10**9
+EVERY = {"process": "periodic", "interval_ns": 600 * S}
+PERSISTENT = {"policy": "persistent", "connections": 1}
+RADIO = Equipment(three_states())
+UP, DOWN = 111, 36
+MESSAGE_J = 0.535878
+"""Of such a message and the time behind it, computed by hand in the guide."""
+
+
+def message(nth: int, at_s: float | None = None, **given: Any) -> dict[str, Any]:
+    """The nth of a trial, one each 600 s, which was acknowledged after 200 ms."""
+    at_ns = round((600 * nth if at_s is None else at_s) * S)
+    return {
+        "client": 0, "index": nth, "intended_start_ns": at_ns, "start_ns": at_ns, "request_start_ns": at_ns,
+        "end_ns": at_ns + S // 5, "end_to_end_delay_ns": S // 5, "outcome": "completed", "connection_reused": nth > 0,
+        "local_port": 1, **given,
+    }  # fmt: skip
+
+
+def unanswered(nth: int, outcome: str) -> dict[str, Any]:
+    return message(nth, outcome=outcome, end_to_end_delay_ns=None)
+
+
+def packets(*starts: float, up: int = UP, down: int = DOWN) -> list[Logged]:
+    """A request at each start, and its answer 200 ms later."""
+    each = [(start, True, up) for start in starts] + [(start + 0.2, False, down) for start in starts]
+    return [Logged(Packet(round(at * S), way, size), 1) for at, way, size in sorted(each)]
+
+
+@dataclass
+class Campaign:
+    """A campaign with one scenario, as it would be after `measure`; its packets are made up."""
+
+    folder: Path
+    workload: Mapping[str, Any] = field(default_factory=dict)
+    logged: list[tuple[list[dict[str, Any]], list[Logged]]] = field(default_factory=list)
+
+    def trial(self, rows: Sequence[Mapping[str, Any]], flowed: Sequence[Logged]) -> None:
+        self.logged.append(([dict(row) for row in rows], [*flowed]))
+
+    @property
+    def plan(self) -> Plan:
+        workload = {"arrival": EVERY, "exchanges": 9, "kind": "telemetry", "timeout_ns": 120 * S, **self.workload}
+        trials = [
+            {"trial": f"t{nth}", "scenario": "s", "replicate": nth, "link_seed": 1, "endpoint_seed": 2}
+            for nth in range(len(self.logged))
+        ]
+        scenario = {"key": "s", "workload": workload, "link_name": "nb"}
+        return Plan.model_validate(whole_plan({"scenarios": [scenario], "blocks": [{"trials": trials}]}))
+
+    def trials(self) -> Iterator[LoggedTrial]:
+        [scenario] = self.plan.scenarios
+        for nth, (rows, flowed) in enumerate(self.logged):
+            yield LoggedTrial(f"t{nth}", scenario, rows, flowed, None)
+
+    def dataset(self) -> Dataset:
+        rows = [
+            {"scenario": "s", "trial": f"t{nth}", "block": 0, "replicate": nth, "lane": 0, **row}
+            for nth, (of_trial, _) in enumerate(self.logged)
+            for row in of_trial
+        ]
+        trials = [
+            {"scenario": "s", "trial": f"t{nth}", "replicate": nth, "status": "done", "excluded": False}
+            for nth in range(len(self.logged))
+        ]
+        plan = self.plan
+        return Dataset(
+            self.folder, plan, _table(rows, EXCHANGE_TYPES, disturbed=pl.Boolean), _table(trials, TRIAL_TYPES)
+        )
+
+    def measured(self, deadline_s: float | None = None, equipment: Equipment | None = RADIO) -> OfChoice:
+        radios = {} if equipment is None else {"nb": ("typical", equipment)}
+        return measured(self.dataset(), radios, None if deadline_s is None else round(deadline_s * S))["s"]
+
+
+def _table(rows: Sequence[Mapping[str, Any]], types: Mapping[str, Any], **more: Any) -> pl.DataFrame:
+    known = {**types, **more}
+    found = pl.DataFrame([*rows], infer_schema_length=None)
+    return found.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in known.items() if name not in found)
+
+
+@pytest.fixture
+def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
+    made = Campaign(tmp_path)
+
+    def logged(_folder: Path, _plan: Plan, _rows: object, _trials: object, wanted: Callable[[str], bool]) -> Any:
+        return (each for each in made.trials() if wanted(each.scenario.key))
+
+    monkeypatch.setattr(module, "logged_trials", logged)
+    return made
+
+
+def typical(trial: Parts) -> float:
+    return sum(part["typical"] for part in trial.values())
+
+
+def test_the_first_message_is_left_out_with_the_opening_of_its_connection(campaign: Campaign) -> None:
+    campaign.workload = {"connection": PERSISTENT}
+    opened = message(0, request_start_ns=2 * S)
+    campaign.trial([opened, message(1), message(2)], [*packets(0, 1, up=900, down=900), *packets(2, 600, 1200)])
+    found = campaign.measured()
+    assert found.data_bytes == {0: UP + DOWN}
+    assert typical(found.energies["typical"][0]) == pytest.approx(MESSAGE_J)
+
+
+def test_an_only_message_is_the_steady_state(campaign: Campaign) -> None:
+    campaign.trial([message(0)], packets(0))
+    found = campaign.measured()
+    assert found.data_bytes == {0: UP + DOWN}
+    assert typical(found.energies["typical"][0]) == pytest.approx(MESSAGE_J)
+
+
+def test_a_connection_that_is_opened_again_is_counted(campaign: Campaign) -> None:
+    campaign.workload = {"connection": PERSISTENT}
+    again = message(2, request_start_ns=1202 * S, connection_reused=False)
+    kept = [*packets(0, 600), *packets(1800)]
+    campaign.trial([message(0), message(1), again, message(3)], [*kept[:4], *packets(1200, 1202), *kept[4:]])
+    found = campaign.measured()
+    assert found.data_bytes == {0: pytest.approx(4 * (UP + DOWN) / 3)}
+    # The radio is awake for 2 s more, and sends and receives once more.
+    once = 2 * (0.05 - 10e-6) + UP * 8 / 20e3 * (0.5 - 0.05)
+    assert typical(found.energies["typical"][0]) == pytest.approx(MESSAGE_J + once / 3, rel=1e-6)
+
+
+def test_closing_is_not_counted(campaign: Campaign) -> None:
+    rows = [message(0), message(1), message(2)]
+    campaign.trial(rows, packets(0, 600, 1200))
+    campaign.trial(rows, [*packets(0, 600, 1200), *packets(1800, 1801)])
+    found = campaign.measured()
+    assert found.data_bytes == {0: UP + DOWN, 1: UP + DOWN}
+    assert found.energies["typical"][0] == found.energies["typical"][1]
+
+
+def test_keep_alives_are_of_the_message_before_them(campaign: Campaign) -> None:
+    campaign.workload = {"connection": PERSISTENT}
+    pings = packets(700, 800, 900, up=40, down=40)
+    campaign.trial(
+        [message(0), message(1), message(2)], [*packets(0), *packets(300), *packets(600), *pings, *packets(1200)]
+    )
+    # Those before the second message are of the first.
+    assert campaign.measured().data_bytes == {0: (2 * (UP + DOWN) + 3 * 80) / 2}
+
+
+def test_energy_is_the_sum_by_state_and_what_the_metric_says_of_the_same_messages(campaign: Campaign) -> None:
+    rows = [message(nth) for nth in range(4)]
+    flowed = packets(0, 600, 1200, 1800)
+    campaign.trial(rows, flowed)
+    [states] = campaign.measured().energies["typical"].values()
+    sending, awake_s = UP * 8 / 20e3, 10.2 - UP * 8 / 20e3 + DOWN * 8 / 250e3
+    assert {*states} == {"transmit", "awake", "asleep"}
+    assert states["transmit"]["typical"] == pytest.approx(sending * 0.5)
+    assert states["asleep"]["typical"] == pytest.approx((600 - awake_s - sending) * 10e-6, rel=1e-4)
+    [scenario] = campaign.plan.scenarios
+    messages = [*TrialEnergy(RADIO, "t0", scenario, rows, flowed, None).exchanges()][1:]
+    for bound in ("low", "typical", "high"):
+        expected = sum(row[column(INTERVAL, bound)] for row in messages) / len(messages)
+        assert sum(part[bound] for part in states.values()) == pytest.approx(expected)
+
+
+def test_each_replicate_has_its_own(campaign: Campaign) -> None:
+    campaign.trial([message(0), message(1)], packets(0, 600))
+    campaign.trial([message(0), message(1)], packets(0, 600, up=211))
+    found = campaign.measured()
+    assert (found.data_bytes, found.trials) == ({0: 147, 1: 247}, 2)
+    small, large = (typical(each) for each in found.energies["typical"].values())
+    # It sends for longer and waits less for the answer.
+    assert large - small == pytest.approx(100 * 8 / 20e3 * (0.5 - 0.05))
+
+
+def test_a_trial_without_packets_has_no_value_and_its_messages_count(campaign: Campaign) -> None:
+    campaign.trial([message(0), message(1)], packets(0, 600))
+    campaign.trial([unanswered(0, "failed"), unanswered(1, "failed")], [])
+    found = campaign.measured()
+    assert (found.trials, found.messages, found.lost) == (1, 4, 2)
+
+
+def test_what_timed_out_or_failed_is_lost_and_late_and_what_is_unsupported_is_not_asked(campaign: Campaign) -> None:
+    rows = [message(0), unanswered(1, "failed"), unanswered(2, "timed-out"), message(3), unanswered(4, "unsupported")]
+    campaign.trial(rows, packets(0, 600, 1200, 1800))
+    found = campaign.measured(deadline_s=10)
+    assert (found.messages, found.lost) == (4, 2)
+    assert found.lost_share.point == 0.5
+    assert found.late is not None
+    assert (found.late.point, found.late.n) == (0.5, 4)
+
+
+def test_a_message_that_came_after_the_deadline_is_late_and_not_lost(campaign: Campaign) -> None:
+    campaign.trial([message(0), message(1, end_to_end_delay_ns=3 * S)], packets(0, 600))
+    found = campaign.measured(deadline_s=1)
+    assert found.late is not None
+    assert (found.lost, found.late.point) == (0, 0.5)
+    in_time = campaign.measured(deadline_s=5).late
+    assert in_time is not None
+    assert in_time.point == 0
+
+
+def test_what_failed_is_behind_every_quantile(campaign: Campaign) -> None:
+    for _ in range(6):
+        delays = [message(nth, end_to_end_delay_ns=(nth + 1) * S // 10) for nth in range(4)]
+        campaign.trial([*delays, *(unanswered(nth, "failed") for nth in range(4, 9))], packets(*range(0, 5400, 600)))
+    found = campaign.measured()
+    assert found.p50_s is not None
+    assert found.p50_s.point is None
+    campaign.logged = [(rows[:4], flowed) for rows, flowed in campaign.logged]
+    without = campaign.measured().p50_s
+    assert without is not None
+    assert without.point is not None
+    assert 0.2 <= without.point <= 0.3
+
+
+def test_a_deadline_beyond_the_time_out_says_nothing(campaign: Campaign) -> None:
+    campaign.trial([message(0), message(1)], packets(0, 600))
+    assert campaign.measured(deadline_s=121).late is None
+    assert campaign.measured(deadline_s=120).late is not None
+    assert campaign.measured().late is None
+
+
+def test_an_overload_has_no_energy_even_if_one_trial_alone_was_overloaded(campaign: Campaign) -> None:
+    campaign.trial([message(0), message(1)], packets(0, 600))
+    campaign.trial([message(0), message(1, start_ns=1201 * S)], packets(0, 1201))
+    campaign.trial([message(0), message(1)], packets(0, 600))
+    found = campaign.measured()
+    assert found.no_energy == OVERLOADED
+    assert found.energies == {}
+    assert found.trials == 3
+
+
+def test_messages_back_to_back_have_bytes_and_no_energy(campaign: Campaign) -> None:
+    campaign.workload = {"arrival": {"process": "closed"}}
+    campaign.trial([message(0), message(1)], packets(0, 600))
+    found = campaign.measured()
+    assert (found.no_energy, found.energies, found.data_bytes) == (BACK_TO_BACK, {}, {0: UP + DOWN})
+
+
+def test_without_a_radio_there_are_bytes_alone(campaign: Campaign) -> None:
+    campaign.trial([message(0), message(1)], packets(0, 600))
+    found = campaign.measured(equipment=None)
+    assert (found.no_energy, found.energies, found.data_bytes) == (None, {}, {0: UP + DOWN})
+
+
+def test_other_settings_of_the_radio_are_applied_to_one_trial(campaign: Campaign) -> None:
+    campaign.trial([message(0), message(1)], packets(0, 600))
+    campaign.trial([message(0), message(1)], packets(0, 600))
+    found = campaign.measured()
+    longer = Equipment(RADIO.radio.with_inputs({"stays-awake": "20 s"}))
+    vary_radio({"s": found}, campaign.dataset(), {"nb": {"typical": RADIO, "longer": longer}})
+    assert {name: [*each] for name, each in found.energies.items()} == {"typical": [0, 1], "longer": [0]}
+    # Ten seconds more awake, for which it does not sleep.
+    more = typical(found.energies["longer"][0]) - typical(found.energies["typical"][0])
+    assert more == pytest.approx(10 * (0.05 - 10e-6))
+
+
+def test_what_has_no_energy_has_none_with_other_settings(campaign: Campaign) -> None:
+    campaign.trial([message(0), message(1, start_ns=1201 * S)], packets(0, 1201))
+    found = campaign.measured()
+    vary_radio({"s": found}, campaign.dataset(), {"nb": {"longer": RADIO}})
+    assert found.energies == {}
+    vary_radio({}, campaign.dataset(), {"nb": {"longer": RADIO}})
+
+
+def test_bounds_are_the_mean_over_trials_with_all_constants_at_one_end() -> None:
+    first: Parts = {"tail": {"low": 1, "typical": 2, "high": 4}, "transmit": {"low": 0, "typical": 1, "high": 1}}
+    second: Parts = {"tail": {"low": 3, "typical": 4, "high": 6}}
+    assert bounds_of([first, second]) == {"low": 2, "typical": 3.5, "high": 5.5}
