@@ -45,6 +45,8 @@ class Candidate:
     messages: int
     settings: Mapping[str, str | int]
     """Of the protocol, as an experiment file has them."""
+    builtin: bool = True
+    """Whether it is spoken by the built-in programs; else by others, which open a connection for each message."""
 
     @property
     def policy(self) -> str:
@@ -85,7 +87,7 @@ def candidates(
     """What is compared, and what is not, with the reason. Raises `WirelabError` if nothing can give what is asked;
     `where` is where protocols are named.
     """
-    known = {each.name: each for each in protocols if each.builtin and not each.echo}
+    known = {each.name: each for each in protocols if not each.echo}
     for name in asked.protocols:
         if name not in known:
             raise WirelabError(f"unknown protocol '{name}'", where, did_you_mean(name, known))
@@ -138,9 +140,13 @@ def _policies(protocol: ProtocolDescription, asked: Asked, forgets: Forgets) -> 
     def made(connection: Connection, kept: int | None, settings: Mapping[str, str | int]) -> Candidate:
         pings = 0.0 if kept is None else asked.contact_ns / kept
         messages = max(LEAST_MESSAGES, min(MESSAGES, int(MOST_PINGS / max(pings, 1.0))))
-        return Candidate(protocol.name, transport, auth, connection, kept, messages, {**common, **settings})
+        return Candidate(
+            protocol.name, transport, auth, connection, kept, messages, {**common, **settings}, protocol.builtin
+        )
 
     yield made("new", None, {})
+    if not protocol.builtin:
+        return
     if protocol.setting("resumption") is not None:
         yield made("resumed", None, {})
     for kept in _keep_alives(protocol, asked, forgets.of(transport)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from wirelab import __version__
-from wirelab.answer.choose.candidates import MESSAGES, Candidate
+from wirelab.answer.choose.candidates import DELIVERIES, MESSAGES, Candidate
 from wirelab.answer.choose.measured import OfChoice, bounds_of
 from wirelab.answer.choose.network import Nat, Network, Place
 from wirelab.answer.choose.question import Asked
@@ -341,5 +341,12 @@ def _assumptions(evidence: Evidence) -> Iterator[str]:
             f"{FAR:g} times the lowest."
         )
     yield "A year is the mean of the messages that were measured, repeated."
-    if asked.delivery == "at-most-once":
-        yield "HTTP answers each message, so it gives more than at most once."
+    if asked.delivery == "at-most-once" and (answering := _answering(evidence.candidates)):
+        they = "answers each message, so it gives" if len(answering) == 1 else "answer each message, so they give"
+        yield f"{', '.join(answering)} {they} more than at most once."
+
+
+def _answering(candidates: Sequence[Candidate]) -> list[str]:
+    """Protocols that have no choice of a delivery."""
+    choosing = {each.protocol for each in candidates if not each.settings.keys().isdisjoint(DELIVERIES["at-most-once"])}
+    return [name for name in dict.fromkeys(each.protocol for each in candidates) if name not in choosing]

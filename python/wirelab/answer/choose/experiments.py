@@ -34,6 +34,14 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Named:
+    """What texts name that is not built in: who speaks a protocol, and the file of a link's profile."""
+
+    programs: Mapping[str, str]
+    profiles: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Group:
     """Candidates with the same policy, one of each protocol; their links; and the NAT."""
 
@@ -68,7 +76,7 @@ class _Alike(NamedTuple):
     nth: int
 
 
-def text(group: Group, asked: Asked, variant: Variant, *, virtual: bool) -> str:
+def text(group: Group, asked: Asked, variant: Variant, named: Named, *, virtual: bool) -> str:
     """An experiment file."""
     every = f"{variant.every_ns} ns"
     first = group.members[0]
@@ -93,12 +101,19 @@ def text(group: Group, asked: Asked, variant: Variant, *, virtual: bool) -> str:
         factors["link.rtt"] = [f"{variant.rtt_ns} ns"]
     tables: list[tuple[str, Mapping[str, object]]] = [
         ("factors", factors),
+        *((f"links.{inline_key(link)}", {"profile": file}) for link, file in named.profiles.items()),
         ("workload", workload),
-        *((f"protocols.{inline_key(each.protocol)}", each.settings) for each in group.members),
+        *((f"protocols.{inline_key(each.protocol)}", _of_protocol(each, named.programs)) for each in group.members),
         ("stop", {"replicates": 2}),
     ]
     head = f'title = "Which protocol?"\nmetric = "end-to-end-delay"\nclock = "{"virtual" if virtual else "live"}"\n'
     return head + "".join(_table(name, table) for name, table in tables if table)
+
+
+def _of_protocol(candidate: Candidate, programs: Mapping[str, str]) -> dict[str, str | int]:
+    """Its settings, and who speaks it."""
+    spoken = {} if candidate.builtin else {"implementation": programs[candidate.protocol]}
+    return {**candidate.settings, **spoken}
 
 
 def inline_key(name: str) -> str:

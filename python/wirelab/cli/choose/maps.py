@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 REPLICATES = 2
 MOST = 12
 """Choices that are run at each point, about: every connection policy of the protocols that are lowest."""
-HALVINGS = 3
+HALVINGS = 4
 """So often the place of a crossing is halved."""
 STEPS: Mapping[Flip, Sequence[float]] = {
     "interval": (1 / 16, 1 / 4, 1, 4, 16),

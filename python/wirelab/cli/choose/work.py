@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wirelab.answer.choose.candidates import Candidate, candidates
 from wirelab.answer.choose.chosen import Evidence, Run, chosen
-from wirelab.answer.choose.experiments import Group, Variant, groups, text
+from wirelab.answer.choose.experiments import Group, Named, Variant, groups, text
 from wirelab.answer.choose.measured import OfChoice, measured, vary_radio
 from wirelab.answer.choose.network import Nat, Network
 from wirelab.answer.choose.question import Asked, require_possible
@@ -54,6 +54,8 @@ class Work:
     apart: Sequence[Apart]
     kernel: str | None
     warnings: list[str]
+    files: Mapping[str, str]
+    """Profiles of the user's own, by their links' names."""
     link_words: str = ""
     rtt_ns: int = 0
     runs: dict[Run, OfChoice] = field(default_factory=dict)
@@ -72,12 +74,16 @@ class Work:
         """Everything that is wrong with the question is raised here, before anything is run."""
         from wirelab.cli.choose.equipment import equipments
         from wirelab.clock.kernel import find_kernel
+        from wirelab.experiment.programs.own_protocols import own_protocols
         from wirelab.schema import registered
 
         profile = _profile(asked.link)
+        files = {profile.name: str(Path(asked.link).resolve())} if library.is_profile_file(asked.link) else {}
+        asked = replace(asked, link=profile.name)
         radios = equipments(asked, (profile.name, *profile.grants))
         network = Network.of(profile, radios.get(profile.name))
-        found, apart = candidates(asked, registered().protocols, network.forgets, "--protocols")
+        protocols = (*registered().protocols, *own_protocols(others()))
+        found, apart = candidates(asked, protocols, network.forgets, "--protocols")
         kernel, warnings = find_kernel(), list[str]()
         if kernel is None:
             found = [each for each in found if each.keep_alive_ns is None]
@@ -88,7 +94,7 @@ class Work:
             )
         work = cls(
             asked, folder, Budget.of(budget_ns), jobs, console, radios, network, found, apart,
-            None if kernel is None else kernel.version, warnings,
+            None if kernel is None else kernel.version, warnings, files,
         )  # fmt: skip
         work._check()
         return work
@@ -192,7 +198,7 @@ class Work:
         """One experiment, and its scenarios by what they are of."""
         found, loaded = dict[Run, "Scenario"](), None
         for group in groups(members, links, nats):
-            loaded = _loaded(group, asked or self.asked, variant or Variant.of(self.asked), ask, virtual=self.virtual)
+            loaded = self._loaded(group, asked or self.asked, variant or Variant.of(self.asked), ask)
             by_protocol = {each.protocol: each for each in group.members}
             for scenario in loaded.scenarios:
                 candidate = by_protocol[scenario.protocol]
@@ -204,19 +210,42 @@ class Work:
         assert loaded is not None, "there is a candidate"
         return replace(loaded, scenarios=tuple(found.values())), found
 
+    def _loaded(self, group: Group, asked: Asked, variant: Variant, ask: AskLink) -> Experiment:
+        from wirelab.claims.check import metric_and_claims
+        from wirelab.experiment.experiment import resolve
+        from wirelab.experiment.file.source import source_of_text
+        from wirelab.experiment.programs.own_protocols import own_protocols
+        from wirelab.runner.implementations import load
+        from wirelab.schema import Role, registered
+
+        folder = others()
+        own = own_protocols(folder)
+        entries = ((name, program.role(Role.CLIENT)) for name, program in load(folder).items())
+        spoken = {
+            protocol.name: name
+            for name, entry in entries
+            for protocol in own
+            if entry is not None and protocol.name in entry.protocols
+        }
+        written = text(group, asked, variant, Named(spoken, self.files), virtual=self.virtual)
+        source = source_of_text(written, "choose", folder)
+        return resolve(source, registered().with_protocols(own), ask, metric_and_claims)
+
     def _campaign(
         self, name: str, loaded: Experiment, scenarios: Mapping[Run, Scenario], replicates: int
     ) -> dict[Run, OfChoice] | None:
         from wirelab.plan import make_plan
-        from wirelab.runner.barriers import link_barrier
+        from wirelab.runner.barriers import link_barrier, program_barrier
+        from wirelab.runner.entries import needed_programs
 
         stop = loaded.stop.model_copy(update={"replicates": (replicates, replicates), "interval": None})
         plan = make_plan(
             replace(loaded, name=f"choose-{name}", stop=stop, claims=None, factors={}, choices={}, interpretations={})
         )
-        barred = set[str]()
+        barred, programs = set[str](), needed_programs(plan, loaded.source.folder)
         for planned in plan.scenarios:
-            if (barrier := link_barrier(planned, plan)) is not None:
+            barrier = link_barrier(planned, plan) or program_barrier(planned, programs, plan.known)
+            if barrier is not None:
                 barred.add(planned.key)
                 self.refused[planned.protocol] = f"{barrier.error[0].upper()}{barrier.error[1:]}."
         keys = {run: planned.key for run, planned in zip(scenarios, plan.scenarios, strict=True)}
@@ -272,20 +301,15 @@ class Work:
                 vary_radio(keys, Dataset.read(self.folder / name), radios)
 
 
-def _loaded(group: Group, asked: Asked, variant: Variant, ask: AskLink, *, virtual: bool) -> Experiment:
-    from wirelab.claims.check import metric_and_claims
-    from wirelab.experiment.experiment import resolve
-    from wirelab.experiment.file.source import source_of_text
-    from wirelab.schema import registered
-
-    written = text(group, asked, variant, virtual=virtual)
-    return resolve(source_of_text(written, "choose", Path.cwd()), registered(), ask, metric_and_claims)
+def others() -> Path:
+    """The folder with the programs that speak what is not built in."""
+    return Path(str(library.experiment_file("x"))).parents[1] / "choose"
 
 
 def _profile(link: str) -> Profile:
     """The link's profile. Raises `WirelabError` if there is none."""
     if library.is_profile_file(link):
-        return replace(library.profile_file(Path(link)), name=link)
+        return library.profile_file(Path(link))
     if link not in library.profiles():
         hint = did_you_mean(link, library.profiles(), launched("list links"))
         raise WirelabError(f"unknown link '{link}'", Where("--link"), hint)

@@ -20,7 +20,7 @@ import time
 PR_SET_PDEATHSIG = 1
 
 
-def _end_with_me() -> None:
+def end_with_me() -> None:
     """A wrapper that is killed at the time-out must not leave its program on the link."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -40,7 +40,7 @@ def main() -> int:
         text=True,
         errors="replace",
         check=False,
-        preexec_fn=_end_with_me,
+        preexec_fn=end_with_me,
     )
     report: dict[str, object] = {"end_s": time.monotonic() - start}
     words = f"{done.stdout}\n{done.stderr}"

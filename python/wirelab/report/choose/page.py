@@ -57,7 +57,10 @@ def sections(record: Chosen) -> list[Section]:
 
 def _header(record: Chosen) -> Header:
     clock = f"{record['clock']} clock"
-    more = [*(Statement(each, href="#settings") for each in words.settings(record)), *map(Statement, words.gap(record))]
+    more = [
+        *(Statement(each, href="#settings") for each in words.settings(record)),
+        *map(Statement, [*words.gap(record), *words.least_data(record)]),
+    ]
     return Header(
         name="choose",
         title=f"Which protocol to speak over {record['question']['link']}",
