@@ -2,120 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
 
-from tests.documents import whole_plan
-from tests.wirelab_energy.radios import three_states
-from wirelab.answer.choose import measured as module
-from wirelab.answer.choose.measured import OfChoice, bounds_of, measured, vary_radio
+from tests.answer.choose.trials import DOWN, PERSISTENT, RADIO, UP, Campaign, S, message, packets, unanswered
+from wirelab.answer.choose.measured import bounds_of
 from wirelab.answer.choose.ranking import Parts
-from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
 from wirelab.metrics.energy_names import INTERVAL, column
 from wirelab.metrics.energy_settings import Equipment
-from wirelab.metrics.intervals import Logged
 from wirelab.metrics.no_day import BACK_TO_BACK, OVERLOADED
-from wirelab.metrics.radio import LoggedTrial
 from wirelab.metrics.trial_energy import TrialEnergy
-from wirelab.schema.plan import Plan
-from wirelab.stats.dataset import Dataset
-from wirelab_energy import Packet
 
-S = 10**9
-EVERY = {"process": "periodic", "interval_ns": 600 * S}
-PERSISTENT = {"policy": "persistent", "connections": 1}
-RADIO = Equipment(three_states())
-UP, DOWN = 111, 36
 MESSAGE_J = 0.535878
-"""Of such a message and the time behind it, computed by hand in the guide."""
-
-
-def message(nth: int, at_s: float | None = None, **given: Any) -> dict[str, Any]:
-    """The nth of a trial, one each 600 s, which was acknowledged after 200 ms."""
-    at_ns = round((600 * nth if at_s is None else at_s) * S)
-    return {
-        "client": 0, "index": nth, "intended_start_ns": at_ns, "start_ns": at_ns, "request_start_ns": at_ns,
-        "end_ns": at_ns + S // 5, "end_to_end_delay_ns": S // 5, "outcome": "completed", "connection_reused": nth > 0,
-        "local_port": 1, **given,
-    }  # fmt: skip
-
-
-def unanswered(nth: int, outcome: str) -> dict[str, Any]:
-    return message(nth, outcome=outcome, end_to_end_delay_ns=None)
-
-
-def packets(*starts: float, up: int = UP, down: int = DOWN) -> list[Logged]:
-    """A request at each start, and its answer 200 ms later."""
-    each = [(start, True, up) for start in starts] + [(start + 0.2, False, down) for start in starts]
-    return [Logged(Packet(round(at * S), way, size), 1) for at, way, size in sorted(each)]
-
-
-@dataclass
-class Campaign:
-    """A campaign with one scenario, as it would be after `measure`; its packets are made up."""
-
-    folder: Path
-    workload: Mapping[str, Any] = field(default_factory=dict)
-    logged: list[tuple[list[dict[str, Any]], list[Logged]]] = field(default_factory=list)
-
-    def trial(self, rows: Sequence[Mapping[str, Any]], flowed: Sequence[Logged]) -> None:
-        self.logged.append(([dict(row) for row in rows], [*flowed]))
-
-    @property
-    def plan(self) -> Plan:
-        workload = {"arrival": EVERY, "exchanges": 9, "kind": "telemetry", "timeout_ns": 120 * S, **self.workload}
-        trials = [
-            {"trial": f"t{nth}", "scenario": "s", "replicate": nth, "link_seed": 1, "endpoint_seed": 2}
-            for nth in range(len(self.logged))
-        ]
-        scenario = {"key": "s", "workload": workload, "link_name": "nb"}
-        return Plan.model_validate(whole_plan({"scenarios": [scenario], "blocks": [{"trials": trials}]}))
-
-    def trials(self) -> Iterator[LoggedTrial]:
-        [scenario] = self.plan.scenarios
-        for nth, (rows, flowed) in enumerate(self.logged):
-            yield LoggedTrial(f"t{nth}", scenario, rows, flowed, None)
-
-    def dataset(self) -> Dataset:
-        rows = [
-            {"scenario": "s", "trial": f"t{nth}", "block": 0, "replicate": nth, "lane": 0, **row}
-            for nth, (of_trial, _) in enumerate(self.logged)
-            for row in of_trial
-        ]
-        trials = [
-            {"scenario": "s", "trial": f"t{nth}", "replicate": nth, "status": "done", "excluded": False}
-            for nth in range(len(self.logged))
-        ]
-        plan = self.plan
-        return Dataset(
-            self.folder, plan, _table(rows, EXCHANGE_TYPES, disturbed=pl.Boolean), _table(trials, TRIAL_TYPES)
-        )
-
-    def measured(self, deadline_s: float | None = None, equipment: Equipment | None = RADIO) -> OfChoice:
-        radios = {} if equipment is None else {"nb": ("typical", equipment)}
-        return measured(self.dataset(), radios, None if deadline_s is None else round(deadline_s * S))["s"]
-
-
-def _table(rows: Sequence[Mapping[str, Any]], types: Mapping[str, Any], **more: Any) -> pl.DataFrame:
-    known = {**types, **more}
-    found = pl.DataFrame([*rows], infer_schema_length=None)
-    return found.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in known.items() if name not in found)
+"""Of a message and the time behind it, computed by hand in the guide."""
 
 
 @pytest.fixture
-def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
-    made = Campaign(tmp_path)
-
-    def logged(_folder: Path, _plan: Plan, _rows: object, _trials: object, wanted: Callable[[str], bool]) -> Any:
-        return (each for each in made.trials() if wanted(each.scenario.key))
-
-    monkeypatch.setattr(module, "logged_trials", logged)
-    return made
+def campaign(tmp_path: Path) -> Campaign:
+    return Campaign(tmp_path)
 
 
 def typical(trial: Parts) -> float:
@@ -174,10 +79,11 @@ def test_energy_is_the_sum_by_state_and_what_the_metric_says_of_the_same_message
     flowed = packets(0, 600, 1200, 1800)
     campaign.trial(rows, flowed)
     [states] = campaign.measured().energies["typical"].values()
-    sending, awake_s = UP * 8 / 20e3, 10.2 - UP * 8 / 20e3 + DOWN * 8 / 250e3
+    sending_s = UP * 8 / 20e3
     assert {*states} == {"transmit", "awake", "asleep"}
-    assert states["transmit"]["typical"] == pytest.approx(sending * 0.5)
-    assert states["asleep"]["typical"] == pytest.approx((600 - awake_s - sending) * 10e-6, rel=1e-4)
+    assert states["transmit"]["typical"] == pytest.approx(sending_s * 0.5)
+    assert states["awake"]["typical"] == pytest.approx((10.2 - sending_s) * 0.05)
+    assert states["asleep"]["typical"] == pytest.approx((600 - 10.2) * 10e-6)
     [scenario] = campaign.plan.scenarios
     messages = [*TrialEnergy(RADIO, "t0", scenario, rows, flowed, None).exchanges()][1:]
     for bound in ("low", "typical", "high"):
@@ -271,7 +177,7 @@ def test_other_settings_of_the_radio_are_applied_to_one_trial(campaign: Campaign
     campaign.trial([message(0), message(1)], packets(0, 600))
     found = campaign.measured()
     longer = Equipment(RADIO.radio.with_inputs({"stays-awake": "20 s"}))
-    vary_radio({"s": found}, campaign.dataset(), {"nb": {"typical": RADIO, "longer": longer}})
+    campaign.vary_radio(found, {"typical": RADIO, "longer": longer})
     assert {name: [*each] for name, each in found.energies.items()} == {"typical": [0, 1], "longer": [0]}
     # Ten seconds more awake, for which it does not sleep.
     more = typical(found.energies["longer"][0]) - typical(found.energies["typical"][0])
@@ -281,9 +187,8 @@ def test_other_settings_of_the_radio_are_applied_to_one_trial(campaign: Campaign
 def test_what_has_no_energy_has_none_with_other_settings(campaign: Campaign) -> None:
     campaign.trial([message(0), message(1, start_ns=1201 * S)], packets(0, 1201))
     found = campaign.measured()
-    vary_radio({"s": found}, campaign.dataset(), {"nb": {"longer": RADIO}})
+    campaign.vary_radio(found, {"longer": RADIO})
     assert found.energies == {}
-    vary_radio({}, campaign.dataset(), {"nb": {"longer": RADIO}})
 
 
 def test_bounds_are_the_mean_over_trials_with_all_constants_at_one_end() -> None:
