@@ -10,7 +10,16 @@ import pytest
 
 from tests.asked import ask
 from wirelab.answer.choose.candidates import Candidate, candidates
-from wirelab.answer.choose.experiments import DRIFT, IDLE_START_MESSAGES, Group, Variant, groups, inline_key, text
+from wirelab.answer.choose.experiments import (
+    DRIFT,
+    IDLE_START_MESSAGES,
+    Group,
+    Named,
+    Variant,
+    groups,
+    inline_key,
+    text,
+)
 from wirelab.answer.choose.network import Nat, Network
 from wirelab.answer.choose.question import Asked
 from wirelab.claims.check import metric_and_claims
@@ -23,7 +32,7 @@ from wirelab.schema.workload import IdleStart
 
 S = 10**9
 ASKED = Asked(send_bytes=64, every_ns=600 * S, link="nb-iot-psm", protocols=("coaps", "https1", "mqtts"))
-AS_ASKED = Variant.of(ASKED)
+AS_ASKED, PLAIN = Variant.of(ASKED), Named({}, {})
 TYPICAL, STRICT = Nat("120 s", "20 min"), Nat("30 s", "150 s")
 
 
@@ -43,9 +52,9 @@ def resolved(written: str) -> Experiment:
 
 
 def scenarios(
-    group: Group, asked: Asked = ASKED, variant: Variant = AS_ASKED, *, virtual: bool = True
+    group: Group, asked: Asked = ASKED, variant: Variant = AS_ASKED, named: Named = PLAIN, *, virtual: bool = True
 ) -> list[Scenario]:
-    return [*resolved(text(group, asked, variant, virtual=virtual)).scenarios]
+    return [*resolved(text(group, asked, variant, named, virtual=virtual)).scenarios]
 
 
 def of(*these: Candidate, links: Sequence[str] = ("nb-iot-psm",), nat: Nat | None = None) -> Group:
@@ -172,7 +181,7 @@ def test_settings_of_a_candidate_are_those_of_its_protocol_alone() -> None:
 
 
 def test_under_the_virtual_clock_the_device_has_a_phase_and_a_drift_of_its_own() -> None:
-    found = resolved(text(of(candidate("coaps", "persistent")), ASKED, AS_ASKED, virtual=True))
+    found = resolved(text(of(candidate("coaps", "persistent")), ASKED, AS_ASKED, PLAIN, virtual=True))
     workload = found.scenarios[0].workload
     assert found.clock is Clock.VIRTUAL
     assert isinstance(workload, Telemetry)
@@ -185,7 +194,7 @@ def test_under_the_virtual_clock_the_device_has_a_phase_and_a_drift_of_its_own()
 
 
 def test_in_real_time_messages_come_at_once_and_the_links_clock_is_put_forward() -> None:
-    found = resolved(text(of(candidate("coaps")), ASKED, AS_ASKED, virtual=False))
+    found = resolved(text(of(candidate("coaps")), ASKED, AS_ASKED, PLAIN, virtual=False))
     workload = found.scenarios[0].workload
     assert found.clock is Clock.LIVE
     assert isinstance(workload, Telemetry)
@@ -211,5 +220,25 @@ def test_a_contact_for_commands_sets_the_interval() -> None:
 
 def test_a_name_that_toml_does_not_take_bare_is_quoted() -> None:
     assert (inline_key("coap+tcp"), inline_key("keep-alive"), inline_key("h3")) == ('"coap+tcp"', "keep-alive", "h3")
-    written = text(of(replace(candidate("coap+tcp"), settings={"tls": "1.3"})), ASKED, AS_ASKED, virtual=True)
+    written = text(of(replace(candidate("coap+tcp"), settings={"tls": "1.3"})), ASKED, AS_ASKED, PLAIN, virtual=True)
     assert '[protocols."coap+tcp"]\ntls = "1.3"' in written
+
+
+def test_a_profile_of_the_users_own_is_a_link_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(
+        '[link]\nrtt = "80 ms"\nnat = { udp = "90 s", tcp = "1 h" }\n', encoding="utf-8"
+    )
+    named = Named({}, {"mine": str(tmp_path / "mine.toml")})
+    [found] = scenarios(of(candidate("coap"), links=["mine"], nat=STRICT), named=named)
+    assert (found.link_name, one_way_ns(found.link)) == ("mine", [40_000_000, 40_000_000])
+    assert found.link.nat is not None
+    assert found.link.nat.udp_timeout_ns == 30 * S
+
+
+def test_a_program_speaks_what_is_not_built_in() -> None:
+    other = replace(candidate("mqtts-psk"), builtin=False, settings={"qos": 1})
+    written = text(
+        of(other, candidate("coaps")), ASKED, AS_ASKED, Named({"mqtts-psk": "its-program"}, {}), virtual=True
+    )
+    assert '[protocols.mqtts-psk]\nqos = 1\nimplementation = "its-program"' in written
+    assert written.count("implementation") == 1
