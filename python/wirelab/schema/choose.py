@@ -234,6 +234,18 @@ class RadioError(TypedDict):
 
 
 @document
+class Goal(TypedDict):
+    """The life that the battery should have."""
+
+    years: float
+    """How long it should last."""
+    most_j: float | None
+    """Joules that a reading may take of the radio then; null if the base current alone takes more."""
+    reached_by: list[str]
+    """Names of choices, and of changes of the first, that take no more with typical constants."""
+
+
+@document
 class Chosen(TypedDict):
     """`choose.json`: which protocol a device should speak over its link."""
 
@@ -271,6 +283,8 @@ class Chosen(TypedDict):
     """Their combinations; the typical one first."""
     levers: list[Lever]
     """What else could be changed."""
+    goal: Goal | None
+    """What would reach the life that was asked for; null without one, or without a radio."""
     maps: list[WinnerMap]
     """Maps of winners, if asked for."""
     radio_errors: list[RadioError]

@@ -117,6 +117,7 @@ RECORD: Chosen = {
          "delay_s": 3000.0},
         {"name": "No confirmation", "of": FIRST, "how": "measured", "value": 0.0745, "ratio": 0.993, "delay_s": None},
     ],
+    "goal": None,
     "maps": [BY_INTERVAL, BY_LOSS_AND_NAT],
     "radio_errors": [
         {"what": "1 message of 100 B, PSM", "published": "12.1 J", "model": "4.96 J", "off_by": -0.59},

@@ -309,3 +309,15 @@ def test_sentences_are_short(record: Chosen) -> None:
     ]  # fmt: skip
     sentences = [sentence for each in said for sentence in re.split(r"(?<=[.;:])\s", each)]
     assert not [sentence for sentence in sentences if len(sentence.split()) > LONG]
+
+
+def test_a_life_that_is_wanted_says_what_a_reading_may_take_and_what_reaches_it() -> None:
+    def said(most_j: float | None, *by: str) -> list[str]:
+        return words.goal({**RECORD, "goal": {"years": 5.0, "most_j": most_j, "reached_by": [*by]}})
+
+    assert words.goal(RECORD) == []
+    assert said(0.0179, "6 readings a message") == [
+        "5 years allow 17.9 mJ a reading. So little takes: 6 readings a message."
+    ]
+    assert said(0.001) == ["5 years allow 1 mJ a reading. Nothing that was tried takes so little."]
+    assert said(None) == ["The base current alone empties the battery in less than 5 years."]

@@ -22,6 +22,7 @@ from wirelab.schema.choose import (
     Choice,
     Chosen,
     Criterion,
+    Goal,
     Lever,
     OperatorSetting,
     Question,
@@ -162,6 +163,7 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
         axes=[*evidence.network.axes],
         settings=list(_settings(evidence)),
         levers=[*evidence.levers],
+        goal=_goal(evidence, choices),
         maps=[*evidence.maps],
         radio_errors=list(_radio_errors(evidence)),
         assumptions=list(_assumptions(evidence)),
@@ -177,6 +179,25 @@ def _spread(evidence: Evidence, ranking: Ranking) -> float | None:
         if (value := ranking.means.get(candidate.name)) is not None:
             lowest[candidate.protocol] = min(value, lowest.get(candidate.protocol, value))
     return max(lowest.values()) / min(lowest.values()) if len(lowest) > 1 else None
+
+
+def _goal(evidence: Evidence, choices: Sequence[Choice]) -> Goal | None:
+    asked = evidence.asked
+    if asked.life_years is None or asked.battery is None or evidence.criterion != "energy":
+        return None
+    capacity_mah, voltage_v = asked.battery
+    day_j = capacity_mah * 3.6 * voltage_v / (asked.life_years * DAYS_A_YEAR)
+    left_j = day_j - (asked.base_current_a or 0.0) * voltage_v * DAY_S
+    if left_j <= 0:
+        return Goal(years=asked.life_years, most_j=None, reached_by=[])
+    most_j = left_j * (asked.contact_ns / 1e9) / DAY_S
+    able = [each["name"] for each in choices if each["rank"] is not None and _joules(each) <= most_j]
+    changed = [each["name"] for each in evidence.levers if each["value"] <= most_j]
+    return Goal(years=asked.life_years, most_j=most_j, reached_by=[*able, *changed])
+
+
+def _joules(choice: Choice) -> float:
+    return float("inf") if choice["energy_j"] is None else choice["energy_j"]["typical"]
 
 
 def _in_order(choice: Choice) -> tuple[float, str]:

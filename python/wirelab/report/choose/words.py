@@ -298,6 +298,7 @@ def battery(record: Chosen) -> list[str]:
         f"Battery, modelled: {'communication alone ' if alone else ''}{found}.",
         *["Give --base-current for the device's."] * alone,
         *([] if asked["life_years"] is None else [_wanted(asked["life_years"], *lives[0])]),
+        *goal(record),
     ]
 
 
@@ -310,6 +311,19 @@ def _wanted(wanted: float, name: str, life: Bounds) -> str:
     else:
         how = "reached with the best constants of the radio alone" if most >= wanted else "not reached"
     return f"With {name}, the {wanted:g} years wanted are {how}."
+
+
+def goal(record: Chosen) -> list[str]:
+    """What would reach the life that was asked for; nothing without one."""
+    wanted = record["goal"]
+    if wanted is None:
+        return []
+    if wanted["most_j"] is None:
+        return [f"The base current alone empties the battery in less than {wanted['years']:g} years."]
+    found = f"{wanted['years']:g} years allow {format_energy(wanted['most_j'])} a reading."
+    if not wanted["reached_by"]:
+        return [f"{found} Nothing that was tried takes so little."]
+    return [f"{found} So little takes: {'; '.join(wanted['reached_by'])}."]
 
 
 def crossings(record: Chosen) -> list[str]:
