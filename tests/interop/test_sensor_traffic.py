@@ -11,7 +11,9 @@ import pytest
 from tests.interop.covering import nightly
 from tests.interop.wireshark import tshark
 
+from wirelab.answer.choose.measured import measured
 from wirelab.metrics.ledger import PARTS
+from wirelab.stats.dataset import Dataset
 
 if TYPE_CHECKING:
     from conftest import Bench
@@ -79,3 +81,44 @@ def test_wireshark_counts_the_bytes_of_each_connection(bench: Bench, exchanges: 
         status, out, words = bench.run("verify", str(bench.campaign), "--again")
         assert status == 0, words
         assert out.splitlines()[1:] == ["the same bytes in every record of 4 trials"]
+
+
+THIRD_PARTY = """
+title = "a sensor of somebody else's"
+clock = "virtual"
+capture = true
+[factors]
+protocol = ["coap", "http1", "mqtt"]
+[link]
+rtt = "200 ms"
+[protocols.coap]
+client.implementation = "libcoap"
+[protocols.http1]
+client.implementation = "curl"
+[protocols.mqtt]
+client.implementation = "mosquitto"
+[workload]
+kind = "telemetry"
+message = "64 B"
+interval = "1 h"
+exchanges = {exchanges}
+connection = "new"
+timeout = "60 s"
+[stop]
+replicates = 1
+"""
+
+
+@pytest.mark.parametrize("exchanges", [DAY, nightly(MONTH)])
+def test_a_years_bytes_are_those_that_wireshark_counts_of_third_party_clients(bench: Bench, exchanges: int) -> None:
+    """What `choose` takes for a message, repeated for a year, next to all that the client's end sent and received."""
+    bench.measure_experiment(THIRD_PARTY.format(exchanges=exchanges), timeout_s=900)
+    dataset = Dataset.read(bench.campaign)
+    found = measured(dataset, {}, None)
+    for trial in pl.read_parquet(bench.campaign / "trials.parquet").to_dicts():
+        folder = bench.campaign / "trials" / trial["trial"]
+        counted = sum(flows(folder, way).total() for way in ("up", "down"))
+        one = found[trial["scenario"]]
+        assert (one.messages, one.lost) == (exchanges, 0), trial["trial"]
+        [message] = one.data_bytes.values()
+        assert message * exchanges == pytest.approx(counted, rel=0.02), trial["trial"]

@@ -215,7 +215,7 @@ def _of_the_system(error: OSError) -> str:
 _START = f"""\b
 Start with: {launched("run quickstart")}
 Which protocol over NB-IoT, with a message every 10 minutes?
-  {launched("run sensor --link nb-iot-psm")}"""
+  {launched("choose --link nb-iot-psm")}"""
 
 
 @click.group(
