@@ -11,6 +11,7 @@ from wirelab.launcher import launched
 from wirelab.schema.bounds import Bounds, document
 from wirelab.schema.document import read_document
 from wirelab.schema.estimates import EstimateRecord
+from wirelab.schema.exact import ExactBounds
 
 CHOSEN = "choose.json"
 CHOSEN_VERSION = 1
@@ -119,6 +120,11 @@ class Choice(TypedDict):
     """Its 95th percentile; null with fewer than 100 messages."""
     within_deadline: EstimateRecord | None
     """The share of messages acknowledged within the deadline; null without a deadline."""
+    late_exact: ExactBounds | None
+    """Bounds of the probability that an acknowledgement comes later, over every pattern of lost packets (`exact`). Null
+    if it was not enumerated: of a link that loses nothing at random, of a connection that is kept, and of choices that
+    are far behind.
+    """
     notes: list[str]
     """What a reader must know of it, as sentences."""
 

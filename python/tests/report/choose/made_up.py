@@ -38,7 +38,7 @@ def choice(name: str, rank: int | None, joules: float, size: float, p95_s: float
         "battery_years": {"low": 0.42 / joules, "typical": 0.55 / joules, "high": 0.7 / joules},
         "data_year_bytes": size * 52560, "cost_year": size * 52560 * 5e-7,
         "p50_s": estimate(1.42, 1.4, 1.45), "p95_s": None if p95_s is None else estimate(p95_s, p95_s, p95_s * 1.2),
-        "within_deadline": estimate(0.9965, 0.981, 0.9999), "notes": [],
+        "within_deadline": estimate(0.9965, 0.981, 0.9999), "late_exact": None, "notes": [],
     }  # fmt: skip
 
 

@@ -321,3 +321,10 @@ def test_a_life_that_is_wanted_says_what_a_reading_may_take_and_what_reaches_it(
     ]
     assert said(0.001) == ["5 years allow 1 mJ a reading. Nothing that was tried takes so little."]
     assert said(None) == ["The base current alone empties the battery in less than 5 years."]
+
+
+def test_bounds_of_a_late_acknowledgement_are_said_of_those_that_were_enumerated() -> None:
+    first, *others = RECORD["choices"]
+    exact: Chosen = {**RECORD, "choices": [{**first, "late_exact": {"low": 0.0422, "high": 0.0471}}, *others]}
+    assert words.late(RECORD) == []
+    assert words.late(exact) == [f"Later than 10 s, over every pattern of lost packets: {FIRST} 4.22 % to 4.71 %."]

@@ -29,6 +29,7 @@ from wirelab.schema.choose import (
     RadioError,
     WinnerMap,
 )
+from wirelab.schema.exact import ExactBounds
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.student import student
 from wirelab_energy.proof import proofs
@@ -69,6 +70,8 @@ class Evidence:
     apart: Sequence[Apart] = ()
     levers: Sequence[Lever] = ()
     maps: Sequence[WinnerMap] = ()
+    tails: Mapping[str, ExactBounds] = field(default_factory=dict)
+    """Probabilities of a late acknowledgement, by the choice's name."""
     programs: Mapping[str, str] = field(default_factory=dict)
     """Implementations of client and server, by the choice's name."""
     link_words: str = ""
@@ -238,6 +241,7 @@ def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -
         p50_s=None if found.p50_s is None else found.p50_s.record(),
         p95_s=None if found.p95_s is None else found.p95_s.record(),
         within_deadline=None if found.late is None else _less(found.late).record(),
+        late_exact=evidence.tails.get(candidate.name),
         notes=list(_notes(candidate, found)),
     )
 

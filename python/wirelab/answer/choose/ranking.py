@@ -76,7 +76,9 @@ def ranked(values: Mapping[str, Sequence[Parts]], seed: int, looks: int = len(LO
         differences = drawn[rival] - drawn[best]
         reach = _reach(np.log(typical[rival]) - np.log(typical[best]), len(rivals) * looks)
         below[rival] = differences - reach > 0
-        gaps[rival] = _gap(differences, means[rival] / means[best], reach, len(typical[rival]))
+        gaps[rival] = _gap(
+            differences, means[rival] / means[best], reach, len(typical[rival]), weighed=[*weights] != [DATA]
+        )
     apart = {rival for rival in rivals if means[rival] / means[best] >= ALIKE and below[rival].mean() >= LEVEL}
     decided = len(apart) == len(rivals) and float(np.all([*below.values()], axis=0).mean()) >= LEVEL
     alike = (best,) if decided else (best, *(rival for rival in rivals if rival not in apart))
@@ -125,9 +127,9 @@ def _reach(differences: Floats, comparisons: int) -> float:
     return student_reach(differences.tolist(), (1 - LEVEL) / comparisons) if len(differences) > 1 else math.inf
 
 
-def _gap(differences: Floats, point: float, reach: float, n: int) -> Estimate:
-    """`n` trials of each."""
-    method = f"over trials (Student's t) and {DRAWS} draws of the radio's constants"
+def _gap(differences: Floats, point: float, reach: float, n: int, *, weighed: bool) -> Estimate:
+    """`n` trials of each; `weighed` by a radio."""
+    method = "over trials (Student's t)" + f" and {DRAWS} draws of the radio's constants" * weighed
     if math.isinf(reach):
         return Estimate(point, None, None, LEVEL, n, "no interval: one trial")
     low, high = np.quantile(differences, [(1 - LEVEL) / 2, 1 - (1 - LEVEL) / 2])

@@ -156,8 +156,8 @@ def _lines(record: Chosen) -> Iterable[str]:
         yield f"{more} more choices are on the page"
     yield from (f"apart: {names}: {why}" for names, why in words.apart(record))
     lines = (
-        *words.notes(record), *words.gap(record), *words.least_data(record), *words.matters(record),
-        *words.battery(record), *words.crossings(record), *words.assumptions(record), words.not_considered(record),
-        words.quality(record), *words.warnings(record),
+        *words.notes(record), *words.gap(record), *words.least_data(record), *words.late(record),
+        *words.matters(record), *words.battery(record), *words.crossings(record), *words.assumptions(record),
+        words.not_considered(record), words.quality(record), *words.warnings(record),
     )  # fmt: skip
     yield from filter(None, lines)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from wirelab.experiment.library import Profile
     from wirelab.metrics.energy_settings import Equipment
     from wirelab.schema.choose import Chosen, Lever, WinnerMap
+    from wirelab.schema.exact import ExactBounds
     from wirelab.schema.link_answer import AskLink
     from wirelab.schema.plan import Plan
 
@@ -66,6 +67,7 @@ class Work:
     """Why the link cannot carry a protocol, by its name."""
     levers: list[Lever] = field(default_factory=list)
     maps: list[WinnerMap] = field(default_factory=list)
+    tails: Mapping[str, ExactBounds] = field(default_factory=dict)
     pace_s: float = 0.0
     """What a trial takes of this machine's time, all included."""
 
@@ -103,6 +105,7 @@ class Work:
         """Run until it is settled or the budget is spent, the most important first."""
         from wirelab.cli.choose.levers import levers
         from wirelab.cli.choose.maps import maps
+        from wirelab.cli.choose.tails import tails
 
         typical = {each.name: self.network.nats[:1] or (None,) for each in self.candidates}
         settled = False
@@ -126,6 +129,7 @@ class Work:
             if found is None:
                 self.left_out("the network's other settings")
         self._vary_radio()
+        self.tails = tails(self)
         self.levers = levers(self)
         self.maps = maps(self)
         return self.record(settled=settled)
@@ -141,7 +145,7 @@ class Work:
         return Evidence(
             asked=self.asked, network=self.network, candidates=known, equipments=self.equipments, runs=self.runs,
             apart=[*self.apart, *(Apart(protocol=name, why=why) for name, why in self.refused.items())],
-            levers=self.levers, maps=self.maps, programs=self.programs, link_words=self.link_words,
+            levers=self.levers, maps=self.maps, tails=self.tails, programs=self.programs, link_words=self.link_words,
             clock="virtual" if self.virtual else "live", kernel=self.kernel, warnings=self.warnings,
         )  # fmt: skip
 
@@ -167,7 +171,7 @@ class Work:
         from wirelab.link_facts import asking
 
         with asking() as ask:
-            loaded, scenarios = self._scenarios(members, links, nats, ask, variant, asked)
+            loaded, scenarios = self.scenarios(members, links, nats, ask, variant, asked)
         return self._campaign(name, loaded, scenarios, replicates)
 
     def _check(self) -> None:
@@ -179,14 +183,14 @@ class Work:
         one = self.candidates[:1]
         with asking() as ask:
             nats = {one[0].name: self.network.nats[:1] or (None,)}
-            _, scenarios = self._scenarios(one, self.network.links[:1], nats, ask)
+            _, scenarios = self.scenarios(one, self.network.links[:1], nats, ask)
         facts = next(iter(scenarios.values())).facts[0]
         self.link_words = link_words(facts)
         up, down = path(facts).ways
         self.rtt_ns = up.delay_ns + down.delay_ns
         require_possible(self.asked, self.rtt_ns, up.rate_bps)
 
-    def _scenarios(  # noqa: PLR0913, PLR0917 (what is run, and how)
+    def scenarios(  # noqa: PLR0913, PLR0917 (what is run, and how)
         self,
         members: Sequence[Candidate],
         links: Sequence[str],
@@ -195,7 +199,7 @@ class Work:
         variant: Variant | None = None,
         asked: Asked | None = None,
     ) -> tuple[Experiment, dict[Run, Scenario]]:
-        """One experiment, and its scenarios by what they are of."""
+        """One experiment that has all of them, and its scenarios by what they are of."""
         found, loaded = dict[Run, "Scenario"](), None
         for group in groups(members, links, nats):
             loaded = self._loaded(group, asked or self.asked, variant or Variant.of(self.asked), ask)
@@ -242,22 +246,23 @@ class Work:
         plan = make_plan(
             replace(loaded, name=f"choose-{name}", stop=stop, claims=None, factors={}, choices={}, interpretations={})
         )
-        barred, programs = set[str](), needed_programs(plan, loaded.source.folder)
+        programs = needed_programs(plan, loaded.source.folder)
         for planned in plan.scenarios:
             barrier = link_barrier(planned, plan) or program_barrier(planned, programs, plan.known)
             if barrier is not None:
-                barred.add(planned.key)
-                self.refused[planned.protocol] = f"{barrier.error[0].upper()}{barrier.error[1:]}."
+                self.refused[planned.protocol] = f"{_begun(barrier.error, planned.link_name)}."
         keys = {run: planned.key for run, planned in zip(scenarios, plan.scenarios, strict=True)}
-        plan = plan.without(frozenset(barred))
+        plan = plan.without(frozenset(each.key for each in plan.scenarios if each.protocol in self.refused))
         if not plan.scenarios:
             what = f"{self.asked.link} carries none of these protocols: {next(iter(self.refused.values()))}"
             raise WirelabError(what, "--link", "another link, or other protocols")
-        if self.pace_s * plan.trials > self.budget.left_s or self.budget.left_s < 0:
+        lacking = _lacking(self.folder / name, plan)
+        if self.pace_s * lacking > self.budget.left_s or self.budget.left_s < 0:
             return None
         before = self.budget.left_s
         found = self._measured(name, loaded, plan)
-        self.pace_s = max(self.pace_s, (before - self.budget.left_s) / plan.trials)
+        if lacking:
+            self.pace_s = max(self.pace_s, (before - self.budget.left_s) / lacking)
         if name in {TYPICAL, SETTINGS}:
             self.kept |= {run: (name, key) for run, key in keys.items() if key in found}
         return {run: found[key] for run, key in keys.items() if key in found}
@@ -299,6 +304,19 @@ class Work:
             }
             if keys:
                 vary_radio(keys, Dataset.read(self.folder / name), radios)
+
+
+def _lacking(campaign: Path, plan: Plan) -> int:
+    """Trials that the campaign does not have yet."""
+    from wirelab.schema.campaign import JOURNAL, read_journal
+
+    ended = {entry.trial for entry in read_journal(campaign / JOURNAL)[0]}
+    return sum(trial.trial not in ended for block in plan.blocks for trial in block.trials)
+
+
+def _begun(words: str, name: str) -> str:
+    """With a capital, unless they begin with a name."""
+    return words if words.startswith(name) else f"{words[0].upper()}{words[1:]}"
 
 
 def others() -> Path:

@@ -11,6 +11,7 @@ from wirelab.report.numbers import COUNT, DASH, Estimate, interval
 from wirelab.schema.bounds import Bounds
 from wirelab.schema.choose import Choice, Chosen, Lever
 from wirelab.schema.estimates import EstimateRecord
+from wirelab.schema.exact import ExactBounds
 from wirelab.units import format_energy, format_share, format_size
 
 HEADS, NAMED = 2, 3
@@ -324,6 +325,21 @@ def goal(record: Chosen) -> list[str]:
     if not wanted["reached_by"]:
         return [f"{found} Nothing that was tried takes so little."]
     return [f"{found} So little takes: {'; '.join(wanted['reached_by'])}."]
+
+
+def late(record: Chosen) -> list[str]:
+    """How probable a late acknowledgement is where every pattern of lost packets was run; nothing without."""
+    known = [(choice["name"], choice["late_exact"]) for choice in record["choices"]]
+    found = [f"{name} {_between(bounds)}" for name, bounds in known if bounds is not None]
+    deadline = record["question"]["deadline_s"]
+    if not found or deadline is None:
+        return []
+    return [f"Later than {seconds(deadline)}, over every pattern of lost packets: {'; '.join(found)}."]
+
+
+def _between(bounds: ExactBounds) -> str:
+    low, high = share(bounds["low"]), share(bounds["high"])
+    return low if low == high else f"{low} to {high}"
 
 
 def crossings(record: Chosen) -> list[str]:
