@@ -109,7 +109,7 @@ replicates = 1
 """
 
 
-@pytest.mark.parametrize("exchanges", [DAY, nightly(MONTH)])
+@pytest.mark.parametrize("exchanges", [DAY, nightly(WEEK)])
 def test_a_years_bytes_are_those_that_wireshark_counts_of_third_party_clients(bench: Bench, exchanges: int) -> None:
     """What `choose` takes for a message, repeated for a year, next to all that the client's end sent and received."""
     bench.measure_experiment(THIRD_PARTY.format(exchanges=exchanges), timeout_s=900)
