@@ -43,7 +43,7 @@ class _Planned:
 @click.argument("paper", required=False)
 @click.option(
     "--from", "folders", multiple=True, metavar="CAMPAIGN", type=click.Path(path_type=Path),
-    help="Combine this campaign instead of running any. May be repeated.",
+    help="Combine this campaign, or one that --keep wrote, instead of running any. May be repeated.",
 )  # fmt: skip
 @click.option("--kept", "use_kept", is_flag=True, help="Make the page of PAPER from what ships with Wirelab.")
 @click.option("--quick", is_flag=True, help="Run smaller campaigns, about 10 minutes in all. Not conclusive.")
@@ -56,7 +56,10 @@ class _Planned:
     help="Folder for the page and all campaigns.  [results/replicate-PAPER]",
 )  # fmt: skip
 @click.option(
-    "--keep", metavar="DIR", type=click.Path(path_type=Path, file_okay=False), help="Also write PAPER.json there."
+    "--keep",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also write PAPER.json there, and PAPER/CAMPAIGN.tar.xz of each campaign for a later --from.",
 )
 @click.option(
     "--markdown",
@@ -97,19 +100,21 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     claims, place = _claims(paper)
     suffix = "-preview" if quick or budget is not None else ""
     folder = not_an_option(out) if out is not None else RESULTS / f"replicate-{_name(paper)}{suffix}"
-    left_out, complete = list[str](), True
+    left_out, complete, given = list[str](), True, list[Path]()
     if folders:
         require_limits(starts=False)
-        sources = [_source(folder, claims) for folder in _each_once(folders)]
+        given = _each_once(folders)
+        sources = [_source(folder, claims) for folder in given]
         left_out = not_given(claims, sources)
     else:
         require_limits(starts=True)
         share = budget if budget is not None else QUICK_NS if quick else None
         sources, left_out, complete = _run_all(claims, place, folder, share, jobs)
+        given = [folder / source.summary["name"] for source in sources]
     record = combine(claims, sources, left_out)
     _write([record], folder, markdown, single=True)
     if keep is not None:
-        _keep(record, keep)
+        _keep(record, keep, given)
     return 0 if complete else 1
 
 
@@ -124,9 +129,11 @@ def _refuse(paper: str | None, folders: Sequence[Path], *, use_kept: bool, runs:
 
 
 def _each_once(folders: Sequence[Path]) -> list[Path]:
-    """The folders of campaigns that exist. Raises `WirelabError` for one that is named twice."""
+    """The campaigns that exist, folders or kept files. Raises `WirelabError` for one that is named twice."""
+    from wirelab.replicate.archive import is_archive
+
     found: dict[Path, Path] = {}
-    for each in map(existing, folders):
+    for each in (folder if is_archive(folder) and folder.is_file() else existing(folder) for folder in folders):
         if each.resolve() in found:
             raise WirelabError(f"'{each}' is named twice", hint=f"write once: --from {each}")
         found[each.resolve()] = each
@@ -156,10 +163,14 @@ def _claims(paper: str) -> tuple[Claims, Path]:
 
 
 def _source(folder: Path, claims: Claims, why: str | None = None) -> Source:
+    from wirelab.replicate.archive import unpacked
     from wirelab.replicate.source import read_source
     from wirelab.report.campaign import load
     from wirelab.report.grade import graded
 
+    if folder.is_file():
+        with unpacked(folder) as campaign:
+            return _source(campaign, claims, why)
     return read_source(folder, claims, graded(load(folder, folder)), why)
 
 
@@ -271,8 +282,12 @@ def _write(records: Sequence[Replication], folder: Path, markdown: Path | None, 
             click.echo(f"Page    {path}")
 
 
-def _keep(record: Replication, folder: Path) -> None:
+def _keep(record: Replication, folder: Path, campaigns: Sequence[Path]) -> None:
+    from wirelab.replicate.archive import keep_campaign
     from wirelab.replicate.kept import write_record
 
     path = write_record(record, folder / f"{record['paper']}.json")
     click.echo(f"Kept    {path}")
+    for campaign in campaigns:
+        if campaign.is_dir():
+            click.echo(f"Kept    {keep_campaign(campaign, folder / record['paper'])}")
