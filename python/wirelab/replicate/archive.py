@@ -1,4 +1,4 @@
-"""What a replication needs of a campaign, in one small file: a later one combines it with campaigns that were run since.
+"""What a replication needs of a campaign, in a small file: a later one combines it with campaigns that were run since.
 Its trials are not in it, for they can be repeated.
 """
 
