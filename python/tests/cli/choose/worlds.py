@@ -133,6 +133,7 @@ def live_in(world: World, patched: pytest.MonkeyPatch, *, virtual: bool = True) 
 
     with_kernel(patched, virtual=virtual)
     patched.setattr(Work, "run", run)
+    patched.setattr("wirelab.cli.choose.tails.tails", lambda _: {})
     return world
 
 
@@ -140,6 +141,15 @@ def with_kernel(patched: pytest.MonkeyPatch, *, virtual: bool = True) -> None:
     """A kernel that nothing boots, or none."""
     kernel = Kernel(Path("/nowhere"), "7.2", "recipe", 250, "gcc", "sha256", "origin")
     patched.setattr("wirelab.clock.kernel.find_kernel", lambda: kernel if virtual else None)
+
+
+def typically(work: Work, replicates: int = 5) -> Work:
+    """The same after the runs under the network's typical settings."""
+    nats = {each.name: work.network.nats[:1] or (None,) for each in work.candidates}
+    found = work.run("typical", work.candidates, work.network.links[:1], nats, replicates)
+    assert found is not None, "the budget allows it"
+    work.runs |= found
+    return work
 
 
 def work_of(folder: Path, budget_s: float = 300, **asked: Any) -> Work:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -109,12 +109,8 @@ class Evidence:
             return "It was not run."
         if not self.values(candidate, place):
             return f"Its energy is not known: {found.no_energy}." if found.no_energy else "No packet of it is known."
-        least = self._least(place, lambda each: each.lost_share)
-        if _point(found.lost_share) > least + MOST_LOST:
-            return f"It loses {found.lost:,} of {found.messages:,} messages."
-        if found.late is not None and _point(found.late) > self._least(place, lambda each: each.late) + MOST_LATE:
-            return f"{_point(found.late):.0%} of its messages are not acknowledged within the deadline."
-        return None
+        others = (self.of(each, place) for each in self.candidates)
+        return falls_behind(found, [each for each in others if each is not None])
 
     def ranking(self, place: Place) -> Ranking | None:
         """Of all that are ranked there, over the replicates that all of them have; None without any."""
@@ -139,9 +135,17 @@ class Evidence:
             found |= {run for run, cost in costs.items() if cost is not None and cost <= FAR * min(known)}
         return found
 
-    def _least(self, place: Place, share: Callable[[OfChoice], Estimate | None]) -> float:
-        known = (self.of(each, place) for each in self.candidates)
-        return min((_point(share(each)) for each in known if each is not None and each.messages), default=0.0)
+
+def falls_behind(found: OfChoice, others: Collection[OfChoice]) -> str | None:
+    """Why something is not compared with others: it loses more messages, or acknowledges more of them too late. None if
+    it does neither.
+    """
+    known = [each for each in others if each.messages]
+    if _point(found.lost_share) > min((_point(each.lost_share) for each in known), default=0.0) + MOST_LOST:
+        return f"It loses {found.lost:,} of {found.messages:,} messages."
+    if _point(found.late) > min((_point(each.late) for each in known), default=0.0) + MOST_LATE:
+        return f"{_point(found.late):.0%} of its messages are not acknowledged within the deadline."
+    return None
 
 
 def chosen(evidence: Evidence, *, settled: bool) -> Chosen:

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
 from wirelab.answer.choose.candidates import DELIVERIES, Candidate
+from wirelab.answer.choose.chosen import falls_behind
 from wirelab.answer.choose.experiments import Variant
 from wirelab.answer.choose.measured import OfChoice, bounds_of
 from wirelab.answer.choose.question import Asked, Delivery
@@ -106,7 +107,7 @@ def _changes(asked: Asked, best: Candidate) -> Iterator[_Change]:
 
 
 def _tried(work: Work, change: _Change, best: Candidate, without: float) -> Lever | None:
-    """None if the budget does not allow it; a value of 0 if nothing of it is known."""
+    """None if the budget does not allow it; a value of 0 if nothing of it is known, or if it loses messages."""
     nat = work.network.nats[:1] or (None,)
     folder = f"lever-{change.name.replace(' ', '-')}"
     found = work.run(
@@ -115,7 +116,11 @@ def _tried(work: Work, change: _Change, best: Candidate, without: float) -> Leve
     )  # fmt: skip
     if found is None:
         return None
-    value = _value(work.evidence(), next(iter(found.values()), None)) / change.readings
+    evidence, tried = work.evidence(), next(iter(found.values()), None)
+    own = evidence.of(best, evidence.typical)
+    if tried is not None and own is not None and falls_behind(tried, [own]) is not None:
+        tried = None
+    value = _value(evidence, tried) / change.readings
     return Lever(
         name=change.name, of=best.name, how="measured", value=value, ratio=value / without, delay_s=change.delay_s
     )

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from wirelab.answer.choose.candidates import Candidate
+from wirelab.answer.choose.chosen import falls_behind
 from wirelab.answer.choose.experiments import Variant
 from wirelab.answer.choose.measured import bounds_of
 from wirelab.answer.choose.network import Nat
@@ -133,10 +134,9 @@ def _cell(work: Work, members: Sequence[Candidate], axes: Sequence[_Axis], place
     if found is None:
         return None
     evidence, radio = work.evidence(), work.evidence().typical.radio
-    least = min((each.lost / each.messages for each in found.values() if each.messages), default=0.0)
     values = dict[str, float]()
     for (choice, _, _), each in found.items():
-        if not each.messages or each.lost / each.messages > least + 0.01:
+        if not each.messages or falls_behind(each, found.values()) is not None:
             continue
         if evidence.criterion == "data" and each.data_bytes:
             values[choice] = fmean(each.data_bytes.values())
@@ -149,19 +149,19 @@ def _cell(work: Work, members: Sequence[Candidate], axes: Sequence[_Axis], place
 
 def _crossings(work: Work, members: Sequence[Candidate], axis: _Axis, cells: list[MapCell]) -> list[Crossing]:
     """Where the first changes, closed in by halving; the points on the way are added to the map."""
-    found = list[Crossing]()
-    for below, above in pairwise(sorted(cells, key=_place)):
-        if not set(below["first"]).isdisjoint(above["first"]):
-            continue
-        low, high = below, above
-        for _ in range(HALVINGS):
-            middle = axis.between(low["x"], high["x"])
-            if middle in {low["x"], high["x"]} or (cell := _cell(work, members, [axis], [middle])) is None:
-                break
-            cells.append(cell)
-            if set(cell["first"]).isdisjoint(low["first"]):
-                high = cell
-            else:
-                low = cell
-        found.append(Crossing(below=low["first"], above=high["first"], low=low["x"], high=high["x"]))
-    return found
+
+    def between(below: MapCell, above: MapCell, halvings: int) -> list[Crossing]:
+        if not below["first"] or not above["first"] or not set(below["first"]).isdisjoint(above["first"]):
+            return []
+        here = [Crossing(below=below["first"], above=above["first"], low=below["x"], high=above["x"])]
+        middle = axis.between(below["x"], above["x"])
+        if not halvings or middle in {below["x"], above["x"]}:
+            return here
+        if (cell := _cell(work, members, [axis], [middle])) is None:
+            return here
+        cells.append(cell)
+        # Where both ends are first, and where nothing is, one comes no closer.
+        return [*between(below, cell, halvings - 1), *between(cell, above, halvings - 1)] or here
+
+    ends = pairwise(sorted(cells, key=_place))
+    return [crossing for below, above in ends for crossing in between(below, above, HALVINGS)]
