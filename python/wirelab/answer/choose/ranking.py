@@ -92,11 +92,11 @@ def is_settled(ranking: Ranking) -> bool:
 
 
 def first_of(values: Mapping[str, float]) -> tuple[str, ...]:
-    """The lowest, and those that are alike with it."""
+    """The lowest and those that are alike with it, by their names."""
     if not values:
         return ()
     least = min(values.values())
-    return tuple(sorted((name for name, value in values.items() if value < least * ALIKE), key=values.__getitem__))
+    return tuple(sorted(name for name, value in values.items() if value < least * ALIKE))
 
 
 def _sum(trial: Parts) -> float:
