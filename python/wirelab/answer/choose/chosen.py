@@ -38,6 +38,7 @@ from wirelab_energy.range import Range
 
 DAY_S = 86_400.0
 DAYS_A_YEAR = 365.25
+COULOMBS_PER_MAH = 3.6
 MOST_LOST = 0.01
 """A choice that loses so much more of its messages than another is not ranked."""
 MOST_LATE = 0.05
@@ -193,7 +194,7 @@ def _goal(evidence: Evidence, choices: Sequence[Choice]) -> Goal | None:
     if asked.life_years is None or asked.battery is None or evidence.criterion != "energy":
         return None
     capacity_mah, voltage_v = asked.battery
-    day_j = capacity_mah * 3.6 * voltage_v / (asked.life_years * DAYS_A_YEAR)
+    day_j = capacity_mah * COULOMBS_PER_MAH * voltage_v / (asked.life_years * DAYS_A_YEAR)
     left_j = day_j - (asked.base_current_a or 0.0) * voltage_v * DAY_S
     if left_j <= 0:
         return Goal(years=asked.life_years, most_j=None, reached_by=[])
