@@ -112,6 +112,8 @@ class Work:
         for replicates in (FIRST, *(LOOKS if self.virtual else LOOKS[:1])):
             found = self.run(TYPICAL, self.candidates, self.network.links[:1], typical, replicates)
             if found is None:
+                if not self.runs:
+                    self.left_out("the first runs")
                 break
             self.runs |= found
             ranking = self.evidence().ranking(self.evidence().typical)
@@ -257,7 +259,7 @@ class Work:
             what = f"{self.asked.link} carries none of these protocols: {next(iter(self.refused.values()))}"
             raise WirelabError(what, "--link", "another link, or other protocols")
         lacking = _lacking(self.folder / name, plan)
-        if self.pace_s * lacking > self.budget.left_s or self.budget.left_s < 0:
+        if lacking and self.budget.left_s < self.pace_s * lacking:
             return None
         before = self.budget.left_s
         found = self._measured(name, loaded, plan)
@@ -308,9 +310,9 @@ class Work:
 
 def _lacking(campaign: Path, plan: Plan) -> int:
     """Trials that the campaign does not have yet."""
-    from wirelab.schema.campaign import JOURNAL, read_journal
+    from wirelab.schema.campaign import JOURNAL, scan_journal
 
-    ended = {entry.trial for entry in read_journal(campaign / JOURNAL)[0]}
+    ended = {entry.trial for entry in scan_journal(campaign / JOURNAL).entries}
     return sum(trial.trial not in ended for block in plan.blocks for trial in block.trials)
 
 
