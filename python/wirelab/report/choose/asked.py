@@ -7,7 +7,7 @@ from wirelab.report.numbers import plain
 from wirelab.schema.choose import Chosen
 from wirelab.units import format_size
 
-SECURITY = {"psk": "PSK", "server-certificate": "server certificate", "mutual": "mutual certificates", None: "none"}
+SECURITY = {"psk": "PSK", "server-certificate": "server certificate", "mutual": "mutual certificates", "none": "none"}
 
 
 def question(record: Chosen) -> list[str]:
