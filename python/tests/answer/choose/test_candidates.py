@@ -6,10 +6,13 @@ import pytest
 
 from wirelab.answer.choose.candidates import LEAST_MESSAGES, MESSAGES, Candidate, Forgets, candidates
 from wirelab.answer.choose.question import Asked
+from wirelab.cli.choose.work import others
 from wirelab.errors import WirelabError
+from wirelab.experiment.programs.own_protocols import own_protocols
 from wirelab.schema import registered
 
 S = 10**9
+OTHERS = own_protocols(others())
 TYPICAL = Forgets(udp=(120 * S, 30 * S), tcp=(1200 * S, 150 * S))
 
 
@@ -111,3 +114,11 @@ def test_what_no_protocol_gives_is_refused(more: dict[str, object], words: str) 
 def test_without_a_nat_no_keep_alive_is_needed() -> None:
     some, _ = found(asked(), Forgets(None, None))
     assert all(each.keep_alive_ns is None for each in some.values())
+
+
+def test_what_other_programs_speak_opens_a_connection_for_each_message() -> None:
+    these, apart = candidates(asked(auth="psk"), [*registered().protocols, *OTHERS], TYPICAL, "--protocols")
+    [theirs] = [each for each in these if not each.builtin]
+    assert (theirs.name, theirs.auth, theirs.settings) == ("mqtts-psk, new", "psk", {"qos": 1})
+    assert {each.protocol for each in these if each.builtin} == {"coaps"}
+    assert "mqtts" in {each["protocol"] for each in apart}

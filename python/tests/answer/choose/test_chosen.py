@@ -212,6 +212,34 @@ def test_the_rest_of_the_device_draws_all_day() -> None:
     assert kept["battery_years"]["typical"] == pytest.approx(5.003, rel=1e-3)
 
 
+def test_a_life_that_was_asked_for_allows_so_much_for_a_message() -> None:
+    asked = replace(ASKED, battery=(2400.0, 3.6), life_years=5.0, base_current_a=10e-6)
+    runs = [(KEPT, of(0.075)), (FRESH, of(0.098)), (OTHER, of(0.13)), (candidate("https1"), of(0.05, lost=50))]
+    enough: Lever = {
+        "name": "6 readings", "of": KEPT.name, "how": "measured", "value": 0.02, "ratio": 0.3, "delay_s": None
+    }  # fmt: skip
+    levers: list[Lever] = [enough, {**enough, "name": "a larger message", "value": 0.2}]
+    goal = chosen(replace(evidence(runs, asked), levers=levers), settled=True)["goal"]
+    # A day's share of the capacity, without what the device draws all day, over its messages.
+    day_j = 2.4 * 3600 * 3.6 / (5 * 365.25) - 10e-6 * 3.6 * 86_400
+    assert goal is not None
+    assert (goal["years"], goal["most_j"]) == (5, pytest.approx(day_j / 144))
+    assert goal["most_j"] is not None
+    assert 0.095 < goal["most_j"] < 0.098
+    assert goal["reached_by"] == ["coaps, persistent", "6 readings"]
+
+
+def test_a_life_that_the_base_current_alone_uses_up_is_reached_by_nothing() -> None:
+    asked = replace(ASKED, battery=(2400.0, 3.6), life_years=5.0, base_current_a=100e-6)
+    assert answer([(KEPT, of(0.075))], asked)["goal"] == {"years": 5.0, "most_j": None, "reached_by": []}
+
+
+def test_there_is_no_goal_without_a_life_or_without_a_radio() -> None:
+    asked = replace(ASKED, battery=(2400.0, 3.6))
+    assert answer([(KEPT, of(0.075))], asked)["goal"] is None
+    assert answer([(KEPT, of(0.075))], replace(asked, life_years=5.0), radio=False)["goal"] is None
+
+
 def test_a_year_has_the_data_of_every_contact_and_their_price() -> None:
     asked = replace(ASKED, command_within_ns=300 * S, tariff=Tariff("EUR", 0.5e-6, fee_per_year=12.0))
     record = answer([(KEPT, of(0.075, size=132)), (FRESH, of(0.098))], asked)
