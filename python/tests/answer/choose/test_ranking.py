@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from wirelab.answer.choose.ranking import LOOKS, Parts, Ranking, exactly, first_of, is_settled, ranked
+from wirelab.schema.bounds import Bounds
 
 DRAWS_OF_TRUTH = 200
 
@@ -53,6 +54,23 @@ def test_a_constant_that_moves_both_alike_does_not_matter() -> None:
     small: Parts = {"transmit": {"low": 0.5, "typical": 1.0, "high": 4.0}}
     large: Parts = {"transmit": {"low": 0.6, "typical": 1.2, "high": 4.8}}
     assert ranked({"small": [small] * 4, "large": [large] * 4}, seed=1).first == "small"
+
+
+def test_what_is_above_the_best_by_itself_and_not_together_with_another_is_alike() -> None:
+    """Each rival is lower in 4 % of the draws, but for another constant: one of them is in 8 %."""
+
+    def exact(value: float) -> Bounds:
+        return {"low": value, "typical": value, "high": value}
+
+    def rival(state: str) -> Parts:
+        return {"base": exact(9.5), state: {"low": 0.4565, "typical": 1.0, "high": 2.0}}
+
+    best: Parts = {"base": exact(10.0)}
+    trials = {"best": [best] * 5, "one": [rival("sleep")] * 5, "other": [rival("wake")] * 5, "far": of(*[30.0] * 5)}
+    found = ranked(trials, seed=1)
+    assert (found.first, found.alike[0], len(found.alike), found.rank("far")) == (None, "best", 2, 4)
+    del trials["one"]
+    assert ranked(trials, seed=1).first == "best"
 
 
 def test_an_only_choice_is_first() -> None:

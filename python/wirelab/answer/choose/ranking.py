@@ -79,10 +79,9 @@ def ranked(values: Mapping[str, Sequence[Parts]], seed: int, looks: int = len(LO
         gaps[rival] = _gap(
             differences, means[rival] / means[best], reach, len(typical[rival]), weighed=[*weights] != [DATA]
         )
-    apart = {rival for rival in rivals if means[rival] / means[best] >= ALIKE and below[rival].mean() >= LEVEL}
-    decided = len(apart) == len(rivals) and float(np.all([*below.values()], axis=0).mean()) >= LEVEL
-    alike = (best,) if decided else (best, *(rival for rival in rivals if rival not in apart))
-    return Ranking(order, means, best if decided else None, alike, gaps[rivals[0]])
+    apart = _apart({rival: below[rival] for rival in rivals if means[rival] / means[best] >= ALIKE})
+    alike = (best, *(rival for rival in rivals if rival not in apart))
+    return Ranking(order, means, best if len(alike) == 1 else None, alike, gaps[rivals[0]])
 
 
 def is_settled(ranking: Ranking) -> bool:
@@ -97,6 +96,19 @@ def first_of(values: Mapping[str, float]) -> tuple[str, ...]:
         return ()
     least = min(values.values())
     return tuple(sorted(name for name, value in values.items() if value < least * ALIKE))
+
+
+def _apart(below: Mapping[str, NDArray[np.bool_]]) -> set[str]:
+    """As many rivals as possible that the best is below of in 95 % of the draws, of all of them in the same draws:
+    what each is for itself they may not be together.
+    """
+    found, together = set[str](), np.ones(DRAWS, dtype=np.bool_)
+    for rival in sorted(below, key=lambda name: (-below[name].mean(), name)):
+        together &= below[rival]
+        if together.mean() < LEVEL:
+            break
+        found.add(rival)
+    return found
 
 
 def _sum(trial: Parts) -> float:
