@@ -95,7 +95,7 @@ class Choice(TypedDict):
     trials: int
     """Trials."""
     lost: int
-    """Messages that timed out or failed."""
+    """Messages that timed out or failed, and those that nothing answers and that the link did not deliver."""
     lost_share: EstimateRecord
     """The share of them."""
     energy_j: Bounds | None

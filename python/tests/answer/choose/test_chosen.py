@@ -135,6 +135,31 @@ def test_where_all_lose_as_many_all_are_ranked() -> None:
     assert ranks(record) == {"coaps, persistent": 1, "coaps, new": 2}
 
 
+def test_what_loses_everything_is_not_ranked_even_if_all_do() -> None:
+    record = answer([(KEPT, of(0.05, lost=100)), (FRESH, of(0.098, lost=100))])
+    assert ranks(record) == {"coaps, persistent": None, "coaps, new": None}
+    assert {each["not_ranked"] for each in record["choices"]} == {"It loses all of its 100 messages."}
+
+
+def test_what_nothing_answers_makes_no_other_late() -> None:
+    asked = replace(ASKED, deadline_ns=10 * S)
+    record = answer([(OTHER, of(0.05)), (FRESH, of(0.098, late=40)), (KEPT, of(0.2, late=50))], asked)
+    assert ranks(record) == {"mqtts, persistent": 1, "coaps, new": 2, "coaps, persistent": None}
+
+
+def test_trials_that_failed_are_said() -> None:
+    some = replace(of(0.05), failed_trials=2, failure="the broker ended")
+    none = OfChoice(failed_trials=5, failure="the broker ended")
+    unchecked = replace(of(0.2), unchecked=7)
+    record = answer([(KEPT, some), (FRESH, none), (OTHER, unchecked)])
+    assert choice(record, "coaps, persistent")["notes"] == [
+        "Not counted: 2 of its trials, which failed: the broker ended."
+    ]  # fmt: skip
+    fresh, other = choice(record, "coaps, new"), choice(record, "mqtts, persistent")
+    assert (fresh["not_ranked"], fresh["notes"]) == ("No trial of it is done: the broker ended.", [])
+    assert other["notes"] == ["Nothing answers its messages, and of 7 it was not checked whether they arrived."]
+
+
 def test_what_comes_after_the_deadline_is_not_ranked() -> None:
     asked = replace(ASKED, deadline_ns=10 * S)
     record = answer([(KEPT, of(0.05, late=7)), (FRESH, of(0.098, late=0)), (OTHER, of(0.13, late=5))], asked)
@@ -328,6 +353,15 @@ def test_near_are_those_that_take_a_few_times_the_lowest_of_the_same_link_and_na
     }  # fmt: skip
     found = Evidence(ASKED, VARIED, (KEPT, far), {"nb": RADIO}, runs)
     assert found.near() == {run for run in runs if run[:1] != ("coaps, persistent",) or run[2] is not STRICT}
+
+
+def test_what_loses_messages_sets_no_lowest() -> None:
+    runs = {
+        ("coaps, persistent", "nb", TYPICAL): with_radios(0.01, None, lost=50),
+        ("coaps, new", "nb", TYPICAL): with_radios(0.1, None),
+    }
+    found = Evidence(ASKED, replace(VARIED, nats=(TYPICAL,)), (KEPT, FRESH), {"nb": RADIO}, runs)
+    assert found.near() == {("coaps, new", "nb", TYPICAL)}
 
 
 def test_what_is_assumed_follows_from_the_question() -> None:

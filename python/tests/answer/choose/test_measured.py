@@ -128,6 +128,26 @@ def test_a_message_that_came_after_the_deadline_is_late_and_not_lost(campaign: C
     assert in_time.point == 0
 
 
+def test_what_nothing_answers_is_lost_if_the_link_did_not_deliver_it(campaign: Campaign) -> None:
+    campaign.trial([unanswered(nth, "sent") for nth in range(4)], packets(*range(0, 2400, 600)))
+    campaign.trial([unanswered(nth, "sent") for nth in range(4)], packets(*range(0, 2400, 600)))
+    campaign.of_trial = {0: {"arrived": 4}, 1: {"arrived": 2}}
+    found = campaign.measured(deadline_s=10)
+    assert (found.messages, found.lost, found.lost_share.point, found.unchecked) == (8, 2, 0.25, 0)
+    assert found.p50_s is None
+    campaign.of_trial = {0: {"arrived": 4}}
+    unchecked = campaign.measured()
+    assert (unchecked.lost, unchecked.unchecked) == (0, 4)
+
+
+def test_a_trial_that_failed_is_counted_with_its_reason(campaign: Campaign) -> None:
+    campaign.trial([message(0), message(1)], packets(0, 600))
+    campaign.trial([], [])
+    campaign.of_trial = {1: {"status": "failed", "error": "the broker ended."}}
+    found = campaign.measured()
+    assert (found.messages, found.failed_trials, found.failure) == (2, 1, "the broker ended")
+
+
 def test_what_failed_is_behind_every_quantile(campaign: Campaign) -> None:
     for _ in range(6):
         delays = [message(nth, end_to_end_delay_ns=(nth + 1) * S // 10) for nth in range(4)]

@@ -57,6 +57,8 @@ class Campaign:
     folder: Path
     workload: Mapping[str, Any] = field(default_factory=dict)
     logged: list[tuple[list[dict[str, Any]], list[Logged]]] = field(default_factory=list)
+    of_trial: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """What `trials.parquet` says of the nth."""
 
     def trial(self, rows: Sequence[Mapping[str, Any]], flowed: Sequence[Logged]) -> None:
         self.logged.append(([dict(row) for row in rows], [*flowed]))
@@ -84,6 +86,7 @@ class Campaign:
         ]
         trials = [
             {"scenario": "s", "trial": f"t{nth}", "replicate": nth, "status": "done", "excluded": False}
+            | self.of_trial.get(nth, {})
             for nth in range(len(self.logged))
         ]
         plan = self.plan

@@ -107,7 +107,11 @@ class Evidence:
         """Why a choice is not ranked there; None if it is."""
         found = self.of(candidate, place)
         if found is None or not found.messages:
-            return "It was not run."
+            return (
+                "It was not run."
+                if found is None or found.failure is None
+                else f"No trial of it is done: {found.failure}."
+            )
         if not self.values(candidate, place):
             return f"Its energy is not known: {found.no_energy}." if found.no_energy else "No packet of it is known."
         others = (self.of(each, place) for each in self.candidates)
@@ -123,7 +127,8 @@ class Evidence:
 
     def near(self) -> set[Run]:
         """What was run and is not far behind the lowest of the same link and NAT, with the radio's typical settings:
-        how other settings of the radio change it may change the order.
+        how other settings of the radio change it may change the order. What is not ranked, because it loses messages
+        above all, sets no lowest.
         """
         found, typical = set[Run](), self.typical
         for link, nat in product(self.network.links, self.network.nats or (None,)):
@@ -131,6 +136,7 @@ class Evidence:
             costs = {
                 (each.name, link, self.network.run_at(each, nat)): _mean(self.values(each, place))
                 for each in self.candidates
+                if self.not_ranked(each, place) is None
             }
             known = [cost for cost in costs.values() if cost is not None]
             found |= {run for run, cost in costs.items() if cost is not None and cost <= FAR * min(known)}
@@ -142,9 +148,13 @@ def falls_behind(found: OfChoice, others: Collection[OfChoice]) -> str | None:
     it does neither.
     """
     known = [each for each in others if each.messages]
+    if found.lost == found.messages:
+        return f"It loses all of its {found.messages:,} messages."
     if _point(found.lost_share) > min((_point(each.lost_share) for each in known), default=0.0) + MOST_LOST:
         return f"It loses {found.lost:,} of {found.messages:,} messages."
-    if _point(found.late) > min((_point(each.late) for each in known), default=0.0) + MOST_LATE:
+    # Of what nothing answers nobody knows when it came.
+    late = (_point(each.late) for each in known if each.late is not None)
+    if _point(found.late) > min(late, default=0.0) + MOST_LATE:
         return f"{_point(found.late):.0%} of its messages are not acknowledged within the deadline."
     return None
 
@@ -297,6 +307,10 @@ def _notes(candidate: Candidate, found: OfChoice) -> Iterator[str]:
         yield f"Its energy is not known: {found.no_energy}."
     if candidate.messages < MESSAGES:
         yield f"A trial has {candidate.messages} messages, because of its many keep-alives."
+    if found.failed_trials and found.messages:
+        yield f"Not counted: {found.failed_trials} of its trials, which failed: {found.failure}."
+    if found.unchecked:
+        yield f"Nothing answers its messages, and of {found.unchecked:,} it was not checked whether they arrived."
 
 
 def _question(evidence: Evidence) -> Question:

@@ -45,7 +45,7 @@ class OfChoice:
     energies: dict[str, dict[int, Parts]] = field(default_factory=dict)
     messages: int = 0
     lost: int = 0
-    """Messages that timed out or failed."""
+    """Messages that timed out or failed, and those that nothing answers and that the link did not deliver."""
     lost_share: Estimate = _NOTHING
     p50_s: Estimate | None = None
     p95_s: Estimate | None = None
@@ -53,6 +53,12 @@ class OfChoice:
     """Share of messages that were not acknowledged within the deadline; None without one."""
     no_energy: str | None = None
     """Why a message has no energy; None if it has."""
+    unchecked: int = 0
+    """Messages that nothing answers, and that were not compared with packets."""
+    failed_trials: int = 0
+    """Their messages are not among these."""
+    failure: str | None = None
+    """What the first of them says."""
 
     @property
     def trials(self) -> int:
@@ -123,9 +129,20 @@ def bounds_of(trials: Iterable[Parts]) -> Bounds:
 def _outcomes(one: OfChoice, dataset: Dataset, scenario: Scenario, deadline_ns: int | None) -> None:
     import polars as pl
 
+    of_scenario = dataset.trials.filter((pl.col("scenario") == scenario.key) & ~pl.col("excluded"))
+    failed = of_scenario.filter(pl.col("status") != "done")
+    if len(failed):
+        one.failed_trials = len(failed)
+        one.failure = next((text.rstrip(".") for text in failed["error"] if text), str(failed["status"][0]))
     rows = dataset.exchanges.filter((pl.col("scenario") == scenario.key) & (pl.col("outcome") != "unsupported"))
+    unanswered = (pl.col("outcome") == "sent").sum().alias("sent")
     lost = (~pl.col("outcome").is_in([*CARRIED_OUT])).sum().alias("lost")
-    trials = rows.group_by("trial", maintain_order=True).agg(lost, pl.len().alias("messages"))
+    trials = rows.group_by("trial", maintain_order=True).agg(lost, unanswered, pl.len().alias("messages"))
+    trials = trials.join(of_scenario.select("trial", "arrived"), on="trial", how="left", maintain_order="left")
+    one.unchecked = int(trials.filter(pl.col("arrived").is_null())["sent"].sum())
+    # Nobody says so of a message that nothing answers, but packets do.
+    vanished = (pl.col("sent") - pl.col("arrived")).clip(lower_bound=0).fill_null(0)
+    trials = trials.with_columns(pl.col("lost") + vanished)
     one.messages, one.lost = len(rows), int(trials["lost"].sum())
     if one.messages:
         one.lost_share = share(trials["lost"].to_list(), trials["messages"].to_list(), LEVEL)
