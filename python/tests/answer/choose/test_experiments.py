@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.asked import ask
-from wirelab.answer.choose.candidates import Candidate, candidates
+from wirelab.answer.choose.candidates import MOST_IDLE_MS, Candidate, candidates
 from wirelab.answer.choose.experiments import (
     DRIFT,
     IDLE_START_MESSAGES,
@@ -205,6 +205,29 @@ def test_in_real_time_messages_come_at_once_and_the_links_clock_is_put_forward()
 def test_a_trial_has_as_many_messages_as_its_candidates() -> None:
     [found] = scenarios(of(candidate("coaps", messages=7)))
     assert found.workload.rows == 7
+
+
+def test_a_message_may_take_until_its_deadline() -> None:
+    def timeout_s(deadline_s: int) -> float:
+        [found] = scenarios(of(candidate("coaps")), replace(ASKED, deadline_ns=deadline_s * S))
+        return found.workload.timeout_ns / S
+
+    assert (timeout_s(10), timeout_s(300)) == (120, 300)
+
+
+def test_a_quic_connection_outlives_the_interval_of_its_run() -> None:
+    network = Network.of(profiles()["nb-iot-psm"], None)
+    asked = replace(ASKED, protocols=("h3",))
+    these, _ = candidates(asked, registered().protocols, network.forgets, "--protocols")
+    kept = next(each for each in these if each.connection == "persistent")
+
+    def idle_ms(every_s: int) -> object:
+        [found] = scenarios(of(kept), asked, replace(AS_ASKED, every_ns=every_s * S))
+        return found.settings["quic-idle-timeout"]
+
+    assert (idle_ms(600), idle_ms(14_400), idle_ms(1)) == (1_200_000, 28_800_000, 30_000)
+    # A month is more than the setting can be.
+    assert idle_ms(30 * 86_400) == MOST_IDLE_MS
 
 
 def test_a_reply_makes_it_a_request() -> None:

@@ -19,6 +19,8 @@ KEEP_ALIVES = {"ping-interval": 10**6, "keep-alive": 10**9, "quic-keep-alive": 1
 """Settings that keep a silent connection alive, the protocol's own before its transport's; nanoseconds of one unit."""
 MIGRATES = "quic-idle-timeout"
 """Who has this setting speaks QUIC, whose connections outlive another address; their own time-out ends them."""
+MOST_IDLE_MS = 7 * 86_400_000
+"""The longest that this setting can be."""
 WITHIN = 0.8
 """A keep-alive comes after this share of the time after which the NAT forgets."""
 MESSAGES = 24
@@ -100,6 +102,11 @@ def candidates(
     if not found:
         raise WirelabError(_nobody(asked, apart), where, _cure(asked, known.values()))
     return found, apart
+
+
+def idle_timeout(every_ns: int) -> str:
+    """With which both ends keep a silent QUIC connection for longer than the next message takes to come."""
+    return f"{min(MOST_IDLE_MS, max(30_000, 2 * every_ns // 10**6))} ms"
 
 
 def _cannot(protocol: ProtocolDescription, asked: Asked) -> str | None:
@@ -191,8 +198,7 @@ def _keep_alive_of(protocol: ProtocolDescription) -> str | None:
 def _kept_alive(protocol: ProtocolDescription, asked: Asked, kept: int | None) -> dict[str, str]:
     found = {}
     if protocol.setting(MIGRATES) is not None:
-        # Both ends keep a silent connection for longer than the next message takes to come.
-        found[MIGRATES] = f"{max(30_000, 2 * asked.contact_ns // 10**6)} ms"
+        found[MIGRATES] = idle_timeout(asked.contact_ns)
     name = _keep_alive_of(protocol)
     if kept is not None and name is not None:
         found[name] = f"{kept // 10**6} ms"

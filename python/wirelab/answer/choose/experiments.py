@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from wirelab.answer.choose.candidates import Candidate
+from wirelab.answer.choose.candidates import MIGRATES, Candidate, idle_timeout
 from wirelab.answer.choose.network import Nat
 from wirelab.answer.choose.question import Asked
 from wirelab.toml import inline
 
-TIMEOUT = "2 min"
-"""A message that is not acknowledged by then is lost."""
+TIMEOUT_NS = 120 * 10**9
+"""A message that is not acknowledged by then, or by a later deadline, is lost."""
 DRIFT = "20 ppm"
 """Of the device's oscillator, so that messages and the network's cycles shift against each other."""
 IDLE_START_MESSAGES = 3
@@ -82,7 +82,8 @@ def text(group: Group, asked: Asked, variant: Variant, named: Named, *, virtual:
     first = group.members[0]
     messages = first.messages if virtual else IDLE_START_MESSAGES
     workload: dict[str, object] = {
-        "connection": first.connection, "exchanges": messages, "timeout": TIMEOUT, "interval": every,
+        "connection": first.connection, "exchanges": messages, "timeout": f"{max(TIMEOUT_NS, asked.deadline_ns or 0)} ns",
+        "interval": every,
     }  # fmt: skip
     if asked.reply_bytes:
         workload |= {
@@ -103,17 +104,19 @@ def text(group: Group, asked: Asked, variant: Variant, named: Named, *, virtual:
         ("factors", factors),
         *((f"links.{inline_key(link)}", {"profile": file}) for link, file in named.profiles.items()),
         ("workload", workload),
-        *((f"protocols.{inline_key(each.protocol)}", _of_protocol(each, named.programs)) for each in group.members),
+        *((f"protocols.{inline_key(each.protocol)}", _of_protocol(each, variant, named)) for each in group.members),
         ("stop", {"replicates": 2}),
     ]
     head = f'title = "Which protocol?"\nmetric = "end-to-end-delay"\nclock = "{"virtual" if virtual else "live"}"\n'
     return head + "".join(_table(name, table) for name, table in tables if table)
 
 
-def _of_protocol(candidate: Candidate, programs: Mapping[str, str]) -> dict[str, str | int]:
+def _of_protocol(candidate: Candidate, variant: Variant, named: Named) -> dict[str, str | int]:
     """Its settings, and who speaks it."""
-    spoken = {} if candidate.builtin else {"implementation": programs[candidate.protocol]}
-    return {**candidate.settings, **spoken}
+    spoken = {} if candidate.builtin else {"implementation": named.programs[candidate.protocol]}
+    # A kept connection has to outlive the interval of this run.
+    outlives = {MIGRATES: idle_timeout(variant.every_ns)} if MIGRATES in candidate.settings else {}
+    return {**candidate.settings, **outlives, **spoken}
 
 
 def inline_key(name: str) -> str:
