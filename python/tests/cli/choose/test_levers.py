@@ -67,6 +67,12 @@ def test_readings_that_share_a_message_share_its_cost_and_wait_for_it(monkeypatc
     assert (batched.variant.send_bytes, batched.variant.every_ns) == (6 * 64, 6 * 600 * S)
 
 
+def test_readings_wait_for_no_longer_than_a_command_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    levers_of, _ = found(World(), monkeypatch, batch=(6, 24), command_within_ns=3600 * S)
+    assert "6 readings in a message" in levers_of
+    assert "24 readings in a message" not in levers_of
+
+
 def test_another_delivery_changes_the_settings_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     def joules(point: Point) -> float:
         return usual(point) * (0.5 if point.candidate.settings.get("confirmable") == "false" else 1)

@@ -94,6 +94,9 @@ def _changes(asked: Asked, best: Candidate) -> Iterator[_Change]:
     own = Variant.of(asked)
     for readings in asked.batch:
         batched = replace(own, send_bytes=own.send_bytes * readings, every_ns=own.every_ns * readings)
+        if asked.command_within_ns is not None and batched.every_ns > asked.command_within_ns:
+            # Contacts would be too rare for a command.
+            continue
         late_s = (readings - 1) * own.every_ns / 1e9
         yield _Change(f"{readings} readings in a message", best, batched, asked, readings, late_s)
     for share in SIZES:
