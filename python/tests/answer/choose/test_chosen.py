@@ -147,6 +147,13 @@ def test_what_nothing_answers_makes_no_other_late() -> None:
     assert ranks(record) == {"mqtts, persistent": 1, "coaps, new": 2, "coaps, persistent": None}
 
 
+def test_a_deadline_that_no_choice_keeps_is_a_warning() -> None:
+    asked = replace(ASKED, deadline_ns=10 * S)
+    words = "No choice keeps the deadline: at most 40% of its messages are acknowledged by then."
+    assert answer([(OTHER, of(0.05)), (FRESH, of(0.098, late=60))], asked)["warnings"] == [words]
+    assert answer([(OTHER, of(0.05)), (FRESH, of(0.098, late=5))], asked)["warnings"] == []
+
+
 def test_trials_that_failed_are_said() -> None:
     some = replace(of(0.05), failed_trials=2, failure="the broker ended")
     none = OfChoice(failed_trials=5, failure="the broker ended")

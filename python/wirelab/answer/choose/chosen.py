@@ -186,7 +186,7 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
         radio_errors=list(_radio_errors(evidence)),
         assumptions=list(_assumptions(evidence)),
         not_considered=[*NOT_CONSIDERED],
-        warnings=[*evidence.warnings],
+        warnings=[*evidence.warnings, *_missed(choices)],
     )
 
 
@@ -197,6 +197,14 @@ def _spread(evidence: Evidence, ranking: Ranking) -> float | None:
         if (value := ranking.means.get(candidate.name)) is not None:
             lowest[candidate.protocol] = min(value, lowest.get(candidate.protocol, value))
     return max(lowest.values()) / min(lowest.values()) if len(lowest) > 1 else None
+
+
+def _missed(choices: Sequence[Choice]) -> Iterator[str]:
+    """What has a rank although it comes too late, since all do."""
+    within = [each["within_deadline"]["point"] for each in choices if each["rank"] and each["within_deadline"]]
+    known = [point for point in within if point is not None]
+    if known and max(known) < 1 - MOST_LATE:
+        yield f"No choice keeps the deadline: at most {max(known):.0%} of its messages are acknowledged by then."
 
 
 def _goal(evidence: Evidence, choices: Sequence[Choice]) -> Goal | None:

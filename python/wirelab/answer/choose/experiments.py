@@ -81,9 +81,9 @@ def text(group: Group, asked: Asked, variant: Variant, named: Named, *, virtual:
     every = f"{variant.every_ns} ns"
     first = group.members[0]
     messages = first.messages if virtual else IDLE_START_MESSAGES
+    timeout = f"{max(TIMEOUT_NS, asked.deadline_ns or 0)} ns"
     workload: dict[str, object] = {
-        "connection": first.connection, "exchanges": messages, "timeout": f"{max(TIMEOUT_NS, asked.deadline_ns or 0)} ns",
-        "interval": every,
+        "connection": first.connection, "exchanges": messages, "timeout": timeout, "interval": every,
     }  # fmt: skip
     if asked.reply_bytes:
         workload |= {
