@@ -92,7 +92,7 @@ def test_columns_that_nobody_asked_for_are_left_out() -> None:
     titles = [column.title for column in table_of(bare()).columns]
     assert not [each for each in titles if "modelled" in each or "cost" in each or "within" in each]
     assert "security" not in titles
-    other = {**RECORD["choices"][1], "auth": None}
+    other = {**RECORD["choices"][1], "auth": "none"}
     mixed: Chosen = {**RECORD, "choices": [RECORD["choices"][0], other]}  # type: ignore[list-item]
     rows = table_of(mixed).rows
     assert [row[3].text for row in rows] == ["PSK", "none"]
