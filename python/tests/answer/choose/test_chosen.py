@@ -378,7 +378,8 @@ def test_what_is_assumed_follows_from_the_question() -> None:
 
     mixed = (KEPT, replace(OTHER, auth="server-certificate"))
     always = "A year is the mean of the messages that were measured, repeated."
-    assert assumed(replace(ASKED, radio="nrf9160-nbiot", auth="psk"), KEPT, FRESH) == always
+    named = assumed(replace(ASKED, radio="nrf9160-nbiot", auth="psk"), KEPT, FRESH)
+    assert named == f"The radio nrf9160-nbiot is described for nb-iot-psm, and not for nb. {always}"
     assert assumed(ASKED, KEPT, FRESH) == f"The device has the radio nrf9160-nbiot; --radio names another. {always}"
     assert "Security is not equal" in assumed(ASKED, *mixed)
     assert "Security is not equal" not in assumed(replace(ASKED, auth="psk"), *mixed)

@@ -387,6 +387,8 @@ def _assumptions(evidence: Evidence) -> Iterator[str]:
         yield "No radio is known for this link, so the bytes of a message rank."
     elif asked.radio is None:
         yield f"The device has the radio {radio.radio.name}; --radio names another."
+    elif radio.radio.link not in {None, asked.link}:
+        yield f"The radio {radio.radio.name} is described for {radio.radio.link}, and not for {asked.link}."
     if len(evidence.network.radios) > 1:
         yield (
             "Other settings of the radio were applied to packets that flowed, of choices that take at most "
