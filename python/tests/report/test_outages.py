@@ -55,6 +55,12 @@ def test_protocols_that_did_not_recover_are_named(tmp_path: Path) -> None:
     ]
 
 
+def test_where_nothing_recovered_no_time_is_named(tmp_path: Path) -> None:
+    none = {"recovery": None, "not_recovered": 5}
+    first, *_ = sentences(campaign(tmp_path, h2=none, https1=none))
+    assert first.startswith("clean: 6 of 48 affected messages were lost")
+
+
 def test_of_many_conditions_the_rest_is_in_its_section(tmp_path: Path) -> None:
     links = tuple(f"l{number}" for number in range(MOST_CONDITIONS + 2))
     *shown, rest = recoveries(campaign(tmp_path, links))

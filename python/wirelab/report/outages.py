@@ -34,7 +34,7 @@ def _in_condition(where: str, met: Sequence[_Met]) -> Statement:
         (median_s, scenario.series.label) for scenario, record in met if (median_s := _median_s(record)) is not None
     )
     medians = [(f"{plain(median_s)} s", label) for median_s, label in sorted(known)]
-    parts = [f"the median recovery from an outage takes {_range(medians)}"] * bool(medians)
+    parts = [f"the median recovery from an outage takes {_range(medians)}"] if medians else []
     affected, lost, late = (sum(record[what] for _, record in met) for what in ("affected", "lost", "late"))
     parts.append(f"{lost:,} of {affected:,} affected messages were lost and {late:,} came late")
     more = [
