@@ -328,3 +328,10 @@ def test_bounds_of_a_late_acknowledgement_are_said_of_those_that_were_enumerated
     exact: Chosen = {**RECORD, "choices": [{**first, "late_exact": {"low": 0.0422, "high": 0.0471}}, *others]}
     assert words.late(RECORD) == []
     assert words.late(exact) == [f"Later than 10 s, over every pattern of lost packets: {FIRST} 4.22 % to 4.71 %."]
+
+
+def test_settings_that_were_not_tried_are_not_counted_as_if_they_were() -> None:
+    some: Chosen = {**RECORD, "settings": RECORD["settings"][:4]}
+    whole = len(RECORD["settings"])
+    assert all(f"of 4 operator settings that were tried, of {whole}" in each for each in words.settings(some))
+    assert not any("tried" in each for each in words.settings(RECORD))

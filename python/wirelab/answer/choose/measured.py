@@ -91,14 +91,16 @@ def measured(
 def vary_radio(
     found: Mapping[str, OfChoice], dataset: Dataset, equipments: Mapping[str, Mapping[str, Equipment]]
 ) -> None:
-    """Add the energies of other settings of the radio, of one trial each: `found` has what is varied, by keys."""
+    """Add the energies of other settings of the radio, of one trial each: `found` has what is varied, by keys. It is of
+    the first replicate that all of them have, whose phases are alike.
+    """
     replicates: dict[str, int] = dict(dataset.trials.select("trial", "replicate").iter_rows())
-    done = set[str]()
+    known = [set(each.data_bytes) for each in found.values() if each.no_energy is None and each.data_bytes]
+    common = min(set.intersection(*known), default=None) if known else None
     for trial in _logged(dataset, found):
         key = trial.scenario.key
-        if key in done or found[key].no_energy is not None:
+        if replicates[trial.trial] != common or found[key].no_energy is not None:
             continue
-        done.add(key)
         steady = _Steady(trial)
         for name, equipment in equipments.get(trial.scenario.link_name, {}).items():
             found[key].energies.setdefault(name, {})[replicates[trial.trial]] = steady.energies(equipment)

@@ -51,6 +51,7 @@ BUDGET_NS = 5 * 60 * 10**9
     "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
     help="Folder for all results.  [results/choose-LINK]",
 )  # fmt: skip
+@click.option("--fresh", is_flag=True, help="Archive earlier results in that folder and start again.")
 @click.option("--json", "as_json", is_flag=True, help="Print choose.json instead of the tables.")
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 def command(  # noqa: PLR0913 (one parameter for each option that is not part of the question)
@@ -59,6 +60,7 @@ def command(  # noqa: PLR0913 (one parameter for each option that is not part of
     jobs: int | None,
     out: Path | None,
     *,
+    fresh: bool,
     as_json: bool,
     opens: bool,
     **options: str | None,
@@ -84,7 +86,13 @@ def command(  # noqa: PLR0913 (one parameter for each option that is not part of
     def show(record: Chosen) -> None:
         console.print("\n".join([*_lines(record), ""]), markup=False, soft_wrap=True)
 
-    record = Work.of(asked, folder, BUDGET_NS if budget is None else budget, jobs, console).answer(show)
+    try:
+        work = Work.of(asked, folder, BUDGET_NS if budget is None else budget, jobs, console)
+    except WirelabError as error:
+        error.where = _place(error.where, file, options)
+        raise
+    work.fresh = fresh
+    record = work.answer(show)
     text = write_chosen(record, folder, PAGE)
     if as_json:
         click.echo(text)
@@ -113,6 +121,15 @@ def _asked(file: str | None, options: Mapping[str, str]) -> Asked:
     path = Path(str(tariff)) if "tariff" in options or file is None else Path(file).parent / str(tariff)
     table = _table(path)
     return replace(asked, tariff=of_table(table, _places(path)))
+
+
+def _place(where: Where | str | None, file: str | None, options: Mapping[str, str | None]) -> Where | str | None:
+    """Where something wrong stands: an option, or the key of the file that says the same."""
+    name = where.source if isinstance(where, Where) else where
+    if file is None or name is None or not name.startswith("--"):
+        return where
+    key = name.removeprefix("--")
+    return where if options.get(key.replace("-", "_")) is not None else Where(file, key=key)
 
 
 def _places(path: Path) -> Place:

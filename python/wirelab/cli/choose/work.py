@@ -70,6 +70,10 @@ class Work:
     tails: Mapping[str, ExactBounds] = field(default_factory=dict)
     pace_s: float = 0.0
     """What a trial takes of this machine's time, all included."""
+    fresh: bool = False
+    """Archive what the folders have before their first run."""
+    begun: set[str] = field(default_factory=set)
+    """Campaigns that were run by this call."""
 
     @classmethod
     def of(cls, asked: Asked, folder: Path, budget_ns: int, jobs: int | None, console: Console) -> Work:
@@ -283,7 +287,9 @@ class Work:
         folder = self.folder / name
         require_makeable(folder)
         self.console.print(f"{name}: {len(plan.scenarios)} scenarios, {plan.trials} trials", markup=False)
-        options = Options(jobs=self.jobs, command=("wirelab", "choose"), beside=loaded.source.folder)
+        fresh = self.fresh and name not in self.begun
+        self.begun.add(name)
+        options = Options(jobs=self.jobs, fresh=fresh, command=("wirelab", "choose"), beside=loaded.source.folder)
         with terminated_as_interrupted() as check, LiveProgress(self.console, check) as progress:
             run_plan(plan, folder, options, None, progress)
         with faults_as_errors(folder), locked(folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 
 from wirelab.report.choose import maps
 from wirelab.report.choose.amounts import NO_MATTER, digits, factor, money, seconds, share, times, years
@@ -32,9 +33,10 @@ def lead(record: Chosen) -> str:
         return "No protocol is first: no choice could be ranked."
     if spread is not None and spread < NO_MATTER:
         protocols = len({choice["protocol"] for choice in ranked(record)})
+        most = f"{format_share(spread - 1)} at most{'' if record['settled'] else ' so far'}"
         return (
-            f"No difference that matters: {protocols} protocols, each with its best connections, differ by "
-            f"{format_share(spread - 1)} at most. The protocol is not your lever."
+            f"No difference that matters: {protocols} protocols, each with its best connections, differ by {most}. "
+            "The protocol is not your lever."
         )
     if record["first"] is None:
         return _no_first(record)
@@ -50,8 +52,14 @@ def _in_settings(record: Chosen) -> str:
     alone = next((each.count for each in found if each.first == (record["first"],)), 0)
     flip = decisive([each for each in found if each.first != (record["first"],)])
     if flip is None:
-        return f" In all {total} operator settings."
-    return f" In {alone} of {total} operator settings; {named(flip.first)} {_where(flip)}."
+        return f" In all {total} operator settings{_tried(record)}."
+    return f" In {alone} of {total} operator settings{_tried(record)}; {named(flip.first)} {_where(flip)}."
+
+
+def _tried(record: Chosen) -> str:
+    """Behind a number of settings, if not all were tried."""
+    whole = prod(len(axis["levels"]) for axis in record["axes"])
+    return f" that were tried, of {whole}" if len(record["settings"]) < whole else ""
 
 
 def _no_first(record: Chosen) -> str:
@@ -128,7 +136,7 @@ def settings(record: Chosen) -> list[str]:
         what = is_first(each.first) if each.first else "Nothing is ranked"
         if record["first"] is None and len(each.first) == 1:
             what = f"{each.first[0]} is lowest by typical values"
-        found.append(f"{what} in {each.count} of {total} operator settings{condition}.")
+        found.append(f"{what} in {each.count} of {total} operator settings{_tried(record)}{condition}.")
     return found
 
 
