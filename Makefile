@@ -1,5 +1,5 @@
 # Every command that CI runs, runnable at home.
-.PHONY: test check lint nightly toys bench fuzz generate
+.PHONY: test check lint nightly toys bench fuzz generate answers
 
 test:
 	scripts/test
@@ -39,3 +39,7 @@ generate:
 	scripts/uv run --locked python -m wirelab.schema.files schema
 	scripts/uv run --locked python -m wirelab.site.drawn > python/wirelab/data/pages.json
 	scripts/uv run --locked python -m scripts.reference
+
+# Runs the command of each page of docs/answers/ and writes its table; PAGES=04-tls-bytes does one page.
+answers:
+	scripts/uv run --locked python -m scripts.answers $(PAGES)
