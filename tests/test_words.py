@@ -1,6 +1,6 @@
 """Docs and what the program prints use the words of `docs/concepts/terms.md`: its last column names what is refused.
 
-Docs have short lines, and README and guides have short sentences.
+Docs have short lines, and README, guides and answers have short sentences.
 """
 
 from __future__ import annotations
@@ -84,8 +84,9 @@ def test_a_refused_word_is_found_in_rust() -> None:
     ]  # fmt: skip
 
 
-def test_readme_and_guides_have_few_long_sentences() -> None:
-    pages = [ROOT / "README.md", ROOT / "docs" / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+def test_readme_guides_and_answers_have_few_long_sentences() -> None:
+    folders = [ROOT / "docs" / "answers", ROOT / "docs" / "guide"]
+    pages = [ROOT / "README.md", ROOT / "docs" / "README.md", *(path for each in folders for path in each.glob("*.md"))]
     found = []
     for page in pages:
         sentences = list(_sentences(page.read_text(encoding="utf-8")))
