@@ -120,10 +120,12 @@ def test_another_setting_of_the_radio_is_applied_to_the_same_packets(monkeypatch
         best.energies[other] = {0: {"tail": {"low": halved, "typical": halved, "high": halved}}}
     modelled = {each["name"]: each["ratio"] for each in levers(work) if each["how"] == "modelled"}
     # Of all combinations, those in which one setting alone is another.
-    assert {*modelled} == {"inactivity 5 s", "inactivity 20 s", "active 8 s", "rai on"}
+    assert {*modelled} == {
+        "RRC inactivity timer 5 s", "RRC inactivity timer 20 s", "idle before PSM (T3324) 8 s", "release assistance on"
+    }  # fmt: skip
     names = {name: place for place, name in enumerate(others, 1)}
     [rai] = [name for name in others if name.endswith("rai on") and "inactivity 10 s, active 60 s" in name]
-    assert modelled["rai on"] == pytest.approx(1 / (1 + names[rai]))
+    assert modelled["release assistance on"] == pytest.approx(1 / (1 + names[rai]))
 
 
 def test_a_lever_that_loses_messages_or_comes_too_late_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

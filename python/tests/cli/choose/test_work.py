@@ -105,8 +105,8 @@ def test_a_spent_budget_leaves_the_rest_out_and_says_so(monkeypatch: pytest.Monk
     assert len(shown) == 1
     assert (record["first"], record["settled"], len(record["settings"])) == ("coaps, persistent", True, 1)
     assert record["warnings"] == [
-        "The budget did not allow the network's other settings; a longer --budget continues.",
         "The budget did not allow trying everything else that may matter; a longer --budget continues.",
+        "The budget did not allow the network's other settings; a longer --budget continues.",
     ]
     # Nothing is tried again and again.
     assert len(world.named("lever-")) == 1

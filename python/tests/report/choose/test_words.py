@@ -22,6 +22,7 @@ from tests.report.choose.made_up import (
     of_settings,
 )
 from wirelab.report.choose import asked, maps, words
+from wirelab.report.choose.amounts import lasts
 from wirelab.report.choose.settings import standings
 from wirelab.schema.choose import Choice, Chosen, Question, WinnerMap
 
@@ -57,7 +58,7 @@ def test_those_that_are_alike_are_named_with_their_distance() -> None:
 def test_policies_of_one_protocol_that_are_alike_leave_the_protocol_first() -> None:
     policies: Chosen = {**RECORD, "first": None, "alike": [FIRST, SECOND], "gap": estimate(1.02, 0.99, 1.06)}
     assert words.lead(policies) == (
-        "First: coaps. No policy of it is first: persistent and new are alike (2 % apart)."
+        "First: coaps. Its connections are alike: persistent and new (2 % apart)."
     )  # fmt: skip
 
 
@@ -184,13 +185,13 @@ def test_protocols_that_are_apart_share_their_reason() -> None:
 
 def test_what_matters_more_than_the_protocol_comes_before_what_matters_less() -> None:
     assert words.matters(RECORD) == [
-        "What matters more than the protocol (a factor of 1.73 in energy): 6 readings a message: energy / 4.2, up to "
-        "50 min later.",
+        "What matters more than the protocol (its best connections each, a factor of 1.73 in energy): "
+        "6 readings a message: energy / 4.2, up to 50 min later.",
         "What matters less: Release assistance: energy / 1.5.",
         "What makes no difference: No confirmation.",
     ]
     assert words.matters({**RECORD, "spread": 9.0})[0].startswith(
-        "What matters less than the protocol (a factor of 9 in energy): 6 readings"
+        "What matters less than the protocol (its best connections each, a factor of 9 in energy): 6 readings"
     )
     assert words.matters({**RECORD, "spread": None})[0].startswith("What else can be changed: 6 readings")
     many = [{**RECORD["levers"][0], "name": f"change {at}", "ratio": 1.5 - at / 100} for at in range(6)]
@@ -217,7 +218,7 @@ def test_a_battery_lasts_as_long_as_the_radio_alone_unless_the_device_is_known()
     assert words.battery(RECORD) == [
         "Battery, modelled: communication alone 7.33 [5.60, 9.33] years with coaps, persistent; 5.58 [4.26, 7.11] "
         "years with coaps, new.",
-        "Give --base-current for the device's.",
+        "With --base-current it is the life of the whole device.",
         "With coaps, persistent, the 7 years wanted are reached with typical constants of the radio, but not with its "
         "worst.",
     ]
@@ -335,3 +336,15 @@ def test_settings_that_were_not_tried_are_not_counted_as_if_they_were() -> None:
     whole = len(RECORD["settings"])
     assert all(f"of 4 operator settings that were tried, of {whole}" in each for each in words.settings(some))
     assert not any("tried" in each for each in words.settings(RECORD))
+
+
+def test_what_is_not_decided_is_not_called_alike() -> None:
+    open_yet: Chosen = {
+        **RECORD, "first": None, "settled": False, "alike": [FIRST, THIRD], "gap": estimate(1.4, 0.1, 22.0)
+    }  # fmt: skip
+    assert words.lead(open_yet).startswith("Not decided after 12 trials: ")
+
+
+def test_a_life_below_a_year_is_in_days() -> None:
+    assert lasts({"low": 0.5, "typical": 0.528, "high": 0.776}) == "193 [183, 283] days"
+    assert lasts({"low": 1.5, "typical": 2.0, "high": 2.5}).endswith(" years")

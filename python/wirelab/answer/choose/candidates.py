@@ -135,7 +135,7 @@ def _nobody(asked: Asked, apart: Sequence[Apart]) -> str:
 
 
 def _cure(asked: Asked, known: Iterable[ProtocolDescription]) -> str:
-    able = [each.name for each in known if asked.auth is None or asked.auth in security(each)]
+    able = [each.name for each in known if each.name not in asked.protocols and _cannot(each, asked) is None]
     return f"such as --protocols {','.join(able[:4])}" if able and asked.protocols else "ask for less"
 
 

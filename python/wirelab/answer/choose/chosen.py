@@ -32,6 +32,7 @@ from wirelab.schema.choose import (
 from wirelab.schema.exact import ExactBounds
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.student import student
+from wirelab.units import format_duration
 from wirelab_energy.proof import proofs
 from wirelab_energy.published import quantity_words
 from wirelab_energy.range import Range
@@ -175,7 +176,7 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
         choices=choices,
         apart=[*evidence.apart],
         first=None if ranking is None else ranking.first,
-        alike=[] if ranking is None or ranking.first is not None else [*ranking.alike],
+        alike=[each["name"] for each in choices if ranking is not None and ranking.first is None and each["rank"] == 1],
         gap=None if ranking is None or ranking.gap is None else ranking.gap.record(),
         spread=None if ranking is None else _spread(evidence, ranking),
         axes=[*evidence.network.axes],
@@ -226,8 +227,10 @@ def _joules(choice: Choice) -> float:
     return float("inf") if choice["energy_j"] is None else choice["energy_j"]["typical"]
 
 
-def _in_order(choice: Choice) -> tuple[float, str]:
-    return (float("inf") if choice["rank"] is None else choice["rank"], choice["name"])
+def _in_order(choice: Choice) -> tuple[float, float, str]:
+    """By rank; of those that are alike the one that sends least."""
+    rank, size = choice["rank"], choice["data_bytes"]["point"]
+    return (float("inf") if rank is None else rank, float("inf") if size is None else size, choice["name"])
 
 
 def _point(estimate: Estimate | None) -> float:
@@ -265,7 +268,7 @@ def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -
         p95_s=None if found.p95_s is None else found.p95_s.record(),
         within_deadline=None if found.late is None else _less(found.late).record(),
         late_exact=evidence.tails.get(candidate.name),
-        notes=list(_notes(candidate, found)),
+        notes=[*_notes(candidate, found), *_forgotten(evidence, candidate, found)],
     )
 
 
@@ -319,6 +322,14 @@ def _notes(candidate: Candidate, found: OfChoice) -> Iterator[str]:
         yield f"Not counted: {found.failed_trials} of its trials, which failed: {found.failure}."
     if found.unchecked:
         yield f"Nothing answers its messages, and of {found.unchecked:,} it was not checked whether they arrived."
+
+
+def _forgotten(evidence: Evidence, candidate: Candidate, found: OfChoice) -> Iterator[str]:
+    """Why a connection that is kept loses messages, where its NAT explains it."""
+    forgets = evidence.network.forgets.of(candidate.transport)
+    kept = candidate.connection == "persistent" and candidate.keep_alive_ns is None
+    if kept and found.lost and forgets is not None and forgets[0] <= evidence.asked.contact_ns:
+        yield f"The NAT forgets it {format_duration(forgets[0])} after a message, before the next one."
 
 
 def _question(evidence: Evidence) -> Question:

@@ -13,8 +13,9 @@ from wirelab.experiment.library import Profile
 from wirelab.metrics.energy_settings import Equipment
 from wirelab.schema.choose import OperatorAxis
 from wirelab.units import duration_ns
+from wirelab_energy.radio import Input
 
-GRANTS, NAT = "power saving that is granted", "time after which the NAT forgets"
+GRANTS, NAT = "link that the operator grants", "time after which the NAT forgets"
 _NO_SOURCE = "no source"
 
 
@@ -72,7 +73,7 @@ class Network:
             assert radio is not None, "it has the inputs"
             own = radio.radio.inputs[name]
             levels[name] = (own.written, *(level for level in others.levels if level != own.written))
-            axes.append(_axis(f"{name}: {own.about}", levels[name], others.source, runs=False))
+            axes.append(_axis(f"{label(own)}: {own.about}", levels[name], others.source, runs=False))
         return cls(links, nats, {_radio(each): each for each in _combined(levels)}, tuple(axes))
 
     def without_runs(self) -> Network:
@@ -127,6 +128,11 @@ class Network:
         same = (each for each in self.nats_of(candidate) if each is not None and nat is not None)
         found = next((each for each in same if _time(each, candidate) == _time(nat, candidate)), None)
         return found or self.nats_of(candidate)[0]
+
+
+def label(of: Input) -> str:
+    """What a radio's input is, in a few words: `RRC inactivity timer`."""
+    return of.about.partition(":")[0].partition(";")[0]
 
 
 def _time(nat: Nat | None, candidate: Candidate) -> str | None:

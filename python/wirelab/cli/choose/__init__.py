@@ -16,6 +16,7 @@ from wirelab.errors import Where, WirelabError, did_you_mean
 if TYPE_CHECKING:
     from wirelab.answer.choose.question import Asked
     from wirelab.answer.choose.tariff import Place
+    from wirelab.cli.choose.work import Work
     from wirelab.schema.choose import Chosen
 
 PAGE = "choose.html"
@@ -92,6 +93,8 @@ def command(  # noqa: PLR0913 (one parameter for each option that is not part of
         error.where = _place(error.where, file, options)
         raise
     work.fresh = fresh
+    if (other := _replaced(folder, work)) is not None:
+        console.print(other, markup=False, soft_wrap=True)
     record = work.answer(show)
     text = write_chosen(record, folder, PAGE)
     if as_json:
@@ -102,6 +105,21 @@ def command(  # noqa: PLR0913 (one parameter for each option that is not part of
     if opens:
         click.launch(str((folder / PAGE).resolve()))
     return 0 if any(choice["rank"] is not None for choice in record["choices"]) else 1
+
+
+def _replaced(folder: Path, work: Work) -> str | None:
+    """That the folder has the answer to another question; None if it has not."""
+    from wirelab.answer.choose.chosen import chosen
+    from wirelab.schema.choose import CHOSEN, read_chosen
+
+    if not (folder / CHOSEN).is_file():
+        return None
+    try:
+        earlier = read_chosen(folder / CHOSEN)["question"]
+    except WirelabError:
+        return None
+    same = earlier == chosen(work.evidence(), settled=False)["question"]
+    return None if same else f"This replaces the answer to another question in {folder}; --out keeps both."
 
 
 def _asked(file: str | None, options: Mapping[str, str]) -> Asked:
@@ -168,12 +186,13 @@ def _lines(record: Chosen) -> Iterable[str]:
     rows = words.table(record)
     shown, more = rows[: words.HEADS + MOST_ROWS], len(rows) - words.HEADS - MOST_ROWS
     yield words.lead(record)
+    yield from words.least_data(record)
     yield columns(shown, right=range(words.NAMED, len(rows[0])))
     if more > 0:
         yield f"{more} more choices are on the page"
-    yield from (f"apart: {names}: {why}" for names, why in words.apart(record))
+    yield from (f"Not compared: {names}: {why}" for names, why in words.apart(record))
     lines = (
-        *words.notes(record), *words.gap(record), *words.least_data(record), *words.late(record),
+        *words.notes(record), *words.gap(record), *words.late(record),
         *words.matters(record), *words.battery(record), *words.crossings(record), *words.assumptions(record),
         words.not_considered(record), words.quality(record), *words.warnings(record),
     )  # fmt: skip

@@ -11,6 +11,7 @@ from wirelab.answer.choose.candidates import DELIVERIES, Candidate
 from wirelab.answer.choose.chosen import falls_behind
 from wirelab.answer.choose.experiments import Variant
 from wirelab.answer.choose.measured import OfChoice, bounds_of
+from wirelab.answer.choose.network import label
 from wirelab.answer.choose.question import Asked, Delivery
 from wirelab.schema.choose import Lever
 from wirelab.units import format_size
@@ -81,8 +82,14 @@ def _radio(evidence: Evidence, best: Candidate, without: float) -> Iterator[Leve
     """The same packets with one other setting of the radio."""
     found = evidence.of(best, evidence.typical)
     typical = evidence.network.radios.get(evidence.typical.radio, {})
+    equipment = evidence.equipments.get(evidence.typical.link)
+    known = {} if equipment is None else equipment.radio.inputs
     for name, inputs in evidence.network.radios.items():
-        changed = [f"{key} {value}" for key, value in inputs.items() if typical.get(key) != value]
+        changed = [
+            f"{label(known[key])} {value}"
+            for key, value in inputs.items()
+            if typical.get(key) != value and key in known
+        ]
         if len(changed) == 1 and found is not None and name in found.energies:
             # Of the trials that have it, for their phases differ.
             trials, own = found.energies[name], found.energies[evidence.typical.radio]

@@ -126,6 +126,9 @@ class Work:
                 break
             if replicates == FIRST:
                 show(self.record(settled=False))
+        self._vary_radio(TYPICAL)
+        self.tails = tails(self)
+        self.levers = levers(self)
         if any(axis["runs"] for axis in self.network.axes):
             nats = {each.name: self.network.nats_of(each) for each in self.candidates}
             known = dict(self.kept)
@@ -134,9 +137,7 @@ class Work:
             self.runs, self.kept = {**(found or {}), **self.runs}, {**self.kept, **known}
             if found is None:
                 self.left_out("the network's other settings")
-        self._vary_radio()
-        self.tails = tails(self)
-        self.levers = levers(self)
+        self._vary_radio(SETTINGS)
         self.maps = maps(self)
         return self.record(settled=settled)
 
@@ -298,20 +299,17 @@ class Work:
         radios = {link: (typical, each) for link, each in self.equipments.items()}
         return measured(Dataset.read(folder), radios, self.asked.deadline_ns)
 
-    def _vary_radio(self) -> None:
-        """Apply other settings of the radio to packets that flowed, of the choices that are not far behind."""
+    def _vary_radio(self, name: str) -> None:
+        """Apply other settings of the radio to a campaign's packets, of the choices that are not far behind."""
         from wirelab.stats.dataset import Dataset
 
         if len(self.network.radios) < 2:
             return
         radios = {link: self.network.variants(each) for link, each in self.equipments.items()}
         near = self.evidence().near()
-        for name in (TYPICAL, SETTINGS):
-            keys = {
-                key: self.runs[run] for run, (campaign, key) in self.kept.items() if campaign == name and run in near
-            }
-            if keys:
-                vary_radio(keys, Dataset.read(self.folder / name), radios)
+        keys = {key: self.runs[run] for run, (campaign, key) in self.kept.items() if campaign == name and run in near}
+        if keys:
+            vary_radio(keys, Dataset.read(self.folder / name), radios)
 
 
 def _lacking(campaign: Path, plan: Plan) -> int:

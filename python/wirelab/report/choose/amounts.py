@@ -9,6 +9,9 @@ from wirelab.units import format_duration, format_share, with_bounds
 NO_MATTER = 1.05
 """A smaller factor is no difference."""
 
+DAYS = 365.25
+"""Of a year."""
+
 
 def seconds(value: float) -> str:
     """`1.2 s`."""
@@ -30,6 +33,14 @@ def years(life: Bounds) -> str:
     """`7.20 [5.10, 9.80]`, without the word."""
     least, most = sorted((life["low"], life["high"]))
     return with_bounds(plain(life["typical"]), plain(least), plain(most))
+
+
+def lasts(life: Bounds) -> str:
+    """`7.20 [5.10, 9.80] years`, or days of what is less than one."""
+    if life["typical"] >= 1:
+        return f"{years(life)} years"
+    low, typical, high = (DAYS * life[bound] for bound in ("low", "typical", "high"))
+    return f"{years({'low': low, 'typical': typical, 'high': high})} days"
 
 
 def factor(ratio: float) -> float:

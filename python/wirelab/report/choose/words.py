@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
 from wirelab.report.choose import maps
-from wirelab.report.choose.amounts import NO_MATTER, digits, factor, money, seconds, share, times, years
+from wirelab.report.choose.amounts import NO_MATTER, digits, factor, lasts, money, seconds, share, times
 from wirelab.report.choose.settings import Standing, decisive, is_first, named, several, standings
 from wirelab.report.numbers import COUNT, DASH, Estimate, interval
 from wirelab.schema.bounds import Bounds
@@ -67,10 +67,18 @@ def _no_first(record: Chosen) -> str:
     alike = [choice for choice in record["choices"] if choice["name"] in record["alike"]]
     distance = _distance(record, alike)
     protocols = {choice["protocol"] for choice in alike}
+    if not record["settled"] and record["gap"] is not None:
+        return f"Not decided after {_trials(record)} trials: {several(record['alike'])} may be alike{distance}."
     if len(protocols) == 1 and len(alike) > 1:
         policies = several([choice["policy"] for choice in alike])
-        return f"First: {protocols.pop()}. No policy of it is first: {policies} are alike{distance}."
+        only = len({choice["protocol"] for choice in ranked(record)}) == 1
+        first = f"Only {protocols.pop()} was compared" if only else f"First: {protocols.pop()}"
+        return f"{first}. Its connections are alike: {policies}{distance}."
     return f"No protocol is first: {several(record['alike'])} are alike{distance}."
+
+
+def _trials(record: Chosen) -> int:
+    return max(choice["trials"] for choice in record["choices"])
 
 
 def _distance(record: Chosen, alike: Sequence[Choice]) -> str:
@@ -254,7 +262,9 @@ def matters(record: Chosen) -> list[str]:
     more = [each for each in by_size if factor(each["ratio"]) > max(spread, NO_MATTER)]
     less = [each for each in by_size if each not in more and factor(each["ratio"]) >= NO_MATTER]
     nothing = [each["name"] for each in by_size if factor(each["ratio"]) < NO_MATTER]
-    whole = f"the protocol (a factor of {digits(spread)} in {what_ranks(record)})"
+    # What helps comes first.
+    more.sort(key=lambda each: each["ratio"] > 1)
+    whole = f"the protocol (its best connections each, a factor of {digits(spread)} in {what_ranks(record)})"
     return [
         *_levers(record, f"What matters more than {whole}", more),
         *_levers(record, f"What matters less{'' if more else f' than {whole}'}", less),
@@ -301,11 +311,11 @@ def battery(record: Chosen) -> list[str]:
     lives = [(name, life) for name, life in known if life is not None][:MOST_LIVES]
     if not lives:
         return [f"Battery: no life is known{' without a radio' if asked['radio'] is None else ''}."]
-    found = "; ".join(f"{years(life)} years with {name}" for name, life in lives)
+    found = "; ".join(f"{lasts(life)} with {name}" for name, life in lives)
     alone = asked["base_current_a"] is None
     return [
         f"Battery, modelled: {'communication alone ' if alone else ''}{found}.",
-        *["Give --base-current for the device's."] * alone,
+        *["With --base-current it is the life of the whole device."] * alone,
         *([] if asked["life_years"] is None else [_wanted(asked["life_years"], *lives[0])]),
         *goal(record),
     ]
