@@ -166,6 +166,16 @@ class OperatorSetting(TypedDict):
 
 
 @document
+class Safest(TypedDict):
+    """The choice whose distance to the lowest is smallest where it is largest, over all settings of the network."""
+
+    name: str
+    """Its name."""
+    ratio: float
+    """What ranks of it over the lowest, in the setting in which that is largest."""
+
+
+@document
 class Lever(TypedDict):
     """Something else that could be changed, tried alone on the choice that is first."""
 
@@ -287,6 +297,8 @@ class Chosen(TypedDict):
     """Settings of the network."""
     settings: list[OperatorSetting]
     """Their combinations; the typical one first."""
+    safest: Safest | None
+    """Of the choices that are ranked in every setting; null if there is none, or one setting alone."""
     levers: list[Lever]
     """What else could be changed."""
     goal: Goal | None

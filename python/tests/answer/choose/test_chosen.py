@@ -11,14 +11,14 @@ from typing import Literal
 import pytest
 
 from wirelab.answer.choose.candidates import MESSAGES, Candidate, Connection
-from wirelab.answer.choose.chosen import FAR, Evidence, chosen
+from wirelab.answer.choose.chosen import FAR, Evidence, _safest, chosen
 from wirelab.answer.choose.measured import OfChoice
 from wirelab.answer.choose.network import Nat, Network
 from wirelab.answer.choose.question import Asked, Auth
 from wirelab.answer.choose.ranking import Parts
 from wirelab.answer.choose.tariff import Tariff
 from wirelab.metrics.energy_settings import Equipment
-from wirelab.schema.choose import CHOSEN, Choice, Chosen, Lever, OperatorAxis, WinnerMap, read_chosen
+from wirelab.schema.choose import CHOSEN, Choice, Chosen, Lever, OperatorAxis, OperatorSetting, WinnerMap, read_chosen
 from wirelab.stats.estimate.proportion import share
 from wirelab_energy import load_radio
 from wirelab_energy.proof import proofs
@@ -446,3 +446,14 @@ def test_the_record_has_the_question_and_what_else_was_found_and_is_read_back(tm
     assert (record["settled"], record["kernel"], record["clock"]) == (False, "7.2", "virtual")
     assert [each["protocol"] for each in record["apart"]] == ["coap"]
     assert choice(record, KEPT.name)["program"] == "builtin"
+
+
+def test_the_safest_is_that_which_is_never_far_above_the_lowest() -> None:
+    def setting(**values: float | None) -> OperatorSetting:
+        return OperatorSetting(levels=[], first=[], values=dict(values))
+
+    varied = [setting(a=1.0, b=1.1, c=1.0), setting(a=2.0, b=1.05, c=None), setting(a=1.0, b=1.2, c=1.0)]
+    found = _safest(varied)
+    assert found == {"name": "b", "ratio": pytest.approx(1.2)}
+    assert _safest(varied[:1]) is None
+    assert _safest([setting(a=1.0, b=None), setting(a=None, b=1.0)]) is None

@@ -110,7 +110,7 @@ RECORD: Chosen = {
         {"protocol": "coap", "why": "It has no security; --auth none compares those without."},
     ],
     "first": FIRST, "alike": [], "gap": estimate(1.313, 1.22, 1.41), "spread": 1.733, "axes": AXES,
-    "settings": settings(),
+    "settings": settings(), "safest": None,
     "levers": [
         {"name": "Release assistance", "of": FIRST, "how": "modelled", "value": 0.05, "ratio": 0.667, "delay_s": None},
         {"name": "6 readings a message", "of": FIRST, "how": "measured", "value": 0.0179, "ratio": 0.238,

@@ -348,3 +348,14 @@ def test_what_is_not_decided_is_not_called_alike() -> None:
 def test_a_life_below_a_year_is_in_days() -> None:
     assert lasts({"low": 0.5, "typical": 0.528, "high": 0.776}) == "193 [183, 283] days"
     assert lasts({"low": 1.5, "typical": 2.0, "high": 2.5}).endswith(" years")
+
+
+def test_who_does_not_know_the_network_learns_what_does_least_wrong() -> None:
+    def said(name: str, ratio: float) -> list[str]:
+        return words.safest({**RECORD, "safest": {"name": name, "ratio": ratio}})
+
+    assert words.safest(RECORD) == []
+    assert said(FIRST, 1.01) == []
+    assert said(SECOND, 1.06) == [
+        f"Safest without knowing the network: {SECOND}, at most 6 % above the lowest in any setting."
+    ]

@@ -27,6 +27,7 @@ from wirelab.schema.choose import (
     OperatorSetting,
     Question,
     RadioError,
+    Safest,
     WinnerMap,
 )
 from wirelab.schema.exact import ExactBounds
@@ -165,6 +166,7 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
     place = evidence.typical
     ranking = evidence.ranking(place)
     choices = sorted((_choice(evidence, each, ranking) for each in evidence.candidates), key=_in_order)
+    settings = list(_settings(evidence))
     return Chosen(
         schema_version=CHOSEN_VERSION,
         version=__version__,
@@ -180,7 +182,8 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
         gap=None if ranking is None or ranking.gap is None else ranking.gap.record(),
         spread=None if ranking is None else _spread(evidence, ranking),
         axes=[*evidence.network.axes],
-        settings=list(_settings(evidence)),
+        settings=settings,
+        safest=_safest(settings),
         levers=[*evidence.levers],
         goal=_goal(evidence, choices),
         maps=[*evidence.maps],
@@ -369,6 +372,23 @@ def _settings(evidence: Evidence) -> Iterator[OperatorSetting]:
         able = {name: value for name, value in values.items() if value is not None}
         if able:
             yield OperatorSetting(levels=[*place.levels], first=[*first_of(able)], values=values)
+
+
+def _safest(settings: Sequence[OperatorSetting]) -> Safest | None:
+    """Who does not know the network does least wrong with it."""
+    if len(settings) < 2:
+        return None
+    worst: dict[str, float] = {}
+    for setting in settings:
+        known = {name: value for name, value in setting["values"].items() if value is not None}
+        lowest = min(known.values())
+        ratios = {name: value / lowest for name, value in known.items()}
+        of_all = ratios.keys() if setting is settings[0] else ratios.keys() & worst.keys()
+        worst = {name: max(ratios[name], worst.get(name, 1.0)) for name in of_all}
+    if not worst:
+        return None
+    name = min(worst, key=lambda each: (worst[each], each))
+    return Safest(name=name, ratio=worst[name])
 
 
 def _radio_errors(evidence: Evidence) -> Iterator[RadioError]:

@@ -186,7 +186,7 @@ def _lines(record: Chosen) -> Iterable[str]:
     rows = words.table(record)
     shown, more = rows[: words.HEADS + MOST_ROWS], len(rows) - words.HEADS - MOST_ROWS
     yield words.lead(record)
-    yield from words.least_data(record)
+    yield from (*words.least_data(record), *words.safest(record))
     yield columns(shown, right=range(words.NAMED, len(rows[0])))
     if more > 0:
         yield f"{more} more choices are on the page"

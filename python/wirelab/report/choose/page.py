@@ -59,7 +59,7 @@ def _header(record: Chosen) -> Header:
     clock = f"{record['clock']} clock"
     more = [
         *(Statement(each, href="#settings") for each in words.settings(record)),
-        *map(Statement, [*words.gap(record), *words.least_data(record), *words.late(record)]),
+        *map(Statement, [*words.gap(record), *words.least_data(record), *words.safest(record), *words.late(record)]),
     ]
     return Header(
         name="choose",

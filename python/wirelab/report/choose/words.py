@@ -131,6 +131,15 @@ def least_data(record: Chosen) -> list[str]:
     return [f"Of these, {sizes[0][1]} sends least: {format_size(sizes[0][0])} a year."]
 
 
+def safest(record: Chosen) -> list[str]:
+    """What to take without knowing the network; nothing if the first is that everywhere."""
+    found = record["safest"]
+    if found is None or (found["name"] == record["first"] and found["ratio"] < NO_MATTER):
+        return []
+    above = format_share(found["ratio"] - 1)
+    return [f"Safest without knowing the network: {found['name']}, at most {above} above the lowest in any setting."]
+
+
 def settings(record: Chosen) -> list[str]:
     """A sentence for each choice that is first in some settings of the network."""
     total = len(record["settings"])
