@@ -11,7 +11,8 @@ from typing import Literal
 import pytest
 
 from wirelab.answer.choose.candidates import MESSAGES, Candidate, Connection
-from wirelab.answer.choose.chosen import FAR, Evidence, _safest, chosen
+from wirelab.answer.choose.chosen import _safest, chosen
+from wirelab.answer.choose.evidence import FAR, Evidence
 from wirelab.answer.choose.measured import OfChoice
 from wirelab.answer.choose.network import Nat, Network
 from wirelab.answer.choose.question import Asked, Auth

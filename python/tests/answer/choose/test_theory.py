@@ -15,7 +15,8 @@ from tests.answer.choose.trials import DOWN, PERSISTENT, Campaign, S, message, p
 from tests.wirelab_energy.radios import three_states
 from wirelab.answer import choose
 from wirelab.answer.choose.candidates import Candidate, Forgets, candidates
-from wirelab.answer.choose.chosen import Evidence, Run, chosen
+from wirelab.answer.choose.chosen import chosen
+from wirelab.answer.choose.evidence import Evidence, Run
 from wirelab.answer.choose.measured import OfChoice
 from wirelab.answer.choose.network import Nat, Network
 from wirelab.answer.choose.question import Asked

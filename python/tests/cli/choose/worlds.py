@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from wirelab.answer.choose.candidates import Candidate
-from wirelab.answer.choose.chosen import Run
+from wirelab.answer.choose.evidence import Run
 from wirelab.answer.choose.experiments import Variant
 from wirelab.answer.choose.measured import OfChoice
 from wirelab.answer.choose.network import Nat

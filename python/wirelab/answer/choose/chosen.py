@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import product
+from collections.abc import Iterator, Sequence
 
 from wirelab import __version__
 from wirelab.answer.choose.candidates import DELIVERIES, MESSAGES, Candidate
+from wirelab.answer.choose.evidence import FAR, MOST_LATE, Evidence, mean_of, typical_of
 from wirelab.answer.choose.measured import OfChoice, bounds_of
-from wirelab.answer.choose.network import Nat, Network, Place
 from wirelab.answer.choose.question import Asked
-from wirelab.answer.choose.ranking import Parts, Ranking, exactly, first_of, ranked
+from wirelab.answer.choose.ranking import Ranking, first_of
 from wirelab.answer.choose.tariff import YEAR_S
 from wirelab.metrics.battery import battery_days
-from wirelab.metrics.energy_settings import Equipment
 from wirelab.schema.bounds import Bounds
 from wirelab.schema.choose import (
     CHOSEN_VERSION,
-    Apart,
     Choice,
     Chosen,
-    Criterion,
     Goal,
-    Lever,
     OperatorSetting,
     Question,
     RadioError,
     Safest,
-    WinnerMap,
 )
-from wirelab.schema.exact import ExactBounds
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.student import student
 from wirelab.units import format_duration
@@ -41,13 +33,6 @@ from wirelab_energy.range import Range
 DAY_S = 86_400.0
 DAYS_A_YEAR = 365.25
 COULOMBS_PER_MAH = 3.6
-MOST_LOST = 0.01
-"""A choice that loses so much more of its messages than another is not ranked."""
-MOST_LATE = 0.05
-"""The same of what comes after the deadline."""
-FAR = 3.0
-"""What takes more than so many times the lowest is not computed with other settings of the radio."""
-SEED = 1
 NOT_CONSIDERED = (
     "RAM and flash that an implementation needs",
     "the time that the device computes, for cryptography above all",
@@ -55,110 +40,6 @@ NOT_CONSIDERED = (
     "coverage extension, which repeats each block",
     "joining a network, cell search and moving between cells",
 )
-
-Run = tuple[str, str, Nat | None]
-"""A choice by its name, its link, and its NAT."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Everything that was measured: under the typical settings and others, by what was run."""
-
-    asked: Asked
-    network: Network
-    candidates: Sequence[Candidate]
-    equipments: Mapping[str, Equipment]
-    """Radios by the link's name, with their inputs typical; empty without one."""
-    runs: Mapping[Run, OfChoice]
-    apart: Sequence[Apart] = ()
-    levers: Sequence[Lever] = ()
-    maps: Sequence[WinnerMap] = ()
-    tails: Mapping[str, ExactBounds] = field(default_factory=dict)
-    """Probabilities of a late acknowledgement, by the choice's name."""
-    programs: Mapping[str, str] = field(default_factory=dict)
-    """Implementations of client and server, by the choice's name."""
-    link_words: str = ""
-    clock: str = "virtual"
-    kernel: str | None = None
-    warnings: Sequence[str] = ()
-
-    @property
-    def criterion(self) -> Criterion:
-        """What ranks: energy, if the radio is known."""
-        return "energy" if self.asked.link in self.equipments else "data"
-
-    @property
-    def typical(self) -> Place:
-        """Where everything is as the profile and the radio's file have it."""
-        return next(self.network.places())
-
-    def of(self, candidate: Candidate, place: Place) -> OfChoice | None:
-        """What is known of a choice there; None if nothing was run."""
-        return self.runs.get((candidate.name, place.link, self.network.run_at(candidate, place.nat)))
-
-    def values(self, candidate: Candidate, place: Place) -> dict[int, Parts]:
-        """What ranks, by replicate; empty if it is not known."""
-        found = self.of(candidate, place)
-        if found is None:
-            return {}
-        if self.criterion == "data":
-            return {replicate: exactly(value) for replicate, value in found.data_bytes.items()}
-        return found.energies.get(place.radio, {})
-
-    def not_ranked(self, candidate: Candidate, place: Place) -> str | None:
-        """Why a choice is not ranked there; None if it is."""
-        found = self.of(candidate, place)
-        if found is None or not found.messages:
-            return (
-                "It was not run."
-                if found is None or found.failure is None
-                else f"No trial of it is done: {found.failure}."
-            )
-        if not self.values(candidate, place):
-            return f"Its energy is not known: {found.no_energy}." if found.no_energy else "No packet of it is known."
-        others = (self.of(each, place) for each in self.candidates)
-        return falls_behind(found, [each for each in others if each is not None])
-
-    def ranking(self, place: Place) -> Ranking | None:
-        """Of all that are ranked there, over the replicates that all of them have; None without any."""
-        able = {each.name: self.values(each, place) for each in self.candidates if self.not_ranked(each, place) is None}
-        if not able:
-            return None
-        common = sorted(set.intersection(*(set(each) for each in able.values())))
-        return ranked({name: [of[at] for at in common] for name, of in able.items()}, SEED) if common else None
-
-    def near(self) -> set[Run]:
-        """What was run and is not far behind the lowest of the same link and NAT, with the radio's typical settings:
-        how other settings of the radio change it may change the order. What is not ranked, because it loses messages
-        above all, sets no lowest.
-        """
-        found, typical = set[Run](), self.typical
-        for link, nat in product(self.network.links, self.network.nats or (None,)):
-            place = replace(typical, link=link, nat=nat)
-            costs = {
-                (each.name, link, self.network.run_at(each, nat)): _mean(self.values(each, place))
-                for each in self.candidates
-                if self.not_ranked(each, place) is None
-            }
-            known = [cost for cost in costs.values() if cost is not None]
-            found |= {run for run, cost in costs.items() if cost is not None and cost <= FAR * min(known)}
-        return found
-
-
-def falls_behind(found: OfChoice, others: Collection[OfChoice]) -> str | None:
-    """Why something is not compared with others: it loses more messages, or acknowledges more of them too late. None if
-    it does neither.
-    """
-    known = [each for each in others if each.messages]
-    if found.lost == found.messages:
-        return f"It loses all of its {found.messages:,} messages."
-    if _point(found.lost_share) > min((_point(each.lost_share) for each in known), default=0.0) + MOST_LOST:
-        return f"It loses {found.lost:,} of {found.messages:,} messages."
-    # Of what nothing answers nobody knows when it came.
-    late = (_point(each.late) for each in known if each.late is not None)
-    if _point(found.late) > min(late, default=0.0) + MOST_LATE:
-        return f"{_point(found.late):.0%} of its messages are not acknowledged within the deadline."
-    return None
 
 
 def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
@@ -236,10 +117,6 @@ def _in_order(choice: Choice) -> tuple[float, float, str]:
     return (float("inf") if rank is None else rank, float("inf") if size is None else size, choice["name"])
 
 
-def _point(estimate: Estimate | None) -> float:
-    return 0.0 if estimate is None or estimate.point is None else estimate.point
-
-
 def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -> Choice:
     """Under the typical settings."""
     place, asked = evidence.typical, evidence.asked
@@ -262,7 +139,7 @@ def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -
         lost=found.lost,
         lost_share=found.lost_share.record(),
         energy_j=energy,
-        energy_mean=student([_typical(each) for each in energies]).record() if energies else None,
+        energy_mean=student([typical_of(each) for each in energies]).record() if energies else None,
         data_bytes=data.record(),
         battery_years=None if energy is None else _battery_years(asked, energy),
         data_year_bytes=year_bytes,
@@ -277,14 +154,6 @@ def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -
 
 def _unknown() -> Estimate:
     return Estimate(None, None, None, LEVEL, 0, "no packet is known")
-
-
-def _mean(trials: Mapping[int, Parts]) -> float | None:
-    return sum(map(_typical, trials.values())) / len(trials) if trials else None
-
-
-def _typical(trial: Parts) -> float:
-    return sum(part["typical"] for part in trial.values())
 
 
 def _less(late: Estimate) -> Estimate:
@@ -368,7 +237,7 @@ def _settings(evidence: Evidence) -> Iterator[OperatorSetting]:
         values: dict[str, float | None] = {}
         for candidate in evidence.candidates:
             ranks = evidence.not_ranked(candidate, place) is None
-            values[candidate.name] = _mean(evidence.values(candidate, place)) if ranks else None
+            values[candidate.name] = mean_of(evidence.values(candidate, place)) if ranks else None
         able = {name: value for name, value in values.items() if value is not None}
         if able:
             yield OperatorSetting(levels=[*place.levels], first=[*first_of(able)], values=values)

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
 from wirelab.answer.choose.candidates import DELIVERIES, Candidate
-from wirelab.answer.choose.chosen import falls_behind
+from wirelab.answer.choose.evidence import falls_behind
 from wirelab.answer.choose.experiments import Variant
 from wirelab.answer.choose.measured import OfChoice, bounds_of
 from wirelab.answer.choose.network import label
@@ -17,7 +17,7 @@ from wirelab.schema.choose import Lever
 from wirelab.units import format_size
 
 if TYPE_CHECKING:
-    from wirelab.answer.choose.chosen import Evidence
+    from wirelab.answer.choose.evidence import Evidence
     from wirelab.cli.choose.work import Work
 
 REPLICATES = 2

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from wirelab.answer.choose.candidates import Candidate
-from wirelab.answer.choose.chosen import falls_behind
+from wirelab.answer.choose.evidence import falls_behind
 from wirelab.answer.choose.experiments import Variant
 from wirelab.answer.choose.measured import bounds_of
 from wirelab.answer.choose.network import Nat

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirelab.answer.choose.candidates import Candidate, candidates
-from wirelab.answer.choose.chosen import Evidence, Run, chosen
+from wirelab.answer.choose.chosen import chosen
+from wirelab.answer.choose.evidence import Evidence, Run
 from wirelab.answer.choose.experiments import Group, Named, Variant, groups, text
 from wirelab.answer.choose.measured import OfChoice, measured, vary_radio
 from wirelab.answer.choose.network import Nat, Network

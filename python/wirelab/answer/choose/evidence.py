@@ -1,0 +1,144 @@
+"""Everything that was measured for an answer, and what of it can be ranked. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from wirelab.answer.choose.candidates import Candidate
+from wirelab.answer.choose.measured import OfChoice
+from wirelab.answer.choose.network import Nat, Network, Place
+from wirelab.answer.choose.question import Asked
+from wirelab.answer.choose.ranking import Parts, Ranking, exactly, ranked
+from wirelab.metrics.energy_settings import Equipment
+from wirelab.schema.choose import Apart, Criterion, Lever, WinnerMap
+from wirelab.schema.exact import ExactBounds
+from wirelab.stats.estimate.model import Estimate
+
+MOST_LOST = 0.01
+"""A choice that loses so much more of its messages than another is not ranked."""
+MOST_LATE = 0.05
+"""The same of what comes after the deadline."""
+FAR = 3.0
+"""What takes more than so many times the lowest is not computed with other settings of the radio."""
+SEED = 1
+
+Run = tuple[str, str, Nat | None]
+"""A choice by its name, its link, and its NAT."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that was measured: under the typical settings and others, by what was run."""
+
+    asked: Asked
+    network: Network
+    candidates: Sequence[Candidate]
+    equipments: Mapping[str, Equipment]
+    """Radios by the link's name, with their inputs typical; empty without one."""
+    runs: Mapping[Run, OfChoice]
+    apart: Sequence[Apart] = ()
+    levers: Sequence[Lever] = ()
+    maps: Sequence[WinnerMap] = ()
+    tails: Mapping[str, ExactBounds] = field(default_factory=dict)
+    """Probabilities of a late acknowledgement, by the choice's name."""
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """Implementations of client and server, by the choice's name."""
+    link_words: str = ""
+    clock: str = "virtual"
+    kernel: str | None = None
+    warnings: Sequence[str] = ()
+
+    @property
+    def criterion(self) -> Criterion:
+        """What ranks: energy, if the radio is known."""
+        return "energy" if self.asked.link in self.equipments else "data"
+
+    @property
+    def typical(self) -> Place:
+        """Where everything is as the profile and the radio's file have it."""
+        return next(self.network.places())
+
+    def of(self, candidate: Candidate, place: Place) -> OfChoice | None:
+        """What is known of a choice there; None if nothing was run."""
+        return self.runs.get((candidate.name, place.link, self.network.run_at(candidate, place.nat)))
+
+    def values(self, candidate: Candidate, place: Place) -> dict[int, Parts]:
+        """What ranks, by replicate; empty if it is not known."""
+        found = self.of(candidate, place)
+        if found is None:
+            return {}
+        if self.criterion == "data":
+            return {replicate: exactly(value) for replicate, value in found.data_bytes.items()}
+        return found.energies.get(place.radio, {})
+
+    def not_ranked(self, candidate: Candidate, place: Place) -> str | None:
+        """Why a choice is not ranked there; None if it is."""
+        found = self.of(candidate, place)
+        if found is None or not found.messages:
+            return (
+                "It was not run."
+                if found is None or found.failure is None
+                else f"No trial of it is done: {found.failure}."
+            )
+        if not self.values(candidate, place):
+            return f"Its energy is not known: {found.no_energy}." if found.no_energy else "No packet of it is known."
+        others = (self.of(each, place) for each in self.candidates)
+        return falls_behind(found, [each for each in others if each is not None])
+
+    def ranking(self, place: Place) -> Ranking | None:
+        """Of all that are ranked there, over the replicates that all of them have; None without any."""
+        able = {each.name: self.values(each, place) for each in self.candidates if self.not_ranked(each, place) is None}
+        if not able:
+            return None
+        common = sorted(set.intersection(*(set(each) for each in able.values())))
+        return ranked({name: [of[at] for at in common] for name, of in able.items()}, SEED) if common else None
+
+    def near(self) -> set[Run]:
+        """What was run and is not far behind the lowest of the same link and NAT, with the radio's typical settings:
+        how other settings of the radio change it may change the order. What is not ranked, because it loses messages
+        above all, sets no lowest.
+        """
+        found, typical = set[Run](), self.typical
+        for link, nat in product(self.network.links, self.network.nats or (None,)):
+            place = replace(typical, link=link, nat=nat)
+            costs = {
+                (each.name, link, self.network.run_at(each, nat)): mean_of(self.values(each, place))
+                for each in self.candidates
+                if self.not_ranked(each, place) is None
+            }
+            known = [cost for cost in costs.values() if cost is not None]
+            found |= {run for run, cost in costs.items() if cost is not None and cost <= FAR * min(known)}
+        return found
+
+
+def falls_behind(found: OfChoice, others: Collection[OfChoice]) -> str | None:
+    """Why something is not compared with others: it loses more messages, or acknowledges more of them too late. None if
+    it does neither.
+    """
+    known = [each for each in others if each.messages]
+    if found.lost == found.messages:
+        return f"It loses all of its {found.messages:,} messages."
+    if share_of(found.lost_share) > min((share_of(each.lost_share) for each in known), default=0.0) + MOST_LOST:
+        return f"It loses {found.lost:,} of {found.messages:,} messages."
+    # Of what nothing answers nobody knows when it came.
+    late = (share_of(each.late) for each in known if each.late is not None)
+    if share_of(found.late) > min(late, default=0.0) + MOST_LATE:
+        return f"{share_of(found.late):.0%} of its messages are not acknowledged within the deadline."
+    return None
+
+
+def mean_of(trials: Mapping[int, Parts]) -> float | None:
+    """What a message costs with typical constants, over trials; None without any."""
+    return sum(map(typical_of, trials.values())) / len(trials) if trials else None
+
+
+def typical_of(trial: Parts) -> float:
+    """What a message costs in one trial, with typical constants of the radio."""
+    return sum(part["typical"] for part in trial.values())
+
+
+def share_of(estimate: Estimate | None) -> float:
+    """Its point; 0 if it is not known."""
+    return 0.0 if estimate is None or estimate.point is None else estimate.point
