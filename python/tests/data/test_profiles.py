@@ -53,7 +53,18 @@ def test_a_profile_is_a_link(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_each_value_has_a_source_and_each_source_a_value(name: str) -> None:
     profile = profiles()[name]
-    assert set(profile.sources) == {path for path, _ in profile.values()}
+    granted = {"grants"} if profile.grants else set()
+    assert set(profile.sources) == {path for path, _ in profile.values()} | granted
+
+
+def test_what_an_operator_grants_instead_is_a_link_that_ships() -> None:
+    assert {name for name in NAMES if profiles()[name].grants} == {
+        "nb-iot-psm",
+        "nb-iot-edrx",
+        "lte-m-psm",
+        "lte-m-edrx",
+    }
+    assert all(link in NAMES for name in NAMES for link in profiles()[name].grants)
 
 
 @pytest.mark.parametrize("name", NAMES)
