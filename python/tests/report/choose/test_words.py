@@ -23,7 +23,7 @@ from tests.report.choose.made_up import (
 )
 from wirelab.report.choose import asked, maps, words
 from wirelab.report.choose.amounts import lasts
-from wirelab.report.choose.settings import standings
+from wirelab.report.choose.settings import Standing, decisive, standings
 from wirelab.schema.choose import Choice, Chosen, Question, WinnerMap
 
 LONG = 25
@@ -359,3 +359,12 @@ def test_who_does_not_know_the_network_learns_what_does_least_wrong() -> None:
     assert said(SECOND, 1.06) == [
         f"Safest without knowing the network: {SECOND}, at most 6 % above the lowest in any setting."
     ]
+
+
+def test_the_first_sentence_names_what_holds_in_most_settings_unless_a_condition_is_simple() -> None:
+    rare = Standing(("a",), 2, "if w and x and y and z", exact=True, axes=4)
+    common = Standing(("b",), 34, "if w and x, and in 16 more", exact=False, axes=2)
+    simple = Standing(("c",), 3, "if w", exact=True, axes=1)
+    assert decisive([rare, common]) == common
+    assert decisive([rare, common, simple]) == simple
+    assert decisive([]) is None

@@ -10,7 +10,7 @@ from wirelab.report.statement import listed
 from wirelab.schema.choose import Chosen, OperatorAxis
 
 MOST_AXES = 2
-"""That a condition names where no exact one exists."""
+"""In a condition that is read at once: of one that is not exact, and of what decides in the first sentence."""
 MOST_NAMES = 3
 
 
@@ -45,8 +45,13 @@ def standings(record: Chosen) -> list[Standing]:
 
 
 def decisive(others: Sequence[Standing]) -> Standing | None:
-    """The one with the simplest condition."""
-    return min(others, key=lambda each: (not each.exact, not each.condition, each.axes, -each.count), default=None)
+    """The one with the simplest condition that holds exactly; without a simple one that of most settings."""
+
+    def place(each: Standing) -> tuple[bool, int, int]:
+        simple = each.exact and bool(each.condition) and each.axes <= MOST_AXES
+        return not simple, each.axes if simple else 0, -each.count
+
+    return min(others, key=place, default=None)
 
 
 def named(first: Sequence[str]) -> str:
