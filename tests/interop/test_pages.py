@@ -117,8 +117,9 @@ def test_a_browser_loads_the_papers_page(peers: Peers, server: str, protocol: st
         assert sorted(row["resource"] for row in found) == list(range(len(site.resources)))
         assert {row["status"] for row in found} == {200}
         assert each["body_received_bytes"] == site.body_bytes
-        # A browser opens at most six to a host. It needs no sixth if an earlier one is free again by then.
-        assert each["connections"] in ({5, 6} if protocol in {"http1", "https1"} else {1})
+        # A browser opens at most six to a host, and another only while all earlier ones are busy: on a loaded machine
+        # the files may be found so late that two are enough.
+        assert each["connections"] in (range(2, 7) if protocol in {"http1", "https1"} else {1})
         assert each["start_ns"] < each["first_response_byte_ns"] <= each["first_final_byte_ns"] < each["end_ns"]
         by = {row["found_by"] for row in found if row["resource"]}
         if hints == "early-hints":
