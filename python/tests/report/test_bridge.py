@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from wirelab.report.figures.bridge import CAUSED, MEAN, Step, bridge
+from wirelab.report.figures.bridge import CAUSED, MEAN, WIDTH, Step, bridge
 
 
 def test_each_bar_begins_where_the_last_one_ends() -> None:
@@ -33,3 +33,10 @@ def test_each_bar_begins_where_the_last_one_ends() -> None:
 
 def test_means_of_nothing_are_drawn_too() -> None:
     assert "<svg" in str(bridge("b", "none", [Step("a", 0.0, "0 ms", MEAN, whole=True)] * 2))
+
+
+def test_a_phone_shows_it_whole() -> None:
+    name = "TLS or QUIC handshake, by serialisation and queueing"
+    svg = str(bridge("b", "long", [Step(name, 1000.0, "1,000 ms", MEAN, whole=True)] * 2))
+    [width] = re.findall(r'<svg[^>]* width="(\d+)"', svg)
+    assert int(width) <= WIDTH + 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -76,6 +77,16 @@ def test_the_page_is_not_cut_off(tmp_path: Path, width: int) -> None:
     found = re.search(r"<title>(-?\d+)</title>", done.stdout)
     assert found is not None
     assert int(found[1]) <= 0
+
+
+def test_a_number_and_its_unit_stay_in_one_line_and_energy_is_named_with_a_radio_only(tmp_path: Path) -> None:
+    record = _record()
+    write_exact(record, tmp_path, "exact.html")
+    page = (tmp_path / "exact.html").read_text()
+    assert "0.1\u00a0%</td>" in page
+    assert "the client's radio" not in html.unescape(page)
+    write_exact({**record, "radios": ["a radio"]}, tmp_path, "exact.html")
+    assert "the client's radio" in html.unescape((tmp_path / "exact.html").read_text())
 
 
 def test_what_is_not_bounded_warns(tmp_path: Path) -> None:

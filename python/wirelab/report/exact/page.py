@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -26,6 +27,9 @@ HELD = (
     "Exchanges of thousands of packets, and connections that carry state from one to the next, are not enumerated.",
 )
 
+_UNIT = re.compile(r"(?<=\d) (?=(%|[mun]?s|min)\b|%)")
+"""What stands between a number and its unit, which stay in one line."""
+
 
 def write_exact(record: Exact, folder: Path, page: str) -> str:
     """Write both; gives the text of the record. Raises `WirelabError` where that is not possible."""
@@ -43,10 +47,8 @@ def sections(record: Exact) -> list[Section]:
         Section(
             "probabilities", "Probability of a long delay", [_legend(drawn, first), *_probabilities(record, drawn)]
         ),
-        Section("packets", "What losing one packet costs", [*_packets(first, drawn)]),
-        Section(
-            "worst", "The longest delays, and quantiles", [_table("", words.longest_table(record)), _quantiles(record)]
-        ),
+        Section("packets", "What losing one packet costs", [*_packets(record, first, drawn)]),
+        Section("worst", "The longest delays, and quantiles", [_longest(record), _quantiles(record)]),
         Section("crossovers", "Where one scenario becomes better than another", _crossovers(record)),
         Section("seeds", "Averages over seeds", [Items([*map(words.seeds, record["over_seeds"])])]),
         Section("how", "How this was found", [Items([*HELD, *_how(record)])]),
@@ -112,10 +114,10 @@ def _probabilities(record: Exact, drawn: dict[str, Series]) -> Iterator[Block]:
         yield _table(f"P(delay > {words.delay(x_s)})", words.table(record, x_s))
 
 
-def _packets(first: Sequence[ExactScenario], drawn: dict[str, Series]) -> Iterator[Block]:
+def _packets(record: Exact, first: Sequence[ExactScenario], drawn: dict[str, Series]) -> Iterator[Block]:
     yield Prose(
-        "Each bar is the difference of two runs that differ by this packet. Bytes count until both ends are silent. "
-        "Energy is that of the client's radio over equal times."
+        "Each bar is the difference of two runs that differ by this packet. Bytes count until both ends are silent."
+        + " Energy is that of the client's radio over equal times." * bool(record["radios"])
     )
     figures = []
     for number, scenario in enumerate(first):
@@ -153,6 +155,11 @@ def _energy(packet: PacketPrice) -> Cell:
     return Cell(f"{packet['energy_j'] * 1e3:+,.3g}")
 
 
+def _longest(record: Exact) -> Table:
+    """Without the costliest packets, which have a chart."""
+    return _table("", [row[:-1] for row in words.longest_table(record)])
+
+
 def _quantiles(record: Exact) -> Table:
     """Under the losses that were asked for."""
     names = [each["name"] for each in record["losses"] if each["within"] is not None]
@@ -184,6 +191,5 @@ def _how(record: Exact) -> list[str]:
 
 def _table(caption: str, rows: Sequence[Sequence[str]]) -> Table:
     head, *body = rows
-    return Table(
-        caption, [Column(title, numeric=False) for title in head], [[Cell(text) for text in row] for row in body]
-    )
+    cells = [[Cell(_UNIT.sub("\u00a0", text)) for text in row] for row in body]
+    return Table(caption, [Column(title, numeric=False) for title in head], cells)

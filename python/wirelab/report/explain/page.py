@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from wirelab.report.blocks import Cell, Column, Figure, Items, Section, Table
+from wirelab.report.blocks import Cell, Column, Figure, Grid, Items, Section, Table
 from wirelab.report.exact.page import EMULATION
 from wirelab.report.explain import words
 from wirelab.report.figures.bridge import CAUSED, MEAN, MEASURED, SMALL, UNEXPLAINED, Step, bridge
@@ -43,8 +43,9 @@ def sections(record: Explained) -> list[Section]:
     what = f"from {record['first']['name']} to {record['second']['name']}"
     svg = bridge("bridge", f"Shares of the difference {what}", _steps(record))
     split = _table("Mean time of an exchange, by phase and cause", words.shares(record), left=2)
+    figure = Figure("", f"from A to B: {what}", "", svg, [split])
     found = [
-        Section("shares", f"The difference, {what}", [Figure("", f"from A to B: {what}", "", svg, [split])]),
+        Section("shares", f"The difference, {what}", [Grid("", [figure])]),
         Section("levels", "What differs", [Items([*words.levels(record)])]),
     ]
     if record["what_ifs"]:

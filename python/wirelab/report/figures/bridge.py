@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import altair as alt
 from markupsafe import Markup
 
-from wirelab.report.figures.scales import data, label_width, width_beside
+from wirelab.report.figures.scales import data
 from wirelab.report.figures.svg import render
-from wirelab.report.palette import INK, MUTED, part_color
+from wirelab.report.palette import INK, MUTED, PAPER, part_color
 
-ROW_HEIGHT = 20
+WIDTH = 400
+"""A phone shows it whole."""
+ROW_HEIGHT, BAR_HEIGHT = 32, 12
+BAR_BELOW = 7
+"""Pixels from the middle of a row to that of its bar: the name stands above the bar."""
 MEAN, CAUSED, MEASURED, UNEXPLAINED, SMALL = 0, 3, 4, 5, 2
 """Places of colours: of the two means, of shares by how they are known, and of small ones together."""
 
@@ -40,21 +44,24 @@ def bridge(name: str, label: str, steps: Sequence[Step]) -> Markup:
         for row, (step, (begin, end)) in enumerate(zip(steps, ends, strict=True))
     ]  # fmt: skip
     most = max(map(max, ends)) or 1.0
-    width = width_beside(label_width(step.name for step in steps))
     slots = sorted({step.slot for step in steps})
     colors = alt.Scale(domain=[str(slot) for slot in slots], range=[part_color(slot) for slot in slots])
     y = alt.Y("row:O", axis=None, scale=alt.Scale(domain=list(range(len(steps))), paddingInner=0.25))
-    scale = alt.Scale(domain=[0, most * 1.3], nice=False)
+    scale = alt.Scale(domain=[0, most * 1.25], nice=False)
     x = alt.X("from:Q", scale=scale, axis=alt.Axis(title="ms", tickSize=4, tickCount=5, format=",~r"))
     base = alt.Chart(data(values)).encode(y, description="tip:N")
     follow = [{"row": row, "at": end} for row, (_, end) in enumerate(ends[:-1])]
+    names = base.encode(x=alt.value(0), text="name:N")
+    above = {"align": "left", "dy": BAR_BELOW - BAR_HEIGHT - 2, "limit": 0, "fontSize": 12}
     layers = (
-        base.mark_bar(height=12).encode(x, alt.Color("slot:N", scale=colors, legend=None), x2="to:Q"),
-        alt.Chart(data(follow)).mark_tick(color=MUTED, thickness=1, size=ROW_HEIGHT, yOffset=ROW_HEIGHT / 2)
+        alt.Chart(data(follow))
+        .mark_tick(color=MUTED, thickness=1, size=ROW_HEIGHT, yOffset=ROW_HEIGHT / 2 + BAR_BELOW)
         .encode(y, alt.X("at:Q", scale=scale, axis=None)),
-        base.mark_text(align="right", dx=-6, limit=0, color=INK, fontSize=12).encode(x=alt.value(0), text="name:N"),
-        base.mark_text(align="left", dx=5, color=INK, fontSize=11).encode(
-            alt.X("edge:Q", scale=scale, axis=None), text="words:N"
-        ),
+        names.mark_text(stroke=PAPER, strokeWidth=5, **above),
+        base.mark_bar(height=BAR_HEIGHT, yOffset=BAR_BELOW)
+        .encode(x, alt.Color("slot:N", scale=colors, legend=None), x2="to:Q"),
+        names.mark_text(color=INK, **above),
+        base.mark_text(align="left", dx=5, dy=BAR_BELOW, color=INK, fontSize=11)
+        .encode(alt.X("edge:Q", scale=scale, axis=None), text="words:N"),
     )  # fmt: skip
-    return render(alt.layer(*layers).properties(width=width, height=alt.Step(ROW_HEIGHT)), name, label)
+    return render(alt.layer(*layers).properties(width=WIDTH, height=alt.Step(ROW_HEIGHT)), name, label)
