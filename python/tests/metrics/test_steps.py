@@ -49,3 +49,15 @@ def test_a_finished_campaign_is_measured_then_analyzed_then_reported(campaign: P
 def test_a_command_that_is_not_run_is_not_suggested(campaign: Path) -> None:
     ran(campaign, ended=None, command=["python", "-c", "…"])
     assert next_command(campaign) == f"wirelab run mine --out {campaign}"
+
+
+def test_an_explanation_continues_by_its_command(campaign: Path) -> None:
+    ran(campaign, ended=None, command=["wirelab", "explain", "h2", "h3", "--link", "20 ms"])
+    assert next_command(campaign) == "wirelab explain h2 h3 --link '20 ms'"
+
+
+def test_an_enumeration_is_continued_then_shown(campaign: Path) -> None:
+    (campaign / "patterns.jsonl").touch()
+    assert next_command(campaign) == f"wirelab exact mine --out {campaign}"
+    (campaign / "exact.json").touch()
+    assert next_command(campaign) == f"wirelab show {campaign} --cost"

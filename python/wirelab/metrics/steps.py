@@ -9,6 +9,7 @@ from typing import Any
 
 from wirelab.launcher import launched
 from wirelab.schema.campaign import PLAN
+from wirelab.schema.exact import EXACT, PATTERNS
 from wirelab.schema.record import FACTS
 
 DATASET = ("exchanges.parquet", "trials.parquet")
@@ -19,9 +20,11 @@ _ANEW = "--fresh"
 
 def next_command(campaign: Path) -> str:
     """The command that comes next: the run itself as long as it did not end."""
+    folder = shlex.quote(str(campaign))
+    if (campaign / EXACT).exists():
+        return launched(f"show {folder} --cost")
     if not _ended(campaign):
         return run_again(campaign)
-    folder = shlex.quote(str(campaign))
     if not all((campaign / name).exists() for name in DATASET):
         return launched(f"measure {folder}")
     return launched(f"{'report' if (campaign / ESTIMATES).exists() else 'analyze'} {folder}")
@@ -30,10 +33,11 @@ def next_command(campaign: Path) -> str:
 def run_again(campaign: Path) -> str:
     """The command that continues a stopped campaign: that of its last run."""
     words = _read(campaign / FACTS, "command")
-    if isinstance(words, list) and words[1:2] == ["run"]:
+    if isinstance(words, list) and words[1:2] in (["run"], ["explain"]):
         return launched(" ".join(_quoted(str(word)) for word in words[1:] if word != _ANEW))
     file, name = (str(_read(campaign / PLAN, "experiment", key) or "FILE") for key in ("file", "name"))
-    return launched(f"run {_quoted(file if Path(file).exists() else name)} --out {_quoted(str(campaign))}")
+    verb = "exact" if (campaign / PATTERNS).exists() else "run"
+    return launched(f"{verb} {_quoted(file if Path(file).exists() else name)} --out {_quoted(str(campaign))}")
 
 
 def _ended(campaign: Path) -> bool:

@@ -22,17 +22,10 @@ from wirelab.runner.entries import needed_programs
 from wirelab.runner.enumeration import Enumeration, Sampled, Samples, Singles
 from wirelab.runner.lock import locked
 from wirelab.runner.own_agent import own_agent
-from wirelab.runner.patterns import (
-    PATTERNS,
-    Patterns,
-    Read,
-    Subject,
-    known_in,
-    pattern_name,
-    trial_name,
-)
+from wirelab.runner.patterns import Patterns, Read, Subject, known_in, pattern_name, trial_name
 from wirelab.runner.start import Programs, opened_lanes
 from wirelab.schema.campaign import PLAN, TRIALS
+from wirelab.schema.exact import PATTERNS
 from wirelab.schema.plan import Plan, Scenario
 from wirelab.schema.replaced import replace_file
 

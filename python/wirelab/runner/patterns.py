@@ -20,10 +20,9 @@ from wirelab.exact.tree import Pattern, Run
 from wirelab.runner.endpoints import Endpoints
 from wirelab.schema import TrialResult, TrialStatus
 from wirelab.schema.campaign import TRIALS
-from wirelab.schema.exact import Direction, Draw
+from wirelab.schema.exact import PATTERNS, Direction, Draw
 from wirelab.schema.plan import Scenario, Trial
 
-PATTERNS = "patterns.jsonl"
 KEPT_LOSSES = 1
 """Records of runs with so many losses at most stay: what the loss of each packet costs is shown packet by packet."""
 NAME_DIGITS = 12

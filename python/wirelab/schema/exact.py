@@ -16,6 +16,8 @@ EXACT = "exact.json"
 EXACT_VERSION = 1
 ENUMERATED = "exact"
 """Folder in a campaign's, of what was enumerated of its scenarios."""
+PATTERNS = "patterns.jsonl"
+"""The journal of runs."""
 
 Direction = Literal["uplink", "downlink"]
 WAYS: tuple[Direction, ...] = ("uplink", "downlink")
