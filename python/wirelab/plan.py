@@ -113,6 +113,7 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
         },
         sets=dict(experiment.sets),
         stop=stop,
+        expect=experiment.expect,
         preview=preview,
         energy=None if experiment.energy is None else experiment.energy.record(),
     )

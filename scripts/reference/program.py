@@ -10,6 +10,7 @@ import click
 from scripts.reference.markdown import code, sentences, table
 
 from wirelab.cli import EXIT_CODES, GROUPS, VERBS, main
+from wirelab.cli.expectations import MISSED, INCONCLUSIVE
 from wirelab.metrics.described import described
 from wirelab.metrics.documented import UNITS
 from wirelab.metrics.documented import tables as documented
@@ -196,7 +197,10 @@ def _sentence(text: str) -> str:
 
 def exit_codes() -> str:
     """Every exit code, and what it says of which verb."""
-    rows = [(str(number), "every verb", about) for number, about in EXIT_CODES.items()]
+    rows = [
+        (str(number), "`run`" if number in {MISSED, INCONCLUSIVE} else "every verb", about)
+        for number, about in EXIT_CODES.items()
+    ]
     rows += [
         ("1", code(name), f"{verb.fails_if[0].upper()}{verb.fails_if[1:]}.")
         for name, verb in VERBS.items()

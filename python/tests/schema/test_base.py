@@ -10,7 +10,8 @@ from wirelab.schema import HostFacts
 from wirelab.schema.base import Border, Received, canonical_json
 from wirelab.schema.plan import Plan
 
-UNITS = ("_ns", "_ns_per_byte", "_s", "_bytes", "_bps", "_hz", "_mah", "_v")
+UNITS = ("_ns", "_ns_per_byte", "_s", "_bytes", "_bps", "_hz", "_mah", "_v", "_in_unit")
+"""The last: in the unit that the record's field `unit` names."""
 RATIOS = {"relative", "share", "probability", "loss", "frame_loss", "first", "again", "design_effect", "variance"}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.experiment.file.expect import expectations
 from wirelab.launcher import launched
 from wirelab.opened import open_file
 
@@ -14,8 +15,11 @@ if TYPE_CHECKING:
     from wirelab.claims.model import ClaimsFile
     from wirelab.experiment.file.model import ExperimentFile
     from wirelab.experiment.file.source import Source
+    from wirelab.schema.expectation import Expectation
 
 PAGE = "workload.page"
+_EXAMPLES = {"s": "800 ms", "B": "2 kB", "bit/s": "1 Mbit/s", "J": "5 mJ", "": "3"}
+"""A bound in each unit of an estimate."""
 
 
 def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
@@ -27,6 +31,9 @@ def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabE
         what = f'unknown metric ("{file.metric}")'
         yield WirelabError(what, source.where(("metric",)), did_you_mean(file.metric, names, launched("list metrics")))
     yield from _energy(source, file)
+    for key, each in expectations(source, file)[0].items():
+        if (wrong := of_another_unit(each)) is not None:
+            yield WirelabError(wrong.what, source.where(("expect", key)), wrong.hint)
     if file.claims is not None and _can_be_opened(claims := source.folder / file.claims):
         from wirelab.claims.load import load as load_claims
 
@@ -41,6 +48,26 @@ def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabE
                 what = f"the claims of {known.file.paper} are about its own pages, and are not judged on another"
                 other = launched("run page --site DIR")
                 yield WirelabError(what, Where("--set", key=path), f"another page, without claims: {other}")
+
+
+def of_another_unit(found: Expectation) -> WirelabError | None:
+    """What is wrong with an expectation's metric, or with the unit of its bound; None if nothing is."""
+    from wirelab.metrics.described import described
+    from wirelab.stats.units import UNITS
+
+    if found.metric is None:
+        fits, example = found.unit == "share", "99 %"
+    else:
+        units = {each.name: each.unit for each in described() if each.of == "exchange" or each.used}
+        if found.metric not in units:
+            hint = did_you_mean(found.metric, units, launched("list metrics"))
+            return WirelabError(f'unknown metric ("{found.metric}")', hint=hint)
+        unit, _ = UNITS.get(units[found.metric], ("", 1.0))
+        fits, example = found.unit == unit, _EXAMPLES[unit]
+    if fits:
+        return None
+    of = found.statistic if found.metric is None else found.metric
+    return WirelabError(f"{found.written} is no amount of {of}", hint=f"such as {example}")
 
 
 def _are_levels(file: ClaimsFile, pages: Sequence[object]) -> bool:

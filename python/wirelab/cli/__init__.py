@@ -135,6 +135,8 @@ EXIT_CODES = {
     0: "Everything was done.",
     1: "Something failed while it was done. stderr says what.",
     2: "The input or an option is wrong, and nothing was started. stderr says what, where and how to fix it.",
+    4: "A result misses a bound of `[expect]` or `--fail-if`.",
+    6: "A bound is neither kept nor missed, and `--fail-if-inconclusive` asks to fail then.",
     130: "The user cancelled the command (Ctrl-C).",
 }
 """What each exit code means, of every verb; `wirelab link LINK -- COMMAND` exits as COMMAND does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from wirelab.cli.arguments import (
     with_statistic,
 )
 from wirelab.cli.campaigns import RESULTS, not_an_option
+from wirelab.cli.expectations import exit_code, fail_if_options, with_failures
 from wirelab.cli.precheck import budget_jobs, precheck, within_budget
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 @click.option("--fresh", is_flag=True, help="Archive earlier results in that folder and start again.")
 @click.option("--retry-failed", is_flag=True, help="Repeat trials that failed in an earlier run.")
 @click.option("--no-probes", is_flag=True, help="Skip the check of each link, 2 s long, before the first trial.")
+@fail_if_options
 @click.option("--json", "as_json", is_flag=True, help="Print estimates.json instead of the summary.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     experiment: str,
@@ -82,6 +84,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     fresh: bool,
     retry_failed: bool,
     no_probes: bool,
+    fail_if: tuple[str, ...],
+    fail_if_inconclusive: bool,
     as_json: bool,
 ) -> int:
     """Run an experiment, measure, analyze and report it.
@@ -99,7 +103,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     require_limits(starts=True)
     console = Console(stderr=True, highlight=False)
     sets = (*with_page(with_statistic(sets, by), site, link), *(["capture=true"] * capture), *with_clock(clock))
-    loaded, plan = planned(experiment, sets, budget=budget, seed=seed, jobs=jobs)
+    loaded, plan = planned(experiment, sets, budget=budget, seed=seed, jobs=jobs, fail_if=fail_if)
     # A quick run must not replace the full campaign.
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = not_an_option(out) if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
@@ -127,8 +131,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             "that a timer may have fired; the same command with --retry-failed repeats them"
         )
         console.print(late, markup=False, soft_wrap=True)
-    failed = campaign.failed or summary.not_run or summary.not_confirmed or summary.failed == summary.total
-    return 1 if failed else 0
+    if campaign.failed or summary.not_run or summary.not_confirmed or summary.failed == summary.total:
+        return 1
+    return exit_code(campaign.estimates, inconclusive_fails=fail_if_inconclusive)
 
 
 @dataclass(frozen=True)
@@ -165,10 +170,16 @@ def run_trials(loaded: Experiment, plan: Plan, folder: Path, how: How, console: 
     return _run(plan, folder, options, console)
 
 
-def planned(
-    experiment: str, sets: tuple[str, ...], *, budget: int | None, seed: int | None, jobs: int | None
+def planned(  # noqa: PLR0913 (one parameter for each option)
+    experiment: str,
+    sets: tuple[str, ...],
+    *,
+    budget: int | None,
+    seed: int | None,
+    jobs: int | None,
+    fail_if: Sequence[str] = (),
 ) -> tuple[Experiment, Plan]:
-    """An experiment and its plan, scaled down if a budget says so."""
+    """An experiment and its plan, scaled down if a budget says so, with the bounds of `--fail-if`."""
     from dataclasses import replace
 
     from wirelab.plan import make_plan
@@ -178,6 +189,7 @@ def planned(
     require_clock(loaded.clock)
     if seed is not None:
         loaded = replace(loaded, seed=seed)
+    loaded = with_failures(loaded, fail_if)
     plan = make_plan(loaded)
     if budget is not None:
         plan = within_budget(plan, loaded, budget, budget_jobs(plan, jobs or planned_jobs(plan).number))
@@ -251,6 +263,7 @@ def _derive(folder: Path, console: Console) -> None:
 def _tell(campaign: Campaign, folder: Path) -> None:
     from wirelab.cli import summary
     from wirelab.cli.energy_summary import energy_lines
+    from wirelab.cli.expectations import expectation_lines
     from wirelab.report.answer import answer
     from wirelab.schema.back_to_back import back_to_back
 
@@ -266,5 +279,7 @@ def _tell(campaign: Campaign, folder: Path) -> None:
         click.echo(campaign.unfinished)
     for statement in answer(campaign):
         click.echo("\n".join(statement.lines()))
+    for line in expectation_lines(campaign.estimates):
+        click.echo(line)
     click.echo(f"Report  {folder / 'report.html'}")
     click.echo(summary.next_commands(campaign, folder))

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean, nearest
 from wirelab.experiment.file.energy import EnergyTable, check_battery, check_energy
+from wirelab.experiment.file.expect import expectations, never_decided
 from wirelab.experiment.file.model import ExperimentFile, StopTable
 from wirelab.experiment.file.problems import problems, shown
 from wirelab.experiment.file.sets import apply_sets
@@ -40,6 +41,7 @@ from wirelab.experiment.programs.players import one_for_each
 from wirelab.experiment.programs.settings import IMPLEMENTATION, PLAYED_BY, ROLES, HasSettings, having, setting_error
 from wirelab.opened import NO_FILE, open_file
 from wirelab.schema import Clock, Description, PageLoads, Role, canonical_json, registered
+from wirelab.schema.expectation import Expectation
 from wirelab.schema.link_answer import AskLink
 from wirelab.site import Page, Site
 from wirelab.statistic import too_few
@@ -70,6 +72,7 @@ class Experiment:
     capture: bool
     offloads: bool
     stop: StopTable
+    expect: tuple[Expectation, ...]
     energy: EnergyTable | None
     scenarios: tuple[Scenario, ...]
     known: Description
@@ -143,6 +146,8 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
     found += _check_claims(source, file)
     found += check_energy(written, file.energy, _link_names(file, factors))
     found += _check_stop(source, file)
+    expect, misread = expectations(source, file)
+    found += misread
     more = list(check(source, file)) if check is not None else []
     misspelt = "factors" not in written.document and nearest("factors", written.document) is not None
     if not misspelt and not any(factor.origin == ("factors", "protocol") for factor in factors):
@@ -159,6 +164,7 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
         gaps_ns = [each.workload.gap_ns for each in scenarios]
         wrong += unmade or [
             *_same_links(source, scenarios), *_too_few_values(source, file, scenarios),
+            *_never_decided(source, file, expect, scenarios),
             *check_battery(source, file.energy, gaps_ns),
         ]  # fmt: skip
     if wrong or more:
@@ -181,6 +187,7 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
         capture=file.capture,
         offloads=file.offloads,
         stop=file.stop,
+        expect=tuple(expect.values()),
         energy=file.energy,
         scenarios=scenarios,
         known=known,
@@ -245,6 +252,15 @@ def _too_few_values(source: Source, file: ExperimentFile, scenarios: Iterable[Sc
     most = file.stop.replicates[1]
     if what := too_few(file.statistic, (most * scenario.workload.rows for scenario in scenarios)):
         yield WirelabError(what, source.where(("statistic",)), "more exchanges or more replicates")
+
+
+def _never_decided(
+    source: Source, file: ExperimentFile, expect: Mapping[str, Expectation], scenarios: Sequence[Scenario]
+) -> Iterator[WirelabError]:
+    """Expectations about no scenario, or about none with enough values."""
+    for key, each in expect.items():
+        if (error := never_decided(each, scenarios, file.stop.replicates[1])) is not None:
+            yield WirelabError(error.what, source.where(("expect", key)), error.hint)
 
 
 def _same_links(source: Source, scenarios: Iterable[Scenario]) -> list[WirelabError]:

@@ -10,6 +10,7 @@ from wirelab.report.model import Scenario
 from wirelab.schema.estimates import ComparisonRecord, Estimates, Grade, Quality
 from wirelab.stats.compare.link_error import quality_of
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
+from wirelab.stats.quality import of_scenario, shared
 
 PREVIEW = "quick run, not conclusive"
 LINK, MACHINE = "the link", "the machine"
@@ -94,16 +95,9 @@ def scenario_quality(campaign: Campaign, scenario: Scenario) -> Grade | None:
     """
     if scenario.estimates is None:
         return None
-    name = scenario.plan.link_name
-    found: list[Grade] = [
-        row["flag"] for row in campaign.links if row["link_name"] == name and row["flag"] != NOT_MEASURED
-    ]
-    found += [each.flag for each in _shared(campaign.estimates)]
-    if (waits := scenario.estimates["endpoints"]) is not None:
-        found.append(waits["flag"])
-    if scenario.overload is not None:
-        found.append(scenario.overload["flag"])
-    return max(found, key=GRADES.index, default=None)
+    certificates = campaign.estimates["certificates"]
+    found = of_scenario(scenario.estimates, scenario.plan.link_name, campaign.links, certificates)
+    return None if found is None else found[0]
 
 
 def blamed(estimates: Estimates) -> list[str]:
@@ -191,8 +185,6 @@ def _flags(estimates: Estimates) -> Iterator[_Flag]:
 
 
 def _shared(estimates: Estimates) -> Iterator[_Flag]:
-    """Links of a topology that belong to no scenario alone."""
-    for certificate in estimates["certificates"]:
-        if certificate["topology_links"] and not certificate["link_names"]:
-            place = f"the link {', '.join(certificate['topology_links'])}"
-            yield _Flag(certificate["flag"], LINK, place, certificate["why"], 0.0)
+    for certificate in shared(estimates["certificates"]):
+        place = f"the link {', '.join(certificate['topology_links'])}"
+        yield _Flag(certificate["flag"], LINK, place, certificate["why"], 0.0)

@@ -11,6 +11,7 @@ from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned, is_default
 from wirelab.schema.connections import Connections
 from wirelab.schema.describe import Description, ProtocolDescription, registered
 from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.expectation import Expectation
 from wirelab.schema.host import Clock, RestartPlan
 from wirelab.schema.link_facts import LinkFacts
 from wirelab.schema.link_spec import LinkSpec
@@ -136,6 +137,8 @@ class ExperimentRecord(Border):
     """Levels of `--set` by path."""
     stop: Stop
     """When enough is measured."""
+    expect: tuple[Expectation, ...] = Field(default=(), exclude_if=is_default)
+    """Bounds that the results are to keep."""
     preview: Preview | None
     """Null, or what `--budget` scaled down: the numbers of such a plan are not conclusive."""
     energy: EnergyRecord | None = None

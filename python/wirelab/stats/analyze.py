@@ -44,6 +44,7 @@ from wirelab.stats.enumerated import enumerated
 from wirelab.stats.estimate import descriptive, published_rule
 from wirelab.stats.estimate.model import LEVEL, Comparison
 from wirelab.stats.estimate.modes import modes
+from wirelab.stats.expectations import judged
 from wirelab.stats.ledger import ledgers
 from wirelab.stats.link.background import background
 from wirelab.stats.link.certificates import link_certificates, with_certificates
@@ -144,6 +145,8 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
         a, b = (repeated.get((each["metric"], key)) for key in (each["a"], each["b"]))
         if a is not None and b is not None:
             exact.mark(each, a if a == b else EXACT)
+    if dataset.plan.experiment.expect:
+        estimates["expectations"] = judged(dataset, scenarios, rows, certificates)
     if used.radio is not None:
         estimates["energy"] = used.radio
         estimates["notes"].extend(modelled(used.radio))
@@ -267,9 +270,11 @@ def _ranks_by(dataset: Dataset, metric: str) -> str:
 
 
 def _quantiles(dataset: Dataset) -> list[float]:
-    """What is estimated next to the median, with the percentile that ranks."""
-    ranks = quantile_of(dataset.plan.experiment.statistic)
-    return sorted({*descriptive.QUANTILES, *([] if ranks is None else [ranks])} - {0.5})
+    """What is estimated next to the median, with percentiles that rank or are expected to keep a bound."""
+    experiment = dataset.plan.experiment
+    named = [experiment.statistic, *(each.statistic for each in experiment.expect if each.metric is not None)]
+    others = {q for name in named if (q := quantile_of(name)) is not None}
+    return sorted({*descriptive.QUANTILES, *others} - {0.5})
 
 
 def _write_tables(dataset: Dataset, estimates: Estimates) -> None:

@@ -231,6 +231,12 @@ class ExperimentFile(Table):
         description="The client's radio. Its energy is computed from the packets that flowed, and it changes no trial "
         "(docs/guide/energy-measured.md).",
     )
+    expect: dict[str, str] = Field(
+        default_factory=dict,
+        description="Bounds that the results are to keep (docs/guide/expectations.md). A key is a statistic, such as "
+        '`"p95"`, `"mean of wire-bytes"` or `"completed where protocol = h2"`. They change no trial.',
+        examples=[{"p95": "< 800 ms"}],
+    )
     stop: StopTable = Field(default=StopTable(), description="How many trials each scenario gets.")
 
     @property

@@ -20,7 +20,7 @@ from wirelab.experiment.file.workload import KEYS, KIND
 
 PLAIN = (
     "title", "metric", "statistic", "doi", "claims", "seed", "clock", "capture", "offloads", "vary-choices", "stop",
-    "energy",
+    "energy", "expect",
 )  # fmt: skip
 """First parts of the paths that cannot be varied."""
 _WORKLOAD = re.compile(r"^(protocols\.[^.]+\.)?workload\.")

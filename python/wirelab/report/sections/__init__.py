@@ -14,6 +14,7 @@ from wirelab.report.sections import (
     emulation_accuracy,
     energy,
     enumerated,
+    expectations,
     glance,
     glossary,
     ledger,
@@ -41,6 +42,7 @@ from wirelab.report.sections import (
 
 SECTIONS: tuple[Callable[[Campaign], Section | None], ...] = (
     claims.section,
+    expectations.section,
     glance.section,
     lowest_delay.section,
     offered.section,

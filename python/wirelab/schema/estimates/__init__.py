@@ -30,6 +30,7 @@ from wirelab.schema.estimates.energy import (
     read_energy_model,
 )
 from wirelab.schema.estimates.enumerated import EnumeratedRecord, EnumeratedShare
+from wirelab.schema.estimates.expectations import ExpectationRecord, Kept
 from wirelab.schema.estimates.ledger import SPENT, Day, LedgerRecord, Part, Spent
 from wirelab.schema.estimates.links import (
     CertificateLine,
@@ -95,10 +96,12 @@ __all__ = [
     "EnumeratedShare",
     "EstimateRecord",
     "Estimates",
+    "ExpectationRecord",
     "Family",
     "Flag",
     "Grade",
     "GrowthParts",
+    "Kept",
     "LaneLateness",
     "LedgerRecord",
     "LinkConfigured",

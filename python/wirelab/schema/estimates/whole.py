@@ -14,6 +14,7 @@ from wirelab.schema.estimates.comparisons import ComparisonRecord
 from wirelab.schema.estimates.endpoints import CpuLimit, EndpointWaits, OfferedRecord, Programs, SettingInForce
 from wirelab.schema.estimates.energy import EnergyModel, EnergyOfScenario
 from wirelab.schema.estimates.enumerated import EnumeratedRecord
+from wirelab.schema.estimates.expectations import ExpectationRecord
 from wirelab.schema.estimates.ledger import LedgerRecord
 from wirelab.schema.estimates.links import CertificateRecord, LaneLateness, LinkRecord, Replay
 from wirelab.schema.estimates.numbers import End, EstimateRecord, MetricRecord
@@ -97,6 +98,8 @@ class Estimates(TypedDict):
     """One entry for each link that was probed before the first block."""
     energy: NotRequired[EnergyModel]
     """The contents of `energy.json`. Only with a radio."""
+    expectations: NotRequired[list[ExpectationRecord]]
+    """Whether scenarios keep the bounds of the experiment. Only if it has some."""
     notes: list[str]
     """Sentences that the reader must know: few values, pooled seeds, exclusions by protocol."""
 
