@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 ALIKE = 1.01
 """Values that differ by less are alike, whatever is known."""
 CLOSE = 1.02
-"""If the second is within this of the first, whatever trials and the radio leave open, neither needs more trials."""
+"""What is within this of the first, whatever trials and the radio leave open, needs no more trials."""
 DRAWS = 500
 LOOKS = (5, 8, 12)
 """After so many replicates one looks whether the first is decided."""
@@ -37,7 +37,7 @@ Parts = Mapping[str, Bounds]
 @dataclass(frozen=True)
 class Ranking:
     """`order`: lowest first. `first` is None if none is; then those `alike` share the first rank. `gap` is the second
-    over the first.
+    over the first. Of those alike, more trials may yet separate the `unsettled` from the lowest, or show them equal.
     """
 
     order: tuple[str, ...]
@@ -45,6 +45,7 @@ class Ranking:
     first: str | None
     alike: tuple[str, ...]
     gap: Estimate | None
+    unsettled: tuple[str, ...] = ()
 
     def rank(self, name: str) -> int:
         """From 1 on; those that are alike share the first."""
@@ -71,23 +72,25 @@ def ranked(values: Mapping[str, Sequence[Parts]], seed: int, looks: int = len(LO
         return Ranking(order, means, best, (best,), None)
     weights = _weights(values, seed)
     drawn = {name: np.log(_drawn(trials, weights)) for name, trials in values.items()}
-    below, gaps = {}, {}
+    below, gaps, reaches = {}, {}, {}
     for rival in rivals:
         differences = drawn[rival] - drawn[best]
-        reach = _reach(np.log(typical[rival]) - np.log(typical[best]), len(rivals) * looks)
+        reach = reaches[rival] = _reach(np.log(typical[rival]) - np.log(typical[best]), len(rivals) * looks)
         below[rival] = differences - reach > 0
         gaps[rival] = _gap(
             differences, means[rival] / means[best], reach, len(typical[rival]), weighed=[*weights] != [DATA]
         )
     apart = _apart({rival: below[rival] for rival in rivals if means[rival] / means[best] >= ALIKE})
-    alike = (best, *(rival for rival in rivals if rival not in apart))
-    return Ranking(order, means, best if len(alike) == 1 else None, alike, gaps[rivals[0]])
+    level = tuple(rival for rival in rivals if rival not in apart)
+    unsettled = tuple(each for each in level if not _is_equal(gaps[each]) and reaches[each] >= math.log(ALIKE))
+    return Ranking(order, means, None if level else best, (best, *level), gaps[rivals[0]], unsettled)
 
 
 def is_settled(ranking: Ranking) -> bool:
-    """Whether more trials would change nothing that matters: one is first, or the next is known to be alike."""
-    gap = ranking.gap
-    return ranking.first is not None or (gap is not None and gap.high is not None and gap.high < CLOSE)
+    """Whether more trials would change nothing that matters: each choice is above the first, or known to be alike, or
+    trials leave less than 1 % open, so that the radio's constants alone decide.
+    """
+    return not ranking.unsettled
 
 
 def first_of(values: Mapping[str, float]) -> tuple[str, ...]:
@@ -96,6 +99,10 @@ def first_of(values: Mapping[str, float]) -> tuple[str, ...]:
         return ()
     least = min(values.values())
     return tuple(sorted(name for name, value in values.items() if value < least * ALIKE))
+
+
+def _is_equal(gap: Estimate) -> bool:
+    return gap.high is not None and gap.high < CLOSE
 
 
 def _apart(below: Mapping[str, NDArray[np.bool_]]) -> set[str]:
