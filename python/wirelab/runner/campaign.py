@@ -32,7 +32,8 @@ from wirelab.schema.records import damage
 from wirelab.schema.replaced import replace_file
 
 ELSEWHERE = "name another folder with --out"
-_FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT, EntryStatus.UNUSABLE})
+FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT, EntryStatus.UNUSABLE})
+"""Ends of attempts that are run again on request."""
 _NOT_COUNTED = frozenset({EntryStatus.CANCELLED, EntryStatus.NOT_RUN})
 """Ends of what is no attempt."""
 
@@ -138,7 +139,7 @@ def _opened(folder: Path, plan: Plan, agent_digest: str, *, retry_failed: bool) 
         campaign = Campaign(folder, plan, agent_digest, journal)
         replace_file(folder / PLAN, json.dumps(plan.to_json(), indent=1) + "\n")
         if retry_failed:
-            failed = [e for e in campaign.finished().values() if e.status in _FAILURES]
+            failed = [e for e in campaign.finished().values() if e.status in FAILURES]
             campaign.discard(failed, "failed, run again on request")
         _remove_unfinished(campaign)
         campaign.reopen_damaged()

@@ -80,13 +80,20 @@ def test_what_is_missing_is_said_as_an_option_or_as_a_line_of_the_file() -> None
 
 def test_a_deadline_below_the_links_round_trip_is_refused() -> None:
     with pytest.raises(WirelabError, match="100 ms is less than the link's round trip of 200 ms") as caught:
-        require_possible(asked(deadline="100ms"), 200 * 10**6, None)
+        require_possible(asked(deadline="100ms"), 200 * 10**6, None, None)
     assert caught.value.where == "--deadline"
-    require_possible(asked(deadline="200ms"), 200 * 10**6, None)
+    require_possible(asked(deadline="200ms"), 200 * 10**6, None, None)
+
+
+def test_an_interval_shorter_than_receiving_takes_is_refused() -> None:
+    with pytest.raises(WirelabError, match="receiving 128 B takes 512 ms at 2 kbit/s, longer than") as caught:
+        require_possible(asked(every="500ms", reply="128B"), 0, 1e6, 2000.0)
+    assert (caught.value.where, caught.value.hint) == ("--every", "more than 512 ms, or a smaller --reply")
+    require_possible(asked(every="513ms", reply="128B"), 0, 1e6, 2000.0)
 
 
 def test_an_interval_shorter_than_sending_takes_is_refused() -> None:
     with pytest.raises(WirelabError, match="sending 64 B takes 512 ms at 1 kbit/s, longer than") as caught:
-        require_possible(asked(every="500ms"), 0, 1000.0)
+        require_possible(asked(every="500ms"), 0, 1000.0, None)
     assert caught.value.where == "--every"
-    require_possible(asked(every="513ms"), 0, 1000.0)
+    require_possible(asked(every="513ms"), 0, 1000.0, None)

@@ -46,6 +46,10 @@ def choose(*arguments: str) -> Result:
         ([*LINK, "--tariff", "none.toml"], ["none.toml"]),
         ([*LINK, "--deadline", "100ms"], ["--deadline: 100 ms is less than the link's round trip of 200 ms"]),
         ([*LINK, "--every", "20ms"], ["--every: sending 64 B takes 25.6 ms at 20 kbit/s, longer than", "hint:"]),
+        (
+            [*LINK, "--reply", "100MB"],
+            ["--every: receiving 100 MB takes ", ", longer than the interval of 10 min", "or a smaller --reply"],
+        ),
         ([*LINK, "--send", "64"], ["--send", "has no unit", "hint:"]),
         ([*LINK, "--auth", "psk", "--protocols", "coap,mqtt"], ["none of these has --auth psk: coap, mqtt", "hint:"]),
         ([*LINK, "--auth", "keys"], ["--auth: unknown auth 'keys'", "hint:"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from wirelab.answer.choose.ranking import Parts
 from wirelab.cli.choose.work import FIRST, OTHERWISE, SETTINGS, TYPICAL, Work
 from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import Experiment
+from wirelab.runner.start import Options
 from wirelab.schema.campaign import JOURNAL, EntryStatus, JournalEntry, read_journal
 from wirelab.schema.choose import Chosen
 from wirelab.schema.plan import Plan
@@ -211,9 +213,13 @@ def _journal(folder: Path, plan: Plan) -> int:
         )
         for block in plan.blocks for trial in block.trials if trial.trial not in ended
     ]  # fmt: skip
-    with (folder / JOURNAL).open("ab") as file:
-        file.writelines(each.line() for each in new)
+    _append(folder, new)
     return len(new)
+
+
+def _append(folder: Path, entries: Sequence[JournalEntry]) -> None:
+    with (folder / JOURNAL).open("ab") as file:
+        file.writelines(each.line() for each in entries)
 
 
 def test_nothing_is_started_that_the_budget_does_not_allow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -261,6 +267,44 @@ def test_what_was_there_already_says_nothing_of_how_long_a_trial_takes(
     again.run(TYPICAL, again.candidates, link, nats, 3)
     assert again.pace_s == 1.0
     assert ran.new[1:] == [0, len(work.candidates)]
+
+
+def test_the_next_call_needs_budget_for_trials_that_failed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ran = Campaigns(monkeypatch)
+    folder, link = tmp_path / "x", ("ethernet-100m",)
+    work = work_of(folder, link="ethernet-100m")
+    nats = {each.name: (None,) for each in work.candidates}
+    work.run(TYPICAL, work.candidates, link, nats, 2)
+    last = read_journal(folder / TYPICAL / JOURNAL)[0][-1]
+    _append(folder / TYPICAL, [last.model_copy(update={"status": EntryStatus.FAILED, "error": "no memory"})])
+    again = work_of(folder, link="ethernet-100m")
+    again.pace_s = 1.0
+    ran.now_s += 299.5
+    assert again.run(TYPICAL, again.candidates, link, nats, 2) is None
+    # Trials that failed in this call are not run again by it.
+    again.begun.add(TYPICAL)
+    assert again.run(TYPICAL, again.candidates, link, nats, 2) is not None
+
+
+def test_trials_that_failed_are_run_again_once_in_each_call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with_kernel(monkeypatch)
+    given = list[tuple[bool, bool]]()
+
+    def run_plan(_plan: Plan, folder: Path, options: Options, *_: object) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        given.append((options.fresh, options.retry_failed))
+
+    monkeypatch.setattr("wirelab.runner.start.run_plan", run_plan)
+    monkeypatch.setattr("wirelab.metrics.dataset.measure", lambda _: None)
+    monkeypatch.setattr("wirelab.stats.dataset.Dataset.read", lambda _: None)
+    monkeypatch.setattr("wirelab.cli.choose.work.measured", lambda *_: {})
+    work = work_of(tmp_path / "x", link="ethernet-100m")
+    nats = {each.name: (None,) for each in work.candidates}
+    for fresh in (False, True):
+        work.fresh, work.begun = fresh, set()
+        for replicates in (2, 5):
+            work.run(TYPICAL, work.candidates, ("ethernet-100m",), nats, replicates)
+    assert given == [(False, True), (False, False), (True, True), (False, False)]
 
 
 def test_each_run_is_found_by_its_choice_its_link_and_its_nat(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -106,18 +106,24 @@ def question(given: Mapping[str, str | Sequence[str]], at: Place) -> Asked:
     )
 
 
-def require_possible(asked: Asked, rtt_ns: int, uplink_bps: float | None) -> None:
-    """Refuse what no protocol can do over a link with this round trip and uplink rate. Raises `WirelabError`."""
+def require_possible(asked: Asked, rtt_ns: int, uplink_bps: float | None, downlink_bps: float | None) -> None:
+    """Refuse what no protocol can do over a link with this round trip and these rates. Raises `WirelabError`."""
     if asked.deadline_ns is not None and asked.deadline_ns < rtt_ns:
         what = f"{format_duration(asked.deadline_ns)} is less than the link's round trip of {format_duration(rtt_ns)}"
         raise WirelabError(what, "--deadline", f"more than {format_duration(rtt_ns)}, or another link")
-    sending_ns = 0.0 if uplink_bps is None else asked.send_bytes * 8e9 / uplink_bps
-    if uplink_bps is not None and asked.contact_ns < sending_ns:
+    _require_time(asked, "sending", asked.send_bytes, uplink_bps, "--send")
+    _require_time(asked, "receiving", asked.reply_bytes, downlink_bps, "--reply")
+
+
+def _require_time(asked: Asked, doing: str, size: int, rate_bps: float | None, option: str) -> None:
+    """Refuse an interval that is shorter than one direction of a message takes at the link's rate."""
+    needed_ns = 0.0 if rate_bps is None else size * 8e9 / rate_bps
+    if rate_bps is not None and asked.contact_ns < needed_ns:
         what = (
-            f"sending {format_size(asked.send_bytes)} takes {format_duration(sending_ns)} at "
-            f"{format_rate(uplink_bps)}, longer than the interval of {format_duration(asked.contact_ns)}"
+            f"{doing} {format_size(size)} takes {format_duration(needed_ns)} at {format_rate(rate_bps)}, longer than "
+            f"the interval of {format_duration(asked.contact_ns)}"
         )
-        raise WirelabError(what, "--every", f"more than {format_duration(sending_ns)}, or a smaller --send")
+        raise WirelabError(what, "--every", f"more than {format_duration(needed_ns)}, or a smaller {option}")
 
 
 _WHAT = {"send": "send", "every": "wait for between messages", "link": "send it over"}

@@ -70,8 +70,8 @@ def command(  # noqa: PLR0913 (one parameter for each option that is not part of
 
     FILE has the same keys as the options: send = "64 B". Real protocol stacks run under the virtual clock over the
     link, its NAT and its radio's sleep. Settings of the network that a device's owner does not know are varied. The
-    first table comes after about a minute, and is replaced as it settles. The same command again continues. Exits with
-    1 if nothing can be ranked.
+    first table comes after about a minute, and is replaced as it settles. The same command again continues, and repeats
+    trials that failed. Exits with 1 if nothing can be ranked.
     """
     from rich.console import Console
 

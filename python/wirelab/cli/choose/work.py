@@ -196,7 +196,7 @@ class Work:
         self.link_words = link_words(facts)
         up, down = path(facts).ways
         self.rtt_ns = up.delay_ns + down.delay_ns
-        require_possible(self.asked, self.rtt_ns, up.rate_bps)
+        require_possible(self.asked, self.rtt_ns, up.rate_bps, down.rate_bps)
 
     def scenarios(  # noqa: PLR0913, PLR0917 (what is run, and how)
         self,
@@ -264,7 +264,7 @@ class Work:
         if not plan.scenarios:
             what = f"{self.asked.link} carries none of these protocols: {next(iter(self.refused.values()))}"
             raise WirelabError(what, "--link", "another link, or other protocols")
-        lacking = _lacking(self.folder / name, plan)
+        lacking = _lacking(self.folder / name, plan, retry_failed=name not in self.begun)
         if lacking and self.budget.left_s < self.pace_s * lacking:
             return None
         before = self.budget.left_s
@@ -289,9 +289,13 @@ class Work:
         folder = self.folder / name
         require_makeable(folder)
         self.console.print(f"{name}: {len(plan.scenarios)} scenarios, {plan.trials} trials", markup=False)
-        fresh = self.fresh and name not in self.begun
+        begins = name not in self.begun
         self.begun.add(name)
-        options = Options(jobs=self.jobs, fresh=fresh, command=("wirelab", "choose"), beside=loaded.source.folder)
+        # The machine may be why trials of an earlier call failed.
+        options = Options(
+            jobs=self.jobs, fresh=self.fresh and begins, retry_failed=begins, command=("wirelab", "choose"),
+            beside=loaded.source.folder,
+        )  # fmt: skip
         with terminated_as_interrupted() as check, LiveProgress(self.console, check) as progress:
             run_plan(plan, folder, options, None, progress)
         with faults_as_errors(folder), locked(folder):
@@ -313,12 +317,14 @@ class Work:
             vary_radio(keys, Dataset.read(self.folder / name), radios)
 
 
-def _lacking(campaign: Path, plan: Plan) -> int:
-    """Trials that the campaign does not have yet."""
+def _lacking(campaign: Path, plan: Plan, *, retry_failed: bool) -> int:
+    """Trials that the campaign does not have yet, or that failed and are run again."""
+    from wirelab.runner.campaign import FAILURES
     from wirelab.schema.campaign import JOURNAL, scan_journal
 
-    ended = {entry.trial for entry in scan_journal(campaign / JOURNAL).entries}
-    return sum(trial.trial not in ended for block in plan.blocks for trial in block.trials)
+    last = {entry.trial: entry.status for entry in scan_journal(campaign / JOURNAL).entries}
+    had = {trial for trial, status in last.items() if status.final and not (retry_failed and status in FAILURES)}
+    return sum(trial.trial not in had for block in plan.blocks for trial in block.trials)
 
 
 def _begun(words: str, name: str) -> str:
