@@ -52,17 +52,11 @@ def _read(path: Path) -> Json:
 
 
 def _chosen(results: Path) -> str:
-    """What `choose` prints, and the bytes of a message."""
+    """What `choose` prints."""
     record: Any = _read(results / "choose.json")
-    (titles, kinds, *rows), choices = choose.table(record), record["choices"]
+    titles, kinds, *rows = choose.table(record)
     measured = [f"{title}, {kind}" for title, kind in zip(titles[3:], kinds[3:], strict=True)]
-    head = ["rank", "choice", "program", *measured]
-    sizes = [_size(each["data_bytes"]["point"]) for each in choices]
-    at = head.index("data/year, measured")
-    return table(
-        [*head[:at], "IP bytes a message, measured", *head[at:]],
-        [[*row[:at], size, *row[at:]] for row, size in zip(rows, sizes, strict=True)],
-    )
+    return table(["rank", "choice", "program", *measured], rows)
 
 
 def _explained(results: Path) -> str:

@@ -72,13 +72,14 @@ class Table:
     """A table with its caption.
 
     The first `row_headers` cells of each row name the row; with two, the first is written once for rows that share
-    it.
+    it. The first column of a `pinned` table stays where it is while the others scroll.
     """
 
     caption: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     row_headers: int = 1
+    pinned: bool = False
     kind: str = field(default="table", init=False)
 
     @property

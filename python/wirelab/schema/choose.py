@@ -90,6 +90,11 @@ class Choice(TypedDict):
     """From 1 on; equal for those that are alike. Null if it is not ranked."""
     not_ranked: str | None
     """Why it is not ranked, as a sentence; null if it is."""
+    near_deadline: str | None
+    """Why it is open whether it keeps the deadline, as a sentence: a deadline 10 % shorter or longer would decide
+    otherwise, or the interval has both. Null if it is decided, and without a deadline. Such a choice is not ranked,
+    unless none surely keeps the deadline.
+    """
     messages: int
     """Messages that were due, of all trials."""
     trials: int
@@ -163,6 +168,8 @@ class OperatorSetting(TypedDict):
     """Names of the choices that are first here: several if they are alike; none if nothing is ranked."""
     values: dict[str, float | None]
     """What ranks, by the name of the choice: joules or bytes of a message. Null of one that is not ranked here."""
+    trials: int
+    """Trials that these values are of: the fewest of any choice that is ranked here."""
 
 
 @document

@@ -172,7 +172,7 @@ def test_what_comes_after_the_deadline_is_not_ranked() -> None:
     asked = replace(ASKED, deadline_ns=10 * S)
     record = answer([(KEPT, of(0.05, late=7)), (FRESH, of(0.098, late=0)), (OTHER, of(0.13, late=5))], asked)
     kept = choice(record, "coaps, persistent")
-    assert kept["not_ranked"] == "7% of its messages are not acknowledged within the deadline."
+    assert kept["not_ranked"] == "7 % of its messages are not acknowledged within the deadline."
     assert ranks(record) == {"coaps, new": 1, "mqtts, persistent": 2, "coaps, persistent": None}
     assert kept["within_deadline"] is not None
     assert kept["within_deadline"]["point"] == pytest.approx(0.93)
@@ -180,6 +180,26 @@ def test_what_comes_after_the_deadline_is_not_ranked() -> None:
     assert ends[0] is not None and ends[1] is not None
     assert 0 < ends[0] < 0.93 < ends[1] < 1
     assert record["question"]["deadline_s"] == 10
+
+
+def test_what_a_little_more_time_would_rank_is_inconclusive_if_another_is_surely_in_time() -> None:
+    asked = replace(ASKED, deadline_ns=10 * S)
+    near = replace(of(0.05, late=100), late_near=(1.0, 0.0))
+    in_time = replace(of(0.098, late=0), late_near=(0.0, 0.0))
+    out = replace(of(0.04, late=100), late_near=(1.0, 1.0))
+    record = answer([(KEPT, near), (FRESH, in_time), (OTHER, out)], asked)
+    assert ranks(record) == {"coaps, new": 1, "coaps, persistent": None, "mqtts, persistent": None}
+    kept = choice(record, "coaps, persistent")
+    said = "Inconclusive, close to the deadline: 100 % of its messages are late"
+    assert kept["not_ranked"] == kept["near_deadline"] == f"{said}, but 0 % with 10 % more time."
+    assert choice(record, "mqtts, persistent")["near_deadline"] is None
+    # Where none is surely in time, all are compared.
+    alone = answer([(KEPT, near), (OTHER, out)], asked)
+    assert ranks(alone) == {"mqtts, persistent": 1, "coaps, persistent": 2}
+    assert (
+        choice(alone, "mqtts, persistent")["near_deadline"] == f"{said}, and with 10 % more time another is not late."
+    )
+    assert choice(alone, "coaps, persistent")["near_deadline"] == kept["near_deadline"]
 
 
 def test_what_was_not_run_or_has_no_energy_is_not_ranked_and_says_so() -> None:
@@ -451,7 +471,7 @@ def test_the_record_has_the_question_and_what_else_was_found_and_is_read_back(tm
 
 def test_the_safest_is_that_which_is_never_far_above_the_lowest() -> None:
     def setting(**values: float | None) -> OperatorSetting:
-        return OperatorSetting(levels=[], first=[], values=dict(values))
+        return OperatorSetting(levels=[], first=[], values=dict(values), trials=2)
 
     varied = [setting(a=1.0, b=1.1, c=1.0), setting(a=2.0, b=1.05, c=None), setting(a=1.0, b=1.2, c=1.0)]
     found = _safest(varied)

@@ -128,6 +128,15 @@ def test_a_message_that_came_after_the_deadline_is_late_and_not_lost(campaign: C
     assert in_time.point == 0
 
 
+def test_a_deadline_that_is_a_little_shorter_or_longer_is_known_too(campaign: Campaign) -> None:
+    campaign.trial([message(0), message(1, end_to_end_delay_ns=3 * S)], packets(0, 600))
+    assert campaign.measured(deadline_s=3).late_near == (0.5, 0.0)
+    assert campaign.measured(deadline_s=2.8).late_near == (0.5, 0.0)
+    assert campaign.measured(deadline_s=2.5).late_near == (0.5, 0.5)
+    assert campaign.measured(deadline_s=120).late_near == (0.0, 0.0)
+    assert campaign.measured().late_near is None
+
+
 def test_what_nothing_answers_is_lost_if_the_link_did_not_deliver_it(campaign: Campaign) -> None:
     campaign.trial([unanswered(nth, "sent") for nth in range(4)], packets(*range(0, 2400, 600)))
     campaign.trial([unanswered(nth, "sent") for nth in range(4)], packets(*range(0, 2400, 600)))

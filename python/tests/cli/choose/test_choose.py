@@ -228,4 +228,4 @@ def test_a_deadline_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     record = json.loads(done.stdout)
     assert record["first"] == "coaps, new"
     late = next(each for each in record["choices"] if each["name"] == "coaps, persistent")
-    assert late["not_ranked"] == "20% of its messages are not acknowledged within the deadline."
+    assert late["not_ranked"] == "20 % of its messages are not acknowledged within the deadline."

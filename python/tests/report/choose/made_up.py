@@ -31,7 +31,8 @@ def choice(name: str, rank: int | None, joules: float, size: float, p95_s: float
     messages = 96 if p95_s is None else 288
     return {
         "name": name, "protocol": protocol, "policy": policy, "program": "builtin", "auth": "psk", "rank": rank,
-        "not_ranked": None, "messages": messages, "trials": 12, "lost": 0, "lost_share": estimate(0.0, 0.0, 0.0103),
+        "not_ranked": None, "near_deadline": None,
+        "messages": messages, "trials": 12, "lost": 0, "lost_share": estimate(0.0, 0.0, 0.0103),
         "energy_j": {"low": joules * 0.8, "typical": joules, "high": joules * 1.3},
         "energy_mean": estimate(joules, joules * 0.97, joules * 1.03),
         "data_bytes": estimate(size, size * 0.99, size * 1.01),
@@ -49,8 +50,10 @@ def settings() -> list[OperatorSetting]:
         values: dict[str, float | None] = {FIRST: 0.075, SECOND: 0.098, THIRD: 0.13, LOSES: None}
         if nat == "30 s":
             values = {**values, FIRST: 0.24, THIRD: None}
+        if sleep == "1 min":
+            values = {name: value and 1.2 * value for name, value in values.items()}
         first = SECOND if nat == "30 s" else FIRST
-        found.append({"levels": [nat, sleep], "first": [first], "values": values})
+        found.append({"levels": [nat, sleep], "first": [first], "values": values, "trials": 2})
     return found
 
 

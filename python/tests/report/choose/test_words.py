@@ -21,20 +21,20 @@ from tests.report.choose.made_up import (
     estimate,
     of_settings,
 )
-from wirelab.report.choose import asked, maps, words
-from wirelab.report.choose.amounts import lasts
+from wirelab.report.choose import asked, levers, maps, words
 from wirelab.report.choose.settings import Standing, decisive, standings
-from wirelab.schema.choose import Choice, Chosen, Question, WinnerMap
+from wirelab.schema.choose import Choice, Chosen, WinnerMap
 
 LONG = 25
 
 
 def test_the_first_sentence_has_the_first_and_the_setting_that_changes_it() -> None:
     assert words.lead(RECORD) == (
-        f"First: coaps, persistent. In 4 of 6 operator settings; coaps, new if the {NAT} is 30 s."
+        "First: coaps, persistent. In 4 of 6 operator settings (2 of 4 that differ in effect); "
+        f"coaps, new if the {NAT} is 30 s."
     )
     everywhere: Chosen = {**RECORD, "settings": of_settings(*[FIRST] * 6)}
-    assert words.lead(everywhere) == "First: coaps, persistent. In all 6 operator settings."
+    assert words.lead(everywhere) == ("First: coaps, persistent. In all 6 operator settings (4 that differ in effect).")
     assert words.lead({**RECORD, "settings": RECORD["settings"][:1]}) == "First: coaps, persistent."
 
 
@@ -82,17 +82,18 @@ def test_one_or_no_ranked_choice_is_said_so() -> None:
 
 def test_each_first_has_the_settings_where_it_is_so() -> None:
     assert words.settings(RECORD) == [
-        "coaps, persistent is first in 4 of 6 operator settings.",
-        f"coaps, new is first in 2 of 6 operator settings, if the {NAT} is 30 s.",
+        "coaps, persistent is first in 4 of 6 operator settings (2 of 4 in effect).",
+        f"coaps, new is first in 2 of 6 operator settings (2 of 4 in effect): if the {NAT} is 30 s.",
     ]
     assert words.settings(bare()) == []
     assert words.settings({**RECORD, "first": None, "alike": [FIRST, SECOND]})[0] == (
-        "coaps, persistent is lowest by typical values in 4 of 6 operator settings."
+        "coaps, persistent is lowest by typical values in 4 of 6 operator settings (2 of 4 in effect)."
     )
+    one = "in 1 of 6 operator settings (1 of 5 in effect)"
     mixed: Chosen = {**RECORD, "settings": of_settings(FIRST, "", FIRST, SECOND, FIRST, FIRST)}
     assert words.settings(mixed)[1:] == [
-        f"Nothing is ranked in 1 of 6 operator settings, if the {NAT} is 5 min and inactivity is 1 min.",
-        f"coaps, new is first in 1 of 6 operator settings, if the {NAT} is 2 min and inactivity is 1 min.",
+        f"Nothing is ranked {one}: if the {NAT} is 5 min and inactivity is 1 min.",
+        f"coaps, new is first {one}: if the {NAT} is 2 min and inactivity is 1 min.",
     ]
 
 
@@ -122,14 +123,14 @@ def test_the_simplest_condition_leads() -> None:
 def test_the_table_has_what_was_asked_for() -> None:
     titles, how, *rows = words.table(RECORD)
     assert titles[words.NAMED :] == [
-        "a message", "data/year", "cost/year", "ack p50", "p95", "within 10 s", "lost",
+        "a message", "a message", "data/year", "cost/year", "ack p50", "p95", "within 10 s", "lost",
     ]  # fmt: skip
-    assert how[words.NAMED :] == ["modelled J", *["measured"] * 6]
+    assert how[words.NAMED :] == ["modelled J", "measured IP bytes", *["measured"] * 6]
     assert rows[0] == [
-        "1", FIRST, "(builtin)", "75 mJ", "6.94 MB", "3.47 EUR", "1.42 s", "1.9 s", "99.7 %", "0 of 288",
+        "1", FIRST, "(builtin)", "75 mJ", "132 B", "6.94 MB", "3.47 EUR", "1.42 s", "1.9 s", "99.7 %", "0 of 288",
     ]  # fmt: skip
     assert rows[3] == [
-        "–", LOSES, "(builtin)", "310 mJ", "99.9 MB", "49.93 EUR", "–", "–", "99.7 %", "14 of 96",
+        "–", LOSES, "(builtin)", "310 mJ", "1.9 kB", "99.9 MB", "49.93 EUR", "–", "–", "99.7 %", "14 of 96",
     ]  # fmt: skip
     assert [row[0] for row in words.table(alike())[words.HEADS :]] == ["1", "1", "3", "–"]
 
@@ -163,7 +164,7 @@ def test_what_was_not_run_has_no_figures() -> None:
         "within_deadline": None, "notes": ["It was not run."], "data_year_bytes": None, "cost_year": None,
     }  # fmt: skip
     record: Chosen = {**RECORD, "choices": [RECORD["choices"][0], lacking]}
-    assert words.table(record)[-1] == ["–", LOSES, "", *["–"] * 7]
+    assert words.table(record)[-1] == ["–", LOSES, "", *["–"] * 8]
     assert words.notes(record) == ["mqtts, new: It was not run."]
     assert words.quality(record).startswith("Quality: 12 trials of a choice;")
 
@@ -181,63 +182,6 @@ def test_protocols_that_are_apart_share_their_reason() -> None:
         ["h3, https1", "It has certificates here: compare it with --auth server-certificate."],
         ["coap", "It has no security; --auth none compares those without."],
     ]
-
-
-def test_what_matters_more_than_the_protocol_comes_before_what_matters_less() -> None:
-    assert words.matters(RECORD) == [
-        "What matters more than the protocol (its best connections each, a factor of 1.73 in energy): "
-        "6 readings a message: energy / 4.2, up to 50 min later.",
-        "What matters less: Release assistance: energy / 1.5.",
-        "What makes no difference: No confirmation.",
-    ]
-    assert words.matters({**RECORD, "spread": 9.0})[0].startswith(
-        "What matters less than the protocol (its best connections each, a factor of 9 in energy): 6 readings"
-    )
-    assert words.matters({**RECORD, "spread": None})[0].startswith("What else can be changed: 6 readings")
-    many = [{**RECORD["levers"][0], "name": f"change {at}", "ratio": 1.5 - at / 100} for at in range(6)]
-    assert words.matters({**RECORD, "levers": many})[0].endswith(  # type: ignore[typeddict-item]
-        "change 3: energy × 1.47. 2 more are smaller."
-    )
-    dear = {**RECORD["levers"][0], "ratio": 1.8}
-    assert words.matters({**RECORD, "levers": [dear]})[0].endswith("energy × 1.8.")  # type: ignore[list-item]
-    assert words.matters(bare()) == words.levers(bare()) == []
-    assert words.matters({**bare(), "spread": None}) == []
-
-
-def test_levers_are_rows_by_how_much_they_change() -> None:
-    head, first, *_, last = words.levers(RECORD)
-    assert head[3] == "a reading, modelled J"
-    assert first == ["6 readings a message", FIRST, "measured", "17.9 mJ", "energy / 4.2", "up to 50 min"]
-    assert last[-2:] == ["no difference", "–"]
-    data = words.levers({**RECORD, "criterion": "data"})
-    assert data[0][3] == "a reading, measured IP bytes"
-    assert data[1][4] == "data / 4.2"
-
-
-def test_a_battery_lasts_as_long_as_the_radio_alone_unless_the_device_is_known() -> None:
-    assert words.battery(RECORD) == [
-        "Battery, modelled: communication alone 7.33 [5.60, 9.33] years with coaps, persistent; 5.58 [4.26, 7.11] "
-        "years with coaps, new.",
-        "With --base-current it is the life of the whole device.",
-        "With coaps, persistent, the 7 years wanted are reached with typical constants of the radio, but not with its "
-        "worst.",
-    ]
-    question: Question = {**RECORD["question"], "base_current_a": 1e-5, "life_years": None}
-    with_device = words.battery({**RECORD, "question": question})
-    assert len(with_device) == 1
-    assert with_device[0].startswith("Battery, modelled: 7.33 [5.60, 9.33] years with")
-    assert words.battery(bare()) == []
-    no_radio: Chosen = {**bare(), "question": {**bare()["question"], "battery_mah": 2400.0}}
-    assert words.battery(no_radio) == ["Battery: no life is known without a radio."]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "how"),
-    [(5.0, "reached, whatever"), (9.0, "with the best constants of the radio alone"), (10.0, "not reached")],
-)
-def test_the_life_that_is_wanted_is_judged_by_all_bounds(wanted: float, how: str) -> None:
-    said = words.battery({**RECORD, "question": {**RECORD["question"], "life_years": wanted}})
-    assert how in said[-1]
 
 
 def test_a_crossing_has_both_sides() -> None:
@@ -305,23 +249,12 @@ def test_what_is_not_considered_is_one_line() -> None:
 def test_sentences_are_short(record: Chosen) -> None:
     """Clauses that name a choice each are as good as sentences of their own."""
     said = [
-        words.lead(record), *words.settings(record), *words.matters(record), *words.battery(record),
-        *words.crossings(record), words.quality(record), *words.gap(record), *asked.question(record),
+        words.lead(record), *words.settings(record), *words.how_counted(record), *levers.matters(record),
+        *levers.battery(record), *words.crossings(record), words.quality(record), *words.gap(record),
+        *asked.question(record),
     ]  # fmt: skip
     sentences = [sentence for each in said for sentence in re.split(r"(?<=[.;:])\s", each)]
     assert not [sentence for sentence in sentences if len(sentence.split()) > LONG]
-
-
-def test_a_life_that_is_wanted_says_what_a_reading_may_take_and_what_reaches_it() -> None:
-    def said(most_j: float | None, *by: str) -> list[str]:
-        return words.goal({**RECORD, "goal": {"years": 5.0, "most_j": most_j, "reached_by": [*by]}})
-
-    assert words.goal(RECORD) == []
-    assert said(0.0179, "6 readings a message") == [
-        "5 years allow 17.9 mJ a reading. So little takes: 6 readings a message."
-    ]
-    assert said(0.001) == ["5 years allow 1 mJ a reading. Nothing that was tried takes so little."]
-    assert said(None) == ["The base current alone empties the battery in less than 5 years."]
 
 
 def test_bounds_of_a_late_acknowledgement_are_said_of_those_that_were_enumerated() -> None:
@@ -345,11 +278,6 @@ def test_what_is_not_decided_is_not_called_alike() -> None:
     assert words.lead(open_yet).startswith("Not decided after 12 trials: ")
 
 
-def test_a_life_below_a_year_is_in_days() -> None:
-    assert lasts({"low": 0.5, "typical": 0.528, "high": 0.776}) == "193 [183, 283] days"
-    assert lasts({"low": 1.5, "typical": 2.0, "high": 2.5}).endswith(" years")
-
-
 def test_who_does_not_know_the_network_learns_what_does_least_wrong() -> None:
     def said(name: str, ratio: float) -> list[str]:
         return words.safest({**RECORD, "safest": {"name": name, "ratio": ratio}})
@@ -368,3 +296,46 @@ def test_the_first_sentence_names_what_holds_in_most_settings_unless_a_condition
     assert decisive([rare, common]) == common
     assert decisive([rare, common, simple]) == simple
     assert decisive([]) is None
+
+
+def test_what_a_count_of_settings_rests_on_is_said() -> None:
+    rule = "Operator settings are compared by {} trials each, without intervals; values within 1 % are alike."
+    effect = "Settings differ in effect if they change the first, or a value by 1 % or more."
+    assert words.how_counted(RECORD) == [rule.format("2"), effect]
+    typical, *others = RECORD["settings"]
+    differ = [{**typical, "trials": 5}, {**others[0], "trials": 1}]
+    assert words.how_counted({**RECORD, "settings": differ}) == [rule.format("1 to 5")]  # type: ignore[typeddict-item]
+    assert words.how_counted(bare()) == []
+
+
+def test_what_would_be_first_and_is_left_out_is_named_with_its_reason() -> None:
+    first, second, third, _ = RECORD["choices"]
+    late: Choice = {**third, "rank": None, "not_ranked": "40 % of its messages are not acknowledged in time."}
+    assert words.left_out(RECORD) == []
+
+    def said(**changed: object) -> list[str]:
+        other = {**late, **changed}
+        return words.left_out({**RECORD, "choices": [first, second, other]})  # type: ignore[list-item]
+
+    assert said() == said(energy_j=first["energy_j"]) == []
+    low = {"low": 0.05, "typical": 0.06, "high": 0.07}
+    less, why = f"20 % less energy than {FIRST}", "40 % of its messages are not acknowledged in time."
+    assert said(energy_j=low) == [f"Left out: {THIRD} ({less}). {why}"]
+    assert said(energy_j=low, data_bytes=estimate(66)) == [
+        f"Left out: {THIRD} ({less} and 50 % less data than {FIRST}). {why}"
+    ]
+    # What loses everything takes little because of that.
+    assert said(energy_j=low, lost=late["messages"]) == []
+
+
+def test_what_is_close_to_the_deadline_is_neither_in_nor_out() -> None:
+    first, second, *_ = RECORD["choices"]
+    why = "Inconclusive, close to the deadline: 0 % of its messages are late, but 60 % with 10 % less time."
+    open_yet: Choice = {**second, "rank": None, "not_ranked": why, "near_deadline": why, "notes": []}
+    record: Chosen = {**RECORD, "choices": [first, open_yet]}
+    assert words.table(record)[-1][0] == "?"
+    assert words.notes(record)[0] == f"{SECOND}: {why}"
+    # Where none is surely in time, it has a rank.
+    lowest: Chosen = {**RECORD, "choices": [{**first, "near_deadline": why}, second]}
+    assert words.table(lowest)[words.HEADS][0] == "1"
+    assert words.left_out(lowest) == [f"{FIRST}: {why}"]

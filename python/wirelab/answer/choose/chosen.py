@@ -111,10 +111,11 @@ def _joules(choice: Choice) -> float:
     return float("inf") if choice["energy_j"] is None else choice["energy_j"]["typical"]
 
 
-def _in_order(choice: Choice) -> tuple[float, float, str]:
-    """By rank; of those that are alike the one that sends least."""
+def _in_order(choice: Choice) -> tuple[float, bool, float, str]:
+    """By rank, then what may have one; of those that are alike the one that sends least."""
     rank, size = choice["rank"], choice["data_bytes"]["point"]
-    return (float("inf") if rank is None else rank, float("inf") if size is None else size, choice["name"])
+    out = rank is None and choice["near_deadline"] is None
+    return (float("inf") if rank is None else rank, out, float("inf") if size is None else size, choice["name"])
 
 
 def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -> Choice:
@@ -134,6 +135,7 @@ def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -
         auth=candidate.auth,
         rank=None if ranking is None or why is not None else ranking.rank(candidate.name),
         not_ranked=why,
+        near_deadline=evidence.near_deadline(candidate, place),
         messages=found.messages,
         trials=found.trials,
         lost=found.lost,
@@ -234,13 +236,15 @@ def _settings(evidence: Evidence) -> Iterator[OperatorSetting]:
             continue
         if not any(evidence.values(each, place) for each in evidence.candidates):
             continue
-        values: dict[str, float | None] = {}
-        for candidate in evidence.candidates:
-            ranks = evidence.not_ranked(candidate, place) is None
-            values[candidate.name] = mean_of(evidence.values(candidate, place)) if ranks else None
+        trials = {
+            each.name: evidence.values(each, place) if evidence.not_ranked(each, place) is None else {}
+            for each in evidence.candidates
+        }
+        values = {name: mean_of(each) for name, each in trials.items()}
         able = {name: value for name, value in values.items() if value is not None}
         if able:
-            yield OperatorSetting(levels=[*place.levels], first=[*first_of(able)], values=values)
+            fewest = min(len(trials[name]) for name in able)
+            yield OperatorSetting(levels=[*place.levels], first=[*first_of(able)], values=values, trials=fewest)
 
 
 def _safest(settings: Sequence[OperatorSetting]) -> Safest | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from wirelab.answer.choose.candidates import Candidate
-from wirelab.answer.choose.measured import OfChoice
+from wirelab.answer.choose.measured import NEAR, OfChoice
 from wirelab.answer.choose.network import Nat, Network, Place
 from wirelab.answer.choose.question import Asked
 from wirelab.answer.choose.ranking import Parts, Ranking, exactly, ranked
@@ -15,6 +15,7 @@ from wirelab.metrics.energy_settings import Equipment
 from wirelab.schema.choose import Apart, Criterion, Lever, WinnerMap
 from wirelab.schema.exact import ExactBounds
 from wirelab.stats.estimate.model import Estimate
+from wirelab.units import format_share
 
 MOST_LOST = 0.01
 """A choice that loses so much more of its messages than another is not ranked."""
@@ -84,8 +85,19 @@ class Evidence:
             )
         if not self.values(candidate, place):
             return f"Its energy is not known: {found.no_energy}." if found.no_energy else "No packet of it is known."
-        others = (self.of(each, place) for each in self.candidates)
-        return falls_behind(found, [each for each in others if each is not None])
+        known = self._known(place)
+        if (why := near_deadline(found, known)) is None or loses(found, known) is not None:
+            return falls_behind(found, known)
+        # If none is surely in time, those that may be are compared.
+        return why if any(_is_in_time(each, known) for each in known) else None
+
+    def near_deadline(self, candidate: Candidate, place: Place) -> str | None:
+        """Why it is open whether a choice keeps the deadline there; None if it is not."""
+        found = self.of(candidate, place)
+        return None if found is None else near_deadline(found, self._known(place))
+
+    def _known(self, place: Place) -> list[OfChoice]:
+        return [each for candidate in self.candidates if (each := self.of(candidate, place)) is not None]
 
     def ranking(self, place: Place) -> Ranking | None:
         """Of all that are ranked there, over the replicates that all of them have; None without any."""
@@ -117,16 +129,53 @@ def falls_behind(found: OfChoice, others: Collection[OfChoice]) -> str | None:
     """Why something is not compared with others: it loses more messages, or acknowledges more of them too late. None if
     it does neither.
     """
-    known = [each for each in others if each.messages]
+    if (why := loses(found, others)) is not None:
+        return why
+    if share_of(found.late) > _least_late(others) + MOST_LATE:
+        return f"{format_share(share_of(found.late))} of its messages are not acknowledged within the deadline."
+    return None
+
+
+def loses(found: OfChoice, others: Collection[OfChoice]) -> str | None:
+    """Why something loses more messages than others; None if it does not."""
     if found.lost == found.messages:
         return f"It loses all of its {found.messages:,} messages."
-    if share_of(found.lost_share) > min((share_of(each.lost_share) for each in known), default=0.0) + MOST_LOST:
+    least = min((share_of(each.lost_share) for each in others if each.messages), default=0.0)
+    if share_of(found.lost_share) > least + MOST_LOST:
         return f"It loses {found.lost:,} of {found.messages:,} messages."
-    # Of what nothing answers nobody knows when it came.
-    late = (share_of(each.late) for each in known if each.late is not None)
-    if share_of(found.late) > min(late, default=0.0) + MOST_LATE:
-        return f"{share_of(found.late):.0%} of its messages are not acknowledged within the deadline."
     return None
+
+
+def near_deadline(found: OfChoice, others: Collection[OfChoice]) -> str | None:
+    """Why it is open whether something keeps the deadline as well as others: a little more or less time would decide
+    otherwise, or its interval has both. None if it is not.
+    """
+    late, least = found.late, _least_late(others)
+    if late is None or late.point is None or found.late_near is None:
+        return None
+    most, (shorter, longer), by = least + MOST_LATE, found.late_near, format_share(NEAR)
+    least_longer = min((each.late_near[1] for each in others if each.messages and each.late_near), default=0.0)
+    said = f"Inconclusive, close to the deadline: {format_share(late.point)} of its messages are late"
+    if late.point > least_longer + MOST_LATE >= longer:
+        return f"{said}, but {format_share(longer)} with {by} more time."
+    if shorter > most >= late.point:
+        return f"{said}, but {format_share(shorter)} with {by} less time."
+    if longer > least_longer + MOST_LATE and late.point <= most:
+        return f"{said}, and with {by} more time another is not late."
+    if late.low is None or late.high is None or late.point == least or not late.low <= most <= late.high:
+        return None
+    interval = f"{format_share(late.low)} to {format_share(late.high)}"
+    return f"{said} (95 % interval: {interval}), and {format_share(most)} may be."
+
+
+def _is_in_time(found: OfChoice, others: Collection[OfChoice]) -> bool:
+    known = found.late is not None
+    return known and falls_behind(found, others) is None and near_deadline(found, others) is None
+
+
+def _least_late(others: Collection[OfChoice]) -> float:
+    """The smallest share that comes after the deadline. Of what nothing answers nobody knows when it came."""
+    return min((share_of(each.late) for each in others if each.messages and each.late is not None), default=0.0)
 
 
 def mean_of(trials: Mapping[int, Parts]) -> float | None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from wirelab.stats.dataset import Dataset
 
 DELAY = "end-to-end-delay"
+NEAR = 0.1
+"""If so much of a deadline more or less decides otherwise, it decides nothing."""
 _NOTHING = Estimate(None, None, None, LEVEL, 0, "no values")
 
 
@@ -51,6 +53,8 @@ class OfChoice:
     p95_s: Estimate | None = None
     late: Estimate | None = None
     """Share of messages that were not acknowledged within the deadline; None without one."""
+    late_near: tuple[float, float] | None = None
+    """The same share with a deadline that is shorter by `NEAR` of it, and with one that is longer by it."""
     no_energy: str | None = None
     """Why a message has no energy; None if it has."""
     unchecked: int = 0
@@ -153,8 +157,12 @@ def _outcomes(one: OfChoice, dataset: Dataset, scenario: Scenario, deadline_ns: 
         return
     counted = _with_failures(sample, rows)
     one.p50_s, one.p95_s = quantile(counted, 0.5), quantile(counted, 0.95)
-    if deadline_ns is not None and deadline_ns <= scenario.workload.timeout_ns:
+    timeout_ns = scenario.workload.timeout_ns
+    if deadline_ns is not None and deadline_ns <= timeout_ns:
         one.late = Share.beyond(counted, deadline_ns / 1e9).estimate(LEVEL)
+        # Nobody knows what came after the time-out.
+        shorter_ns, longer_ns = (1 - NEAR) * deadline_ns, min((1 + NEAR) * deadline_ns, timeout_ns)
+        one.late_near = Share.beyond(counted, shorter_ns / 1e9).point, Share.beyond(counted, longer_ns / 1e9).point
 
 
 def _with_failures(sample: Sample, rows: pl.DataFrame) -> Sample:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from wirelab.report.blocks import Block, Cell, Column, Items, Prose, Section, Table, dash, estimate
-from wirelab.report.choose import asked, pictures, words
+from wirelab.report.choose import asked, levers, pictures, words
 from wirelab.report.choose.amounts import NO_MATTER, seconds, years
 from wirelab.report.exact.page import EMULATION
 from wirelab.report.numbers import BYTES, DASH, MILLIJOULES, MILLISECONDS, PERCENT, Estimate, Unit, plain
@@ -28,7 +28,10 @@ CRITERIA = {
     "energy": "The radio's energy from one message to the next ranks the choices; it is modelled.",
     "data": "The IP bytes of a message in both directions rank the choices; they are measured.",
 }
+_Of = tuple[Column, Callable[[Choice], Cell]]
+"""A column, and its cell of a choice."""
 NOT_RANKED, NO_PACKETS, NO_MESSAGE = "it is not ranked", "no packets are known", "no message was due"
+NEAR = "inconclusive: the deadline is close"
 
 
 def write_chosen(record: Chosen, folder: Path, page: str) -> str:
@@ -58,7 +61,8 @@ def sections(record: Chosen) -> list[Section]:
 def _header(record: Chosen) -> Header:
     clock = f"{record['clock']} clock"
     more = [
-        *(Statement(each, href="#settings") for each in words.settings(record)),
+        *map(Statement, words.left_out(record)),
+        *(Statement(each, href="#settings") for each in (*words.settings(record), *words.how_counted(record))),
         *map(Statement, [*words.gap(record), *words.least_data(record), *words.safest(record), *words.late(record)]),
     ]
     return Header(
@@ -75,8 +79,8 @@ def _header(record: Chosen) -> Header:
         warnings=words.warnings(record),
         answer=[
             Statement(words.lead(record), more),
-            *(Statement(each, href="#levers") for each in words.matters(record)),
-            *map(Statement, words.battery(record)),
+            *(Statement(each, href="#levers") for each in levers.matters(record)),
+            *map(Statement, levers.battery(record)),
             *(Statement(each, href="#maps") for each in words.crossings(record)),
             Statement(words.quality(record), href="#radio" if record["radio_errors"] else ""),
         ],
@@ -90,57 +94,67 @@ def _level(record: Chosen) -> float:
 
 
 def _choices(record: Chosen) -> list[Block]:
-    columns = [*_columns(record)]
-    rows = [[cell(choice) for _, cell in columns] for choice in record["choices"]]
-    caption = "A message with each choice, under typical settings of the network"
-    table = Table(caption, [column for column, _ in columns], rows, row_headers=2)
+    typical = "under typical settings of the network"
+    tables = {
+        f"What a message takes, {typical}": _takes(record),
+        f"When messages are acknowledged, and how many are lost, {typical}": _arrives(record),
+        "A year's data, and what was run": _runs(record),
+    }
     return [
         *(Prose(f"Energy is modelled: {each}.") for each in words.radio(record)),
-        table,
+        *(_table(caption, record, [*columns]) for caption, columns in tables.items()),
         *_items(words.notes(record)),
     ]
 
 
-def _columns(record: Chosen) -> Iterator[tuple[Column, Callable[[Choice], Cell]]]:
-    """What was asked for, and its cell of a choice."""
+def _table(caption: str, record: Chosen, columns: Sequence[_Of]) -> Table:
+    """A row for each choice, whose name stays in sight."""
+    name, rank = Column("choice", numeric=False), Column("rank", numeric=False)
+    rows = [[Cell(each["name"]), _rank(each), *(cell(each) for _, cell in columns)] for each in record["choices"]]
+    return Table(caption, [name, rank, *(column for column, _ in columns)], rows, pinned=True)
+
+
+def _takes(record: Chosen) -> Iterator[_Of]:
     question = record["question"]
-    yield Column("rank", numeric=False), _rank
-    yield Column("choice", numeric=False), lambda each: Cell(each["name"])
-    yield Column("program", numeric=False), lambda each: Cell(each["program"])
-    if len({choice["auth"] for choice in record["choices"]}) > 1:
-        yield Column("security", numeric=False), lambda each: Cell(asked.SECURITY[each["auth"]])
     if question["radio"] is not None:
         yield (
-            Column("a message, modelled: mean [interval]", "mJ"),
+            Column("energy, modelled: mean [interval]", "mJ"),
             _estimated(lambda each: each["energy_mean"], MILLIJOULES, "it has no energy"),
         )
         yield Column("range of the radio's constants", "mJ"), _range
     yield (
-        Column("a message, measured: mean [interval]", "IP bytes"),
+        Column("data, measured: mean [interval]", "IP bytes"),
         _estimated(lambda each: each["data_bytes"], BYTES, NO_PACKETS),
     )
-    yield Column("a year, measured"), lambda each: _or_dash(words.data_year(each), NO_PACKETS)
-    if (tariff := question["tariff"]) is not None:
-        currency = tariff["currency"]
-        yield Column("a year's cost"), lambda each: _or_dash(words.cost_year(each, currency), NO_PACKETS)
     if question["battery_mah"] is not None and question["radio"] is not None:
         yield Column("battery, modelled [range of constants]", "years"), _battery
+
+
+def _arrives(record: Chosen) -> Iterator[_Of]:
+    deadline_s = record["question"]["deadline_s"]
     yield (
         Column("acknowledged: p50 [interval]", "ms"),
         _estimated(lambda each: each["p50_s"], MILLISECONDS, words.NO_ACKNOWLEDGEMENT),
     )
     yield Column("p95 [interval]", "ms"), _estimated(lambda each: each["p95_s"], MILLISECONDS, words.FEW)
-    if question["deadline_s"] is not None:
+    if deadline_s is not None:
         yield (
-            Column(f"within {seconds(question['deadline_s'])} [interval]", "%"),
+            Column(f"within {seconds(deadline_s)} [interval]", "%"),
             _estimated(lambda each: each["within_deadline"], PERCENT, words.NO_ACKNOWLEDGEMENT),
         )
-    yield Column("lost", "messages"), lambda each: _or_dash(words.lost(each), NO_MESSAGE)
-    yield (
-        Column("share lost [interval]", "%"),
-        _estimated(lambda each: each["lost_share"], PERCENT, NO_MESSAGE),
-    )
+    yield Column("lost [interval]", "%"), _estimated(lambda each: each["lost_share"], PERCENT, NO_MESSAGE)
+
+
+def _runs(record: Chosen) -> Iterator[_Of]:
+    yield Column("data of a year, measured"), lambda each: _or_dash(words.data_year(each), NO_PACKETS)
+    if (tariff := record["question"]["tariff"]) is not None:
+        currency = tariff["currency"]
+        yield Column("cost of a year"), lambda each: _or_dash(words.cost_year(each, currency), NO_PACKETS)
+    yield Column("program", numeric=False), lambda each: Cell(each["program"])
+    if len({choice["auth"] for choice in record["choices"]}) > 1:
+        yield Column("security", numeric=False), lambda each: Cell(asked.SECURITY[each["auth"]])
     yield Column("trials"), lambda each: Cell(f"{each['trials']:,}")
+    yield Column("messages lost"), lambda each: _or_dash(words.lost(each), NO_MESSAGE)
 
 
 def _estimated(of: Callable[[Choice], EstimateRecord | None], unit: Unit, reason: str) -> Callable[[Choice], Cell]:
@@ -148,7 +162,10 @@ def _estimated(of: Callable[[Choice], EstimateRecord | None], unit: Unit, reason
 
 
 def _rank(choice: Choice) -> Cell:
-    return dash(NOT_RANKED) if choice["rank"] is None else Cell(words.rank(choice))
+    text = words.rank(choice)
+    if choice["rank"] is not None:
+        return Cell(text)
+    return dash(NOT_RANKED) if text == DASH else Cell(text, reason=NEAR)
 
 
 def _range(choice: Choice) -> Cell:
@@ -168,15 +185,15 @@ def _battery(choice: Choice) -> Cell:
 
 
 def _levers(record: Chosen) -> list[Block]:
-    table = _tables("Each change alone, on the choice that it was tried on", words.levers(record), numeric=(3, 4, 5))
+    table = _tables("Each change alone, on the choice that it was tried on", levers.table(record), numeric=(3, 4, 5))
     about = "A change is measured by packets of a run of its own, or modelled by other settings of the radio."
-    return [*_items(words.matters(record)), *table, Prose(about)] if table else []
+    return [*_items(levers.matters(record)), *table, Prose(about)] if table else []
 
 
 def _settings(record: Chosen) -> list[Block]:
     drawn = pictures.settings(record)
     axes = _tables("Settings that the owner of a device does not choose", words.operator_axes(record))
-    return [*_items(words.settings(record)), *drawn, *axes]
+    return [*_items([*words.settings(record), *words.how_counted(record)]), *drawn, *axes]
 
 
 def _apart(record: Chosen) -> list[list[str]]:

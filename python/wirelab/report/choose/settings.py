@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from wirelab.report.statement import listed
-from wirelab.schema.choose import Chosen, OperatorAxis
+from wirelab.schema.choose import Chosen, OperatorAxis, OperatorSetting
 
 MOST_AXES = 2
 """In a condition that is read at once: of one that is not exact, and of what decides in the first sentence."""
 MOST_NAMES = 3
+SAME = 1.01
+"""Values that differ by less are the same in effect."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,8 @@ class Standing:
     """The choices that are first in some settings: several if they are alike, none if nothing is ranked there.
 
     `condition` says in which: `if the NAT time-out is 30 s`. It is empty if no words describe them. An `exact` one is
-    of these settings and of no other. `axes` is how many settings of the network it names.
+    of these settings and of no other. `axes` is how many settings of the network it names. `kinds` is how many of them
+    differ in effect.
     """
 
     first: tuple[str, ...]
@@ -27,6 +30,7 @@ class Standing:
     condition: str
     exact: bool
     axes: int
+    kinds: int = 1
 
 
 def standings(record: Chosen) -> list[Standing]:
@@ -37,11 +41,30 @@ def standings(record: Chosen) -> list[Standing]:
         known = [name for name in order if name in setting["first"]]
         others = [name for name in setting["first"] if name not in known]
         groups.setdefault((*known, *others), set()).add(at)
-    levels = [setting["levels"] for setting in record["settings"]]
+    levels, of = [setting["levels"] for setting in record["settings"]], kinds(record["settings"])
     found = [
-        Standing(first, len(members), *_condition(record["axes"], levels, members)) for first, members in groups.items()
+        Standing(first, len(members), *_condition(record["axes"], levels, members), len({of[at] for at in members}))
+        for first, members in groups.items()
     ]
     return [*found[:1], *sorted(found[1:], key=lambda each: -each.count)]
+
+
+def kinds(settings: Sequence[OperatorSetting]) -> list[int]:
+    """A number for each setting. It is the same for those that have the same first, and values within 1 %."""
+    seen, found = list[OperatorSetting](), list[int]()
+    for setting in settings:
+        at = next((number for number, kind in enumerate(seen) if _same(kind, setting)), len(seen))
+        if at == len(seen):
+            seen.append(setting)
+        found.append(at)
+    return found
+
+
+def _same(one: OperatorSetting, other: OperatorSetting) -> bool:
+    pairs = [(value, other["values"][name]) for name, value in one["values"].items()]
+    return one["first"] == other["first"] and all(
+        a == b or (a is not None and b is not None and max(a, b) < SAME * min(a, b)) for a, b in pairs
+    )
 
 
 def decisive(others: Sequence[Standing]) -> Standing | None:

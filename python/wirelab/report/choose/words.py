@@ -6,21 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
 from wirelab.report.choose import maps
-from wirelab.report.choose.amounts import NO_MATTER, digits, factor, lasts, money, seconds, share, times
-from wirelab.report.choose.settings import Standing, decisive, is_first, named, several, standings
+from wirelab.report.choose.amounts import NO_MATTER, money, seconds, share
+from wirelab.report.choose.settings import SAME, Standing, decisive, is_first, kinds, named, several, standings
 from wirelab.report.numbers import COUNT, DASH, Estimate, interval
 from wirelab.schema.bounds import Bounds
-from wirelab.schema.choose import Choice, Chosen, Lever
+from wirelab.schema.choose import Choice, Chosen, Criterion
 from wirelab.schema.estimates import EstimateRecord
 from wirelab.schema.exact import ExactBounds
 from wirelab.units import format_energy, format_share, format_size
 
 HEADS, NAMED = 2, 3
 """Rows of a table's header, and its columns before those of figures."""
-MOST_LEVERS = 4
-"""Of a sentence."""
-MOST_LIVES = 2
-"""Choices whose battery life is a sentence."""
 UNVALIDATED = " (unvalidated)"
 FEW = "fewer than 100 messages"
 NO_ACKNOWLEDGEMENT = "no acknowledgement is known"
@@ -49,11 +45,25 @@ def _in_settings(record: Chosen) -> str:
     total, found = len(record["settings"]), standings(record)
     if total < 2:
         return ""
-    alone = next((each.count for each in found if each.first == (record["first"],)), 0)
+    alone = next((each for each in found if each.first == (record["first"],)), None)
     flip = decisive([each for each in found if each.first != (record["first"],)])
     if flip is None:
-        return f" In all {total} operator settings{_tried(record)}."
-    return f" In {alone} of {total} operator settings{_tried(record)}; {named(flip.first)} {_where(flip)}."
+        effect = "" if (effective := _effective(record)) is None else f" ({effective} that differ in effect)"
+        return f" In all {total} operator settings{_tried(record)}{effect}."
+    count, some = (0, 0) if alone is None else (alone.count, alone.kinds)
+    of = f"{total} operator settings{_tried(record)}{_in_effect(record, some, ' that differ')}"
+    return f" In {count} of {of}; {named(flip.first)} {_where(flip)}."
+
+
+def _in_effect(record: Chosen, some: int, how: str = "") -> str:
+    """Behind a number of settings, if not all of them differ in effect."""
+    return "" if (effective := _effective(record)) is None else f" ({some} of {effective}{how} in effect)"
+
+
+def _effective(record: Chosen) -> int | None:
+    """How many settings differ in effect; None if all do."""
+    found = len({*kinds(record["settings"])})
+    return None if found == len(record["settings"]) else found
 
 
 def _tried(record: Chosen) -> str:
@@ -83,7 +93,7 @@ def _trials(record: Chosen) -> int:
 
 def _distance(record: Chosen, alike: Sequence[Choice]) -> str:
     gap = record["gap"]
-    values = [value for choice in alike if (value := _rank_value(record, choice)) is not None]
+    values = [value for choice in alike if (value := _value(record["criterion"], choice)) is not None]
     if len(alike) == 2 and gap is not None and gap["point"] is not None:
         return f" ({format_share(gap['point'] - 1)} apart)"
     if len(values) > 1 and min(values) > 0:
@@ -91,8 +101,8 @@ def _distance(record: Chosen, alike: Sequence[Choice]) -> str:
     return ""
 
 
-def _rank_value(record: Chosen, choice: Choice) -> float | None:
-    if record["criterion"] == "data":
+def _value(what: Criterion, choice: Choice) -> float | None:
+    if what == "data":
         return choice["data_bytes"]["point"]
     return None if choice["energy_j"] is None else choice["energy_j"]["typical"]
 
@@ -100,11 +110,6 @@ def _rank_value(record: Chosen, choice: Choice) -> float | None:
 def ranked(record: Chosen) -> list[Choice]:
     """The choices that have a rank."""
     return [choice for choice in record["choices"] if choice["rank"] is not None]
-
-
-def what_ranks(record: Chosen) -> str:
-    """`energy` or `data`."""
-    return record["criterion"]
 
 
 def gap(record: Chosen) -> list[str]:
@@ -131,6 +136,30 @@ def least_data(record: Chosen) -> list[str]:
     return [f"Of these, {sizes[0][1]} sends least: {format_size(sizes[0][0])} a year."]
 
 
+def left_out(record: Chosen) -> list[str]:
+    """What would take least if it were ranked, with the reason why it is not; and what is first and may be too late."""
+    said: dict[str, list[str]] = {}
+    known = {choice["name"]: choice for choice in record["choices"]}
+    measures: tuple[Criterion, ...] = ("energy", "data") if record["criterion"] == "energy" else ("data",)
+    for what in measures:
+        values = {name: value for name, choice in known.items() if (value := _value(what, choice)) is not None}
+        able = [name for name in values if known[name]["rank"] is not None]
+        others = [name for name in values if name not in able and _delivers(known[name])]
+        if not able or not others:
+            continue
+        best, least = (min(names, key=values.__getitem__) for names in (able, others))
+        if values[least] * SAME < values[best]:
+            less = format_share(1 - values[least] / values[best])
+            said.setdefault(least, []).append(f"{less} less {what} than {best}")
+    found = [f"Left out: {name} ({' and '.join(less)}). {known[name]['not_ranked']}" for name, less in said.items()]
+    lowest = [choice for choice in ranked(record) if choice["rank"] == 1 and choice["near_deadline"] is not None]
+    return [*found, *(f"{choice['name']}: {choice['near_deadline']}" for choice in lowest)]
+
+
+def _delivers(choice: Choice) -> bool:
+    return choice["not_ranked"] is not None and choice["lost"] < choice["messages"]
+
+
 def safest(record: Chosen) -> list[str]:
     """What to take without knowing the network; nothing if the first is that everywhere."""
     found = record["safest"]
@@ -149,12 +178,25 @@ def settings(record: Chosen) -> list[str]:
     for at, each in enumerate(standings(record)):
         # Where the usual first is first is said by the others' conditions.
         usual = at == 0 and 2 * each.count > total
-        condition = f", {each.condition}" if each.condition and not usual else ""
+        condition = f": {each.condition}" if each.condition and not usual else ""
         what = is_first(each.first) if each.first else "Nothing is ranked"
         if record["first"] is None and len(each.first) == 1:
             what = f"{each.first[0]} is lowest by typical values"
-        found.append(f"{what} in {each.count} of {total} operator settings{_tried(record)}{condition}.")
+        of = f"{total} operator settings{_tried(record)}{_in_effect(record, each.kinds)}"
+        found.append(f"{what} in {each.count} of {of}{condition}.")
     return found
+
+
+def how_counted(record: Chosen) -> list[str]:
+    """What counts of settings rest on; nothing without."""
+    trials = sorted({each["trials"] for each in record["settings"]})
+    if len(record["settings"]) < 2:
+        return []
+    number = f"{trials[0]}{f' to {trials[-1]}' if len(trials) > 1 else ''}"
+    said = [f"Operator settings are compared by {number} trials each, without intervals; values within 1 % are alike."]
+    if _effective(record) is not None:
+        said.append("Settings differ in effect if they change the first, or a value by 1 % or more.")
+    return said
 
 
 def _where(flip: Standing) -> str:
@@ -184,8 +226,7 @@ def _columns(record: Chosen) -> Iterator[tuple[str, str, list[str]]]:
     choices, asked, measured = record["choices"], record["question"], "measured"
     if record["criterion"] == "energy":
         yield "a message", "modelled J", [_typical(each["energy_j"]) for each in choices]
-    else:
-        yield "a message", "measured IP bytes", [_point(each["data_bytes"], format_size) for each in choices]
+    yield "a message", "measured IP bytes", [_point(each["data_bytes"], format_size) for each in choices]
     yield "data/year", measured, [data_year(each) for each in choices]
     if asked["tariff"] is not None:
         yield "cost/year", measured, [cost_year(each, asked["tariff"]["currency"]) for each in choices]
@@ -206,8 +247,10 @@ def _point(value: EstimateRecord | None, words: Callable[[float], str]) -> str:
 
 
 def rank(choice: Choice) -> str:
-    """Of a choice, or a dash."""
-    return DASH if choice["rank"] is None else str(choice["rank"])
+    """Of a choice; a question mark if it is open whether it keeps the deadline; else a dash."""
+    if choice["rank"] is not None:
+        return str(choice["rank"])
+    return "?" if choice["near_deadline"] is not None and choice["near_deadline"] == choice["not_ranked"] else DASH
 
 
 def data_year(choice: Choice) -> str:
@@ -229,7 +272,11 @@ def notes(record: Chosen) -> list[str]:
     """Below the table: why a figure or a rank is missing, and what else must be known of a choice."""
     said: dict[str, list[str]] = {}
     for choice in record["choices"]:
-        reasons = (*filter(None, [choice["not_ranked"]]), *_missing(record, choice), *choice["notes"])
+        reasons = (
+            *filter(None, [choice["not_ranked"], choice["near_deadline"]]),
+            *_missing(record, choice),
+            *choice["notes"],
+        )
         for reason in dict.fromkeys(reasons):
             said.setdefault(reason, []).append(choice["name"])
     return [f"{'; '.join(names)}: {reason}" for reason, names in said.items()]
@@ -260,98 +307,6 @@ def apart(record: Chosen) -> list[list[str]]:
     for each in record["apart"]:
         whys.setdefault(each["why"], []).append(each["protocol"])
     return [[", ".join(protocols), why] for why, protocols in whys.items()]
-
-
-def matters(record: Chosen) -> list[str]:
-    """What else could be changed: that which matters more than the choice of a protocol, and that which does not."""
-    spread = record["spread"]
-    by_size = sorted(record["levers"], key=lambda each: -factor(each["ratio"]))
-    if spread is None:
-        return _levers(record, "What else can be changed", by_size)
-    more = [each for each in by_size if factor(each["ratio"]) > max(spread, NO_MATTER)]
-    less = [each for each in by_size if each not in more and factor(each["ratio"]) >= NO_MATTER]
-    nothing = [each["name"] for each in by_size if factor(each["ratio"]) < NO_MATTER]
-    # What helps comes first.
-    more.sort(key=lambda each: each["ratio"] > 1)
-    whole = f"the protocol (its best connections each, a factor of {digits(spread)} in {what_ranks(record)})"
-    return [
-        *_levers(record, f"What matters more than {whole}", more),
-        *_levers(record, f"What matters less{'' if more else f' than {whole}'}", less),
-        *[f"What makes no difference: {'; '.join(nothing)}."] * bool(nothing),
-    ]
-
-
-def _levers(record: Chosen, title: str, some: Sequence[Lever]) -> list[str]:
-    """The largest; all of them are in the table of the page."""
-    if not some:
-        return []
-    rest = len(some) - MOST_LEVERS
-    return [f"{title}: {' '.join(_lever(record, each) for each in some[:MOST_LEVERS])}" + (
-        f" {rest} more are smaller." if rest > 0 else ""
-    )]  # fmt: skip
-
-
-def _lever(record: Chosen, each: Lever) -> str:
-    late = "" if each["delay_s"] is None else f", up to {seconds(each['delay_s'])} later"
-    return f"{each['name']}: {times(what_ranks(record), each['ratio'])}{late}."
-
-
-def levers(record: Chosen) -> list[list[str]]:
-    """Rows, the header first: what else could be changed, each tried alone. None if nothing was tried."""
-    energy = record["criterion"] == "energy"
-    value = "a reading, modelled J" if energy else "a reading, measured IP bytes"
-    rows = [
-        [
-            each["name"], each["of"], each["how"], (format_energy if energy else format_size)(each["value"]),
-            times(what_ranks(record), each["ratio"]),
-            DASH if each["delay_s"] is None else f"up to {seconds(each['delay_s'])}",
-        ]
-        for each in sorted(record["levers"], key=lambda each: -factor(each["ratio"]))
-    ]  # fmt: skip
-    return [["change", "tried on", "packets", value, "effect", "later"], *rows] if rows else []
-
-
-def battery(record: Chosen) -> list[str]:
-    """How long the battery lasts; nothing if none is given."""
-    asked = record["question"]
-    if asked["battery_mah"] is None:
-        return []
-    known = [(each["name"], each["battery_years"]) for each in ranked(record)]
-    lives = [(name, life) for name, life in known if life is not None][:MOST_LIVES]
-    if not lives:
-        return [f"Battery: no life is known{' without a radio' if asked['radio'] is None else ''}."]
-    found = "; ".join(f"{lasts(life)} with {name}" for name, life in lives)
-    alone = asked["base_current_a"] is None
-    return [
-        f"Battery, modelled: {'communication alone ' if alone else ''}{found}.",
-        *["With --base-current it is the life of the whole device."] * alone,
-        *([] if asked["life_years"] is None else [_wanted(asked["life_years"], *lives[0])]),
-        *goal(record),
-    ]
-
-
-def _wanted(wanted: float, name: str, life: Bounds) -> str:
-    least, most = sorted((life["low"], life["high"]))
-    if least >= wanted:
-        how = "reached, whatever the radio's constants are within their bounds"
-    elif life["typical"] >= wanted:
-        how = "reached with typical constants of the radio, but not with its worst"
-    else:
-        how = "reached with the best constants of the radio alone" if most >= wanted else "not reached"
-    return f"With {name}, the {wanted:g} years wanted are {how}."
-
-
-def goal(record: Chosen) -> list[str]:
-    """What would reach the life that was asked for; nothing without one."""
-    wanted = record["goal"]
-    if wanted is None:
-        return []
-    if wanted["most_j"] is None:
-        return [f"The base current alone empties the battery in less than {wanted['years']:g} years."]
-    found = f"{wanted['years']:g} years allow {format_energy(wanted['most_j'])} a reading."
-    if not wanted["reached_by"]:
-        return [f"{found} Nothing that was tried takes so little."]
-    return [f"{found} So little takes: {'; '.join(wanted['reached_by'])}."]
 
 
 def late(record: Chosen) -> list[str]:
