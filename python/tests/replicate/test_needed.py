@@ -7,10 +7,12 @@ import math
 import pytest
 
 from tests.replicate.sources import estimate, part, source
+from wirelab.claims.forms.causal_contrast import CausalContrast
 from wirelab.claims.forms.equivalence import Equivalence
 from wirelab.claims.forms.order import Order
-from wirelab.claims.part import Form
-from wirelab.replicate.needed import needed, times_as_many
+from wirelab.claims.forms.trend import Trend
+from wirelab.claims.part import Along, Form
+from wirelab.replicate.needed import bounds_of, needed, times_as_many
 from wirelab.schema.replication import ReplicatedPart
 
 ORDER = Order(form="order", metric="delay", ascending=[{"protocol": "h3"}, {"protocol": "h2"}])
@@ -67,3 +69,18 @@ def test_without_an_interval_or_a_bound_the_reason_stands() -> None:
     assert "so few trials" in needed([ORDER], [_part(2.0, None, None)], [source()], 1.25)["why"]
     other: ReplicatedPart = {**_part(2.0, 1.5, 2.5), "judged": []}
     assert needed([ORDER], [other], [source()], 1.25)["why"] == "its reason"
+
+
+def test_a_trend_is_a_factor_a_level_so_that_its_bound_is_1() -> None:
+    along = Along(path="x", levels=["1", "2"])
+    falling = Trend(form="trend", metric="delay", upper={}, along=along, direction="falling")
+    found = needed([falling], [_part(1 / math.e, math.e**-3, math.e)], [source()], 1.25)
+    assert (found["n"], found["why"][:38]) == (400, "4 times as many values would confirm i")
+
+
+def test_the_bounds_of_a_part_are_those_that_its_interval_must_leave_out() -> None:
+    contrast = CausalContrast(
+        form="causal-contrast", metric="delay", upper={"protocol": "h2"}, lower={"protocol": "h3"},
+        treated={"link": "lossy"}, control={"link": "clean"}, expect="equal",
+    )  # fmt: skip
+    assert [bounds_of(form, 1.25) for form in (ORDER, EQUAL, contrast)] == [[1.0], [0.5, 2.0], [0.0]]

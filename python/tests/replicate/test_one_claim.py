@@ -181,6 +181,8 @@ def test_a_verdict_needs_both_outlier_rules(tmp_path: Path, by_rule: str, verdic
     claims = _claims(tmp_path, RULED)
     found = _first(claims, source(claim("C1", [row("confirmed", estimate(2.0), by_rule, rtt="2 ms")])))
     assert found["verdict"] == verdict
+    assert found["verdicts"] == ["confirmed", by_rule]
+    assert found["parts"][0]["bounds"] == [1.0]
     over = found["over_grid"]
     assert over is not None
     assert over["confirmed"] == (verdict == "confirmed")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from wirelab.claims.forms.causal_contrast import CausalContrast
 from wirelab.claims.forms.count import Count
 from wirelab.claims.forms.equivalence import Equivalence
 from wirelab.claims.forms.interaction import Interaction
@@ -101,8 +102,15 @@ def _region(form: Form, factor: float) -> Region | None:
         case Count():
             region = form.published / factor, form.published * factor
         case Trend():
-            region = (0.0, None) if form.direction == "rising" else (None, 0.0)
+            region = (1.0, None) if form.direction == "rising" else (None, 1.0)
     return region
+
+
+def bounds_of(form: Form, factor: float) -> list[float]:
+    """The bounds that its deciding intervals must leave out; none of a form without such bounds."""
+    if isinstance(form, CausalContrast):
+        return [0.0]
+    return [bound for bound in _region(form, factor) or () if bound is not None]
 
 
 def _times(point: float, low: float, high: float, bound: float) -> float:

@@ -14,11 +14,11 @@ from wirelab.claims.interpretations import InterpretationTable
 from wirelab.claims.judgement import INCONCLUSIVE, all_of
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Claim
-from wirelab.claims.over_grid import DEPENDS, Point
+from wirelab.claims.over_grid import DEPENDS, FITTED, Point
 from wirelab.claims.part import Form, Levels
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
-from wirelab.replicate.needed import needed
+from wirelab.replicate.needed import bounds_of, needed
 from wirelab.replicate.source import Source
 from wirelab.schema.replication import PointVerdict, ReplicatedClaim, ReplicatedPart
 from wirelab.schema.verdicts import ChoiceVerdict, ClaimRecord, PartRecord, VerdictQuality
@@ -90,7 +90,7 @@ class OneClaim:
         union = self._union(candidates, {self._key(firsts[index]) for index in speaking}, spoken)
         over = grid.over(self.claim, [each.point for each in union])
         verdict = shown if at_primary else None
-        return {
+        record: ReplicatedClaim = {
             "id": self.claim.id,
             "form": first["form"],
             "text": first["text"],
@@ -111,6 +111,9 @@ class OneClaim:
             if shown in {INCONCLUSIVE, DEPENDS}
             else None,
         }
+        if point.by_rule is not None and shown not in {None, FITTED}:
+            record["verdicts"] = [point.verdict, point.by_rule]
+        return record
 
     @cached_property
     def _forms(self) -> list[Form]:
@@ -182,7 +185,10 @@ class OneClaim:
                 ),
             )  # fmt: skip
             part = given[index][number]
-            found.append(_part(part, f"{self.claim.id}.{number + 1}", index, decides=form.decides))
+            record = _part(part, f"{self.claim.id}.{number + 1}", index, decides=form.decides)
+            if bounds := bounds_of(form, self.claims.file.factor):
+                record["bounds"] = bounds
+            found.append(record)
         return found
 
     @staticmethod

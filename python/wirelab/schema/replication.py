@@ -102,6 +102,8 @@ class ReplicatedPart(TypedDict):
     """Our estimate; null if there is none."""
     judged: list[Deciding]
     """The estimates whose intervals decided."""
+    bounds: NotRequired[list[float]]
+    """Bounds of the region in which an interval confirms the part. Absent from a form without such bounds."""
     n: int
     """Number of values."""
     link: VerdictQuality | None
@@ -147,6 +149,10 @@ class ReplicatedClaim(TypedDict):
     shown: Standing | None
     """The verdict at the point that `ours` and `parts` are of: the primary one, else the first that was judged. Null if
     a scenario was not run there.
+    """
+    verdicts: NotRequired[list[Verdict]]
+    """Of a paper with an outlier rule: the verdicts without and with it that `shown` rests on. Absent if a scenario was
+    not run there.
     """
     levels: dict[str, str]
     """That point."""
