@@ -114,5 +114,5 @@ def test_a_campaign_that_a_budget_cannot_hold_is_left_out_with_the_reason(
     monkeypatch.setattr("wirelab.cli.run.planned", planned)
     found, left_out = _plan_all(claims, tmp_path, 10, None)
     assert [each.name for each in found] == ["quickstart", "page-2"]
-    assert left_out == ["page, live clock, 2 scenarios: it takes 5 min"]
+    assert left_out == ["page, live clock, 2 scenarios: not run, it takes 5 min"]
     assert [each.name for each in _plan_all(claims, tmp_path, None, None)[0]] == ["page", "quickstart", "page-2"]

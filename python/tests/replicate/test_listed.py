@@ -38,8 +38,8 @@ def _given(clock: str, *levels: str) -> Source:
 
 
 def test_campaigns_that_were_not_given_are_named_with_what_they_are_for(claims: Claims) -> None:
-    first = "main, virtual clock, link.rtt=2ms, 20 ms (the primary interpretation): not given"
-    second = "main, live clock, link.rtt=2 ms, 20 ms: not given"
+    first = "main, virtual clock, link.rtt=2ms, 20 ms (the primary interpretation): not named with --from"
+    second = "main, live clock, link.rtt=2 ms, 20 ms: not named with --from"
     assert not_given(claims, []) == [first, second]
     assert not_given(claims, [_given("virtual", "2 ms", "20 ms")]) == [second]
     assert not_given(claims, [_given("live", "2 ms", "20 ms")]) == [first]

@@ -215,7 +215,7 @@ def _plan_all(claims: Claims, place: Path, budget: int | None, jobs: int | None)
             if share is not None:
                 loaded, plan = plan_of(file, campaign.assignments, budget=share, seed=None, jobs=jobs)
         except WirelabError as error:
-            left_out.append(f"{words(campaign)}, {len(plan.scenarios)} scenarios: {error.what}")
+            left_out.append(f"{words(campaign)}, {len(plan.scenarios)} scenarios: not run, {error.what}")
             continue
         _require_claims(loaded, claims, campaign)
         found.append(_Planned(_folder_name(campaign, listed[:number]), campaign.why, loaded, plan))

@@ -12,6 +12,8 @@ from wirelab.experiment.file.sets import read_value, split_values
 from wirelab.replicate.source import Source
 from wirelab.schema.replication import CampaignSummary
 
+NOT_NAMED = "not named with --from"
+
 
 def not_given(claims: Claims, sources: Sequence[Source]) -> list[str]:
     """Each campaign of the list that is not among the sources, in words. A source stands for one of the list."""
@@ -19,7 +21,7 @@ def not_given(claims: Claims, sources: Sequence[Source]) -> list[str]:
     for campaign in claims.file.campaign:
         given = next((each for each in rest if _is(each, campaign)), None)
         if given is None:
-            found.append(f"{words(campaign)}: not given")
+            found.append(f"{words(campaign)}: {NOT_NAMED}")
         else:
             rest.remove(given)
     return found
