@@ -27,3 +27,14 @@ def test_a_picture_is_a_file_of_its_own_with_its_colours(tmp_path: Path) -> None
     style = root.findtext("{http://www.w3.org/2000/svg}style") or ""
     for name in ("--good:", "--bad:", "--ink:", "prefers-color-scheme: dark"):
         assert name in style
+
+
+def test_one_paper_has_the_headings_and_the_legend_of_its_page(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    found["inside"] = [
+        {"title": "loss takes time", "why": "a packet is sent later", "factor": 1.0, "compared": 2, "against": []},
+    ]  # type: ignore[typeddict-item]
+    text = write_markdown([found], tmp_path / "one.md")[0].read_text()
+    for heading in ("Contradictions inside the publication: 0 of 2 pairs", "C1 turns with choices"):
+        assert f"\n### {heading}\n" in text
+    assert "\nMarks: square: H2; circle: H3.\n" in text

@@ -11,7 +11,7 @@ import pytest
 from tests.browser import browse, require
 from tests.report.html_checks import Page
 from tests.report.replication.records import record
-from wirelab.report.replication.page import write_all, write_paper
+from wirelab.report.replication.page import header_of_all, write_all, write_paper
 
 NARROW, WIDE = 390, 1280
 
@@ -26,7 +26,7 @@ def _page(path: Path) -> Page:
 
 def test_the_page_of_a_paper_has_the_table_and_every_picture(tmp_path: Path) -> None:
     words = _page(write_paper(record(tmp_path), tmp_path / "index.html")).words()
-    assert "Of 3 claims of example, 2 confirmed and 1 inconclusive (a local network)." in words
+    assert "Of 3 claims of example, 2 confirmed (C1 and C3) and 1 inconclusive; the round trip decides most" in words
     for title in ("Claims", "Printed magnitudes", "Printed numbers", "Over the grid of choices", "Campaigns"):
         assert title in words
     assert "C1 turns with choices" in words
@@ -45,8 +45,24 @@ def test_a_quick_run_says_what_it_leaves_out_and_how_wide_it_is(tmp_path: Path) 
     assert "example: the campaign main was not judged by C3." in words
     assert "not conclusive. main: 2 of 30 trials a scenario, 7 of 100 exchanges each." in words
     assert "Half of its intervals are wider than 1.58-fold." in words
-    assert "Left out of example: 1 campaign or part of one, which the section Campaigns names." in words
+    assert "Listed campaigns that are left out: 1 of example. The section Campaigns has the reasons." in words
     assert "choices, 150 scenarios: it takes 5 min" in words
+
+
+def test_campaigns_that_are_left_out_are_one_line_for_all_papers(tmp_path: Path) -> None:
+    records = [record(tmp_path, paper=name) for name in ("one", "two", "three")]
+    records[0]["left_out"], records[2]["left_out"] = ["a: not run", "b: not run"], ["c: not run"]
+    assert header_of_all(records).warnings == [
+        "Listed campaigns that are left out: 2 of one and 1 of three. The section Campaigns has the reasons."
+    ]
+
+
+def test_the_page_says_why_intervals_of_the_virtual_clock_are_narrow(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    words = [_page(write_paper(found, tmp_path / "index.html")).words()]
+    found["campaigns"][0]["clock"] = "live"
+    words.append(_page(write_paper(found, tmp_path / "index.html")).words())
+    assert ["differ by their seed alone" in each for each in words] == [True, False]
 
 
 def test_a_paper_without_numbers_says_so_in_place_of_its_pictures(tmp_path: Path) -> None:
@@ -64,6 +80,24 @@ def test_the_page_of_all_papers_is_small_and_fast(tmp_path: Path) -> None:
     source = path.read_text()
     assert source.count("<svg role") == 2
     assert len(re.findall(r'<tbody id="claim-', source)) == 15
+
+
+@pytest.mark.chromium
+def test_no_table_is_cut_off_in_print(tmp_path: Path) -> None:
+    """On A4 between the margins, with the rules of print for the screen."""
+    require()
+    path = write_paper(record(tmp_path), tmp_path / "index.html")
+    script = (
+        "<script>addEventListener('load',()=>{document.title=Math.max(...[...document.querySelectorAll('.scroll')]"
+        ".map(each=>each.firstElementChild.getBoundingClientRect().width-each.clientWidth))})</script>"
+    )
+    text = re.sub(r"@media screen[^{]*{", "@media not all {", path.read_text().replace("</body>", f"{script}</body>"))
+    path.write_text(text.replace("@media print", "@media all"))
+    found = re.search(
+        r"<title>(-?[\d.]+)</title>", browse(tmp_path, "--window-size=688,1600", "--dump-dom", path.as_uri()).stdout
+    )
+    assert found is not None
+    assert float(found[1]) <= 1
 
 
 @pytest.mark.chromium

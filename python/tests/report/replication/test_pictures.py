@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.report.replication.records import record
-from wirelab.report.blocks import Grid, Group, Prose
+from wirelab.report.blocks import Figure, Grid, Group, Prose
 from wirelab.report.replication import pictures
 
 
@@ -31,6 +31,16 @@ def test_the_forest_plot_has_no_colour_for_parts_that_judge_nothing(tmp_path: Pa
     tones = [[ratio.tone for ratio in pictures.ratios(each, several=False)]
              for each in (with_verdict, without, fitted, outside)]  # fmt: skip
     assert tones == [["good"], ["none"], ["none"], ["none"]]
+
+
+def test_the_colours_of_counts_and_curves_are_explained(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    [grid], [curve] = pictures.counts([found]), pictures.curves(found)
+    assert isinstance(grid, Grid)
+    assert isinstance(curve, Group)
+    figures = [*grid.figures, *(each for each in curve.blocks if isinstance(each, Figure))]
+    assert len(figures) == 2
+    assert all(word in each.caption for each in figures for word in ("Green: ", "Red: ", "Brown: neither"))
 
 
 def test_a_part_has_a_mark_of_its_own_for_each_verdict(tmp_path: Path) -> None:

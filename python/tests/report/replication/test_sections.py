@@ -22,8 +22,27 @@ def test_a_campaign_is_shown_with_what_ran_it(tmp_path: Path) -> None:
     [table] = sections.campaigns([record(tmp_path)])
     assert isinstance(table, Table)
     assert [cell.text for cell in table.rows[0]] == [
-        "example", "main", "virtual", "2026-11-27", "1", "6.12", "10", "20", "1,000", "1,000", "6 min",
+        "main", "as in its file", "virtual", "2026-11-27", "1", "6.12", "10", "20", "1,000", "1,000", "6 min",
         "good in 10 of 10 scenarios", "a1",
+    ]  # fmt: skip
+
+
+def test_campaigns_of_one_experiment_differ_in_their_settings(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    [only] = found["campaigns"]
+    sets = [
+        {"clock": ["virtual"]}, {"workload": ["single"], "stop.replicates": ["160"]},
+        {"a.client.cpu": ["1 %"], "b.client.cpu": ["2 %", "3 %"]},
+    ]  # fmt: skip
+    found["campaigns"] = [{**only, "sets": each} for each in sets]
+    [one], [several] = sections.campaigns([found]), sections.campaigns([found, record(tmp_path, paper="other")])
+    assert isinstance(one, Table)
+    assert isinstance(several, Table)
+    short = ["as in its file", "workload single; replicates 160", "a.client.cpu 1 %; b.client.cpu 2 %, 3 %"]
+    assert [row[1].text for row in one.rows] == short
+    assert one.rows[1][1].title == "workload=single; stop.replicates=160"
+    assert [(row[0].text, row[2].text) for row in several.rows] == [
+        *(("example", each) for each in short), ("other", short[0]),
     ]  # fmt: skip
 
 
@@ -33,7 +52,7 @@ def test_what_was_left_out_is_listed_with_the_campaigns(tmp_path: Path) -> None:
     *_, table = sections.campaigns([found])
     assert isinstance(table, Table)
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["example", "choices, 150 scenarios: it takes 5 min"],
+        ["choices, 150 scenarios: it takes 5 min"],
     ]  # fmt: skip
 
 

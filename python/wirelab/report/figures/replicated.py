@@ -74,8 +74,8 @@ def forest(name: str, label: str, ratios: Sequence[Ratio], factor: float) -> Mar
 
 @dataclass(frozen=True)
 class Pair:
-    """A printed number and ours, in the unit of the axes. `slot` is the colour of its protocol, and `null` what a null
-    model predicts.
+    """A printed number and ours, in the unit of the axes. `slot` and `shape` are the look of its protocol, and `null`
+    is what a null model predicts.
     """
 
     paper: float
@@ -83,6 +83,7 @@ class Pair:
     low: float | None
     high: float | None
     slot: int
+    shape: str
     null: float | None
     tip: str
     fitted: bool
@@ -103,6 +104,7 @@ def scatter(name: str, label: str, pairs: Sequence[Pair], factor: float, unit: s
         {
             "x": each.paper, "y": _between(each.ours, each.ours, domain), "low": _between(each.low, each.ours, domain),
             "high": _between(each.high, each.ours, domain), "slot": str(each.slot), "fitted": each.fitted,
+            "shape": each.shape,
             "null": None if each.null is None else _between(each.null, each.null, domain), "tip": each.tip,
         }
         for each in drawn
@@ -115,14 +117,15 @@ def scatter(name: str, label: str, pairs: Sequence[Pair], factor: float, unit: s
     band = alt.Chart(data(edges)).mark_area(color=FAINT, opacity=0.22, clip=True).encode(x, low, y2="top:Q")
     line = alt.Chart(data(edges)).mark_line(color=MUTED, strokeWidth=1, clip=True).encode(x, y)
     base = alt.Chart(data(values)).encode(x, alt.Color("slot:N", scale=colors, legend=None), description="tip:N")
+    marked = base.encode(y, alt.Shape("shape:N", scale=None))
     crosses = alt.Chart(data([row for row in values if row["null"] is not None])).encode(
         x, logarithmic("null", domain, f"ours, {unit}")
     )
     layers = [
         band, line, crosses.mark_point(shape="cross", size=28, color=MUTED, opacity=0.8),
         base.mark_rule(strokeWidth=1.6).encode(low, y2="high:Q"),
-        base.transform_filter("!datum.fitted").mark_point(filled=True, size=55, opacity=1).encode(y),
-        base.transform_filter("datum.fitted").mark_point(filled=False, size=55, strokeWidth=1.8).encode(y),
+        marked.transform_filter("!datum.fitted").mark_point(filled=True, size=55, opacity=1),
+        marked.transform_filter("datum.fitted").mark_point(filled=False, size=55, strokeWidth=1.8),
     ]  # fmt: skip
     chart = alt.layer(*layers).resolve_scale(y="shared").properties(width=SCATTER_WIDTH, height=SCATTER_WIDTH * 0.8)
     return render(chart, name, label)
@@ -211,7 +214,7 @@ def strips(name: str, label: str, claims: Sequence[Strip]) -> Markup | None:
         ends.append({"row": each.row, "x": start, "words": words})
     labels = [each.row for each in claims]
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.16], nice=False)).axis(
-        title="share of the points that were run", format="~p", values=[0, 0.25, 0.5, 0.75, 1], tickSize=4
+        title="share of the points that were run", format=".0%", values=[0, 0.25, 0.5, 0.75, 1], tickSize=4
     )
     bars = alt.Chart(data(values)).mark_bar(height=11, opacity=0.85).encode(
         x, rows(labels), _color(), x2="end:Q", description="tip:N"

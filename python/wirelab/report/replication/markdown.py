@@ -6,7 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from wirelab.report.blocks import Block, Cell, Column, Figure, Grid, Group, Items, Prose, ReplicatedClaims, Table
+from wirelab.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Grid,
+    Group,
+    Items,
+    Legend,
+    Prose,
+    ReplicatedClaims,
+    Table,
+)
 from wirelab.report.page import TEMPLATES, Header, colors, write_text
 from wirelab.report.replication import page, sections
 from wirelab.report.replication.page import LEVEL
@@ -52,8 +64,12 @@ def _block(block: Block, out: Path, pictures: dict[Path, str]) -> list[str]:
             lines = _claims(block)
         case Figure():
             lines = _figure(block, out, pictures)
-        case Group(blocks=inside) | Grid(figures=inside):
-            lines = [line for each in inside for line in _block(each, out, pictures)]
+        case Legend():
+            marks = [f"{str(each.shape).replace('-', ' ')}: {each.text}" for each in block.entries]
+            lines = [f"Marks: {'; '.join(marks)}.", ""]
+        case Group(summary=title, blocks=inside) | Grid(title=title, figures=inside):
+            head = [f"### {title}", ""] if title else []
+            lines = [*head, *(line for each in inside for line in _block(each, out, pictures))]
     return lines
 
 

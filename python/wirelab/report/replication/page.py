@@ -9,7 +9,7 @@ from wirelab.report.blocks import Block, Cell, Grid, Prose, Section
 from wirelab.report.numbers import plain
 from wirelab.report.page import Header, fill, write_text
 from wirelab.report.replication import pictures, sections, words
-from wirelab.report.statement import Statement
+from wirelab.report.statement import Statement, listed
 from wirelab.schema.replication import Replication
 
 EMULATION = "emulation only"
@@ -91,7 +91,7 @@ def facts(records: Sequence[Replication]) -> list[str]:
 
 
 def _warnings(records: Sequence[Replication]) -> list[str]:
-    found = []
+    found: list[str] = []
     for record in records:
         quick = [f"{each['name']}: {each['quick']}" for each in record["campaigns"] if each["quick"]]
         if quick:
@@ -106,8 +106,7 @@ def _warnings(records: Sequence[Replication]) -> list[str]:
             for each in record["campaigns"]
             if each.get("lacks")
         ]
-        if record["left_out"]:
-            count = len(record["left_out"])
-            what = "1 campaign or part of one" if count == 1 else f"{count} campaigns or parts of them"
-            found.append(f"Left out of {record['paper']}: {what}, which the section Campaigns names.")
+    left_out = [f"{len(each['left_out'])} of {each['paper']}" for each in records if each["left_out"]]
+    if left_out:
+        found.append(f"Listed campaigns that are left out: {listed(left_out)}. The section Campaigns has the reasons.")
     return found

@@ -50,7 +50,10 @@ def counts(records: Sequence[Replication]) -> list[Block]:
     if drawn is None:
         return []
     caption = (
-        "Numbers: confirmed / contradicted, of the points that were run. Points where a claim is fitted do not count."
+        "Green: confirmed. Red: contradicted. "
+        "Brown: neither, since the verdict is inconclusive there or depends on the outlier rule. "
+        "Numbers: confirmed / contradicted, of the points that were run. "
+        "Points where a claim is fitted do not count."
     )
     title = "At how many points each claim is confirmed (green) and contradicted (red)"
     return [Grid("", [Figure(title, "k of m of each claim", caption, drawn, [])])]
@@ -87,7 +90,10 @@ def curves(record: Replication) -> Iterator[Block]:
         if words.flipped(claim):
             drawn = _curve(claim, record)
             title = f"{claim['id']}: {claim['text']}"
-            caption = "Each column is a point of the grid: our estimate above, the levels of its choices below."
+            caption = (
+                "Each column is a point of the grid: our estimate above, the levels of its choices below. "
+                "Green: confirmed there. Red: contradicted. Brown: neither."
+            )
             figure = Figure(title, f"specification curve of {claim['id']}", caption, drawn, [])
             yield Group(f"{claim['id']} turns with choices", [figure], open=True, printed=True)
 

@@ -9,11 +9,21 @@ from wirelab.report import predictions
 from wirelab.report.blocks import Block, Cell, Column, Figure, Grid, Legend, LegendEntry, Prose, Table
 from wirelab.report.figures.replicated import Pair, scatter
 from wirelab.report.numbers import COUNT, UNITS, Unit, plain
-from wirelab.report.palette import looks
+from wirelab.report.palette import Look, looks
 from wirelab.report.protocols import title as protocol_title
 from wirelab.report.replication import pictures, words
 from wirelab.schema.printed import NullModel
 from wirelab.schema.replication import ReplicatedNumber, Replication
+
+OURS = (
+    "Each coloured mark is a printed number and our estimate of it, and its line is the 95 % interval. "
+    "A filled mark is predicted; a hollow one is fitted, since its interpretation was chosen by that number. "
+)
+NULLS = "A small grey cross is what the best null model predicts for the same number. "
+LINES = (
+    "On the grey line ours is the printed number; in the band it is within a factor of {factor:g} of it. "
+    "What is more than ten times beyond the printed numbers is drawn at the edge."
+)
 
 
 def blocks(record: Replication) -> Iterator[Block]:
@@ -33,19 +43,21 @@ def blocks(record: Replication) -> Iterator[Block]:
             if name
         ]
     )
+    nulls = any(_best_null(each["interpretation"], record) for each in record["numbers"])
+    yield Prose(f"{OURS}{NULLS * nulls}{LINES.format(factor=record['factor'])}")
     figures: list[Figure] = []
     for name in dict.fromkeys(each["interpretation"] for each in record["numbers"]):
         mine, null = [each for each in record["numbers"] if each["interpretation"] == name], _best_null(name, record)
         for base in dict.fromkeys(record["units"][each["metric"]] for each in mine):
             unit = UNITS.get(base, COUNT)
             here = [each for each in mine if record["units"][each["metric"]] == base]
-            pairs = [_pair(each, unit, slots[_protocol(each)].slot, null) for each in here]
+            pairs = [_pair(each, unit, slots[_protocol(each)], null) for each in here]
             anchor = f"scatter-{len(figures)}"
             drawn = scatter(anchor, "printed numbers against ours", pairs, record["factor"], unit.symbol or "1")
             if drawn is not None:
                 fitted = sum(each["fitted"] for each in here)
-                caption = f"{len(here)} numbers, {fitted} of them fitted (hollow). The band is a factor of "
-                caption += f"{record['factor']:g} either way.{_about_null(null)}{words.without_rule([record])}"
+                caption = f"{len(here)} numbers, {fitted} of them fitted (hollow)."
+                caption += f"{_about_null(null)}{words.without_rule([record])}"
                 title = words.interpretation(name, record)
                 primary = " (primary)" if name == record["primary"] and name is not None else ""
                 figures.append(
@@ -71,10 +83,10 @@ def _best_null(interpretation: str | None, record: Replication) -> NullModel | N
 
 
 def _about_null(null: NullModel | None) -> str:
-    return "" if null is None else f" Grey crosses: what the best null model ({predictions.NULLS[null]}) predicts."
+    return "" if null is None else f" Best null model: {predictions.NULLS[null]}."
 
 
-def _pair(number: ReplicatedNumber, unit: Unit, slot: int, null: NullModel | None) -> Pair:
+def _pair(number: ReplicatedNumber, unit: Unit, look: Look, null: NullModel | None) -> Pair:
     ours, scale = number["ours"], unit.per_base
     point, low, high = (None if end is None else end * scale for end in (ours["point"], ours["low"], ours["high"]))
     assert point is not None
@@ -83,7 +95,7 @@ def _pair(number: ReplicatedNumber, unit: Unit, slot: int, null: NullModel | Non
     tip += f", ours {plain(point)} {unit.symbol}{', fitted' * number['fitted']}"
     predicted = None if null is None else number["nulls"].get(null)
     guess = None if predicted is None else predicted * scale
-    return Pair(number["paper"] * scale, point, low, high, slot, guess, tip, fitted=number["fitted"])
+    return Pair(number["paper"] * scale, point, low, high, look.slot, look.shape, guess, tip, fitted=number["fitted"])
 
 
 def _numbers_table(numbers: Sequence[ReplicatedNumber], unit: Unit, record: Replication) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from wirelab.report import predictions
 from wirelab.report.blocks import (
@@ -16,8 +16,13 @@ from wirelab.report.blocks import (
     Table,
     dash,
 )
-from wirelab.report.replication import pictures, printed, words
-from wirelab.schema.replication import Replication
+from wirelab.report.replication import pictures, printed, reasons, words
+from wirelab.schema.replication import CampaignSummary, Replication
+
+EXACT = (
+    " Under the virtual clock trials of a scenario differ by their seed alone, without noise of a machine. "
+    "So some of their intervals are narrower than the digits that are shown."
+)
 
 
 def future(records: Sequence[Replication]) -> list[Block]:
@@ -57,7 +62,7 @@ def table(records: Sequence[Replication]) -> ReplicatedClaims:
                 words.paper(claim), words.ours(claim), words.size(claim), words.effect(claim),
                 words.deciding(claim, record), words.counted(claim), words.quality(claim),
             ],
-            claim["text"], words.why(claim),
+            claim["text"], reasons.why(claim),
         )
         for record in records
         for claim in record["claims"]
@@ -77,7 +82,10 @@ def about(records: Sequence[Replication]) -> str:
         "If several campaigns ran a point, its verdict is that of the one with most exchanges a scenario. "
         f"In each campaign the chance of one wrong decision or more is at most {rates}. "
         "A claim whose parts come from several campaigns has that chance in each of them. "
-        "What would decide a claim is an extrapolation from its interval."
+        "What would decide a claim is an extrapolation from its interval. "
+        "The deciding interval of a part has the level that the number of claims and parts sets; "
+        "the other intervals are at 95 %."
+        f"{EXACT * any(each['clock'] == 'virtual' for record in records for each in record['campaigns'])}"
         f"{both * any(record['outlier_rule'] for record in records)} {' '.join(map(_frozen, records))}"
     )
 
@@ -89,34 +97,56 @@ def _frozen(record: Replication) -> str:
 
 
 def campaigns(records: Sequence[Replication]) -> list[Block]:
-    """What was run, and what was not."""
+    """What was run, and what was not. The page of one paper needs no column of its name."""
     columns = [
-        Column("paper", numeric=False), Column("campaign", numeric=False), Column("clock", numeric=False),
+        Column("campaign", numeric=False), Column("settings", numeric=False), Column("clock", numeric=False),
         Column("measured", numeric=False), Column("version", numeric=False), Column("kernel", numeric=False),
         Column("scenarios"), Column("trials"), Column("exchanges"), Column("completed"), Column("duration"),
         Column("quality", numeric=False), Column("digest", numeric=False),
     ]  # fmt: skip
-    rows = []
-    for record in records:
-        for each in record["campaigns"]:
-            sets = ", ".join(f"{path}={','.join(values)}" for path, values in each["sets"].items())
-            quick = " (quick run, not conclusive)" if each["quick"] else ""
-            rows.append(
-                [
-                    Cell(record["paper"]), Cell(f"{each['experiment']}{quick}", title=sets or None),
-                    Cell(each["clock"]), _known(each["measured"]), _known(each["version"]), _known(each["kernel"]),
-                    Cell(f"{each['scenarios']:,}"), Cell(f"{each['trials']:,}"), Cell(f"{each['exchanges']:,}"),
-                    Cell(f"{each['completed']:,}"),
-                    dash("not recorded") if each["seconds"] is None else Cell(words.duration(each["seconds"])),
-                    Cell(each["quality"]),
-                    dash("only the virtual clock gives one") if each["digest"] is None
-                    else Cell(each["digest"][:12], title=each["digest"]),
-                ]
-            )  # fmt: skip
-    left_out = [[Cell(record["paper"]), Cell(each)] for record in records for each in record["left_out"]]
-    ran = Table("Campaigns, of emulation only", columns, rows, row_headers=2)
-    columns = [Column("paper", numeric=False), Column("campaign, and why", numeric=False)]
-    return [ran, Table("Left out", columns, left_out)] if left_out else [ran]
+    ran = [(record["paper"], _campaign(each)) for record in records for each in record["campaigns"]]
+    left_out = [(record["paper"], [Cell(each)]) for record in records for each in record["left_out"]]
+    tables = [_of_papers("Campaigns, of emulation only", columns, ran, len(records))]
+    if left_out:
+        tables.append(_of_papers("Left out", [Column("campaign, and why", numeric=False)], left_out, len(records)))
+    return [*tables]
+
+
+def _of_papers(caption: str, columns: list[Column], rows: Sequence[tuple[str, list[Cell]]], papers: int) -> Table:
+    if papers == 1:
+        return Table(caption, columns, [cells for _, cells in rows])
+    named = [[Cell(paper), *cells] for paper, cells in rows]
+    return Table(caption, [Column("paper", numeric=False), *columns], named, row_headers=min(len(columns), 2))
+
+
+def _campaign(campaign: CampaignSummary) -> list[Cell]:
+    quick = " (quick run, not conclusive)" if campaign["quick"] else ""
+    kernel, digest = campaign["kernel"], campaign["digest"]
+    return [
+        Cell(f"{campaign['experiment']}{quick}", title=campaign.get("why")), _settings(campaign),
+        Cell(campaign["clock"]), _known(campaign["measured"]), _known(campaign["version"]),
+        _known(kernel and kernel.removesuffix(" (virtual clock)")),
+        *(Cell(f"{campaign[key]:,}") for key in ("scenarios", "trials", "exchanges", "completed")),
+        dash("not recorded") if campaign["seconds"] is None else Cell(words.duration(campaign["seconds"])),
+        Cell(campaign["quality"]),
+        dash("only the virtual clock gives one") if digest is None else Cell(digest[:12], title=digest),
+    ]  # fmt: skip
+
+
+def _settings(campaign: CampaignSummary) -> Cell:
+    """What it set, by the last names of the paths: two campaigns of one experiment differ in it, or in the clock."""
+    sets = {path: values for path, values in campaign["sets"].items() if path != "clock"}
+    if not sets:
+        return Cell("as in its file")
+    short = (f"{_last_names(path, sets)} {', '.join(values)}" for path, values in sets.items())
+    return Cell("; ".join(short), title="; ".join(f"{path}={','.join(values)}" for path, values in sets.items()))
+
+
+def _last_names(path: str, paths: Collection[str]) -> str:
+    """`rtt` of `link.rtt`; as many names as it needs to differ from the others."""
+    names = path.split(".")
+    tails = [".".join(names[-count:]) for count in range(1, len(names) + 1)]
+    return next(tail for tail in tails if sum(f".{each}".endswith(f".{tail}") for each in paths) == 1)
 
 
 def _known(text: str | None) -> Cell:

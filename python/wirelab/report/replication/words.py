@@ -1,26 +1,24 @@
-"""Claims of a replication in cells and sentences."""
+"""Claims of a replication in cells, and what leads its page."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from wirelab.report.blocks import Cell, dash
 from wirelab.report.figures.replicated import Tone
 from wirelab.report.model import level_words
-from wirelab.report.numbers import COUNT, Estimate, interval, plain
+from wirelab.report.numbers import Estimate, plain
+from wirelab.report.replication.digits import short_interval
 from wirelab.report.sections.common import LINK_TONES
 from wirelab.report.statement import Statement, listed
-from wirelab.schema.replication import Needed, ReplicatedClaim, Replication
-from wirelab.schema.verdicts import EffectAt, OverGrid, Standing
+from wirelab.schema.replication import ReplicatedClaim, Replication
+from wirelab.schema.verdicts import EffectAt, Standing, Verdict
 
 WORDS: dict[Standing, str] = {"depends-on-outlier-rule": "depends on the outlier rule"}
 TONES: dict[Standing, Tone] = {"confirmed": "good", "contradicted": "bad"}
 KINDS: tuple[Standing, ...] = ("confirmed", "contradicted", "inconclusive", "depends-on-outlier-rule", "fitted")
 RAW = " The paper removed outliers before it printed; ours are without its rule."
-LONGEST = 200
-"""Letters of a reason in a table, of its whole clauses; its tooltip has all of it."""
 
 
 def without_rule(records: Sequence[Replication]) -> str:
@@ -81,7 +79,7 @@ def ours(claim: ReplicatedClaim) -> Cell:
     found = Estimate.of(claim["ours"])
     if found is None or found.point is None:
         return dash("its parts have no single estimate" if len(claim["parts"]) > 1 else "it has no estimate")
-    return Cell(interval(found, COUNT), title=f"{levels(claim['levels'])}; {found.method}")
+    return Cell(short_interval(found), title=f"{levels(claim['levels'])}; {found.method}")
 
 
 def effect(claim: ReplicatedClaim) -> Cell:
@@ -126,56 +124,12 @@ def quality(claim: ReplicatedClaim) -> Cell:
     return dash("not graded") if link is None else Cell(link["flag"], title=link["why"], tone=LINK_TONES[link["flag"]])
 
 
-def why(claim: ReplicatedClaim) -> Cell:
-    """The reason, with what would decide the claim, in one sentence. Without a verdict, what the points say."""
-    whole, needed = claim["why"], claim["needed"]
-    if claim["verdict"] is None and (over := claim["over_grid"]) is not None and over["points"]:
-        first = "" if needed is None or needed["n"] is None else f"; at the first of them {needs(needed)}"
-        return Cell(f"{_over_points(over)}{first}", title=f"{levels(claim['levels'])}: {whole}")
-    if needed is not None:
-        whole = f"{whole}; {needs(needed)}" if needed["n"] is not None else needed["why"]
-    first = re.split(r"(?<=[^\d.])\. ", whole, maxsplit=1)[0]
-    if needed is not None and needed["n"] is not None:
-        first = needs(needed)
-    short = _clauses(first)
-    return Cell(f"{short[:1].upper()}{short[1:]}", title=whole)
-
-
-def _over_points(over: OverGrid) -> str:
-    """`Confirmed at 3 and contradicted at 1 of 8 points`."""
-    if over["points"] == 1:
-        only = "Confirmed" if over["confirmed"] else "Contradicted" if over["contradicted"] else "Not decided"
-        return f"{only} at the only point that was run"
-    if over["robust"]:
-        kind = "Confirmed" if over["confirmed"] else "Contradicted"
-        return f"{kind} at each of {over['points']} points that were run"
-    return f"Confirmed at {over['confirmed']} and contradicted at {over['contradicted']} of {over['points']} points"
-
-
 def size(claim: ReplicatedClaim) -> Cell:
     """How many values the verdict rests on; without a verdict, those of each point that counts."""
     found = sorted(each["n"] for each in claim["points"] if each["counts"] and each["n"])
     if claim["verdict"] is not None or not found:
         return Cell(f"{claim['n']:,}")
     return Cell(f"{found[0]:,}" if found[0] == found[-1] else f"{found[0]:,} to {found[-1]:,}", title="at each point")
-
-
-def _clauses(sentence: str) -> str:
-    """Its first clauses, as many as fit; one at least, and none is cut."""
-    first, *more = sentence.split("; ")
-    for clause in more:
-        if len(first) + len(clause) > LONGEST:
-            break
-        first = f"{first}; {clause}"
-    return first
-
-
-def needs(needed: Needed) -> str:
-    """`4 times as many values would confirm it (n = 400, 2 min more)`."""
-    if needed["n"] is None:
-        return needed["why"]
-    more = "" if needed["hours"] is None else f", {duration(needed['hours'] * 3600)} more"
-    return f"{needed['why']} (n = {needed['n']:,}{more})"
 
 
 def duration(seconds: float) -> str:
@@ -186,43 +140,60 @@ def duration(seconds: float) -> str:
 
 def lead(record: Replication) -> list[Statement]:
     """What is confirmed and what decides it, first of all."""
-    claims = record["claims"]
-    found = list(_leading(record))
-    turned = Counter(
-        title_of(over["deciding"]["path"], record)
-        for claim in claims
-        if (over := claim["over_grid"]) is not None and over["deciding"] is not None
-    )
-    if turned:
-        most, count = turned.most_common(1)[0]
-        found.append(
-            Statement(f"The {most} decides most: it alone turns {count} of {len(claims)} verdicts.", href="#claims")
-        )
-    robust = [
-        (kind, listed(same))
-        for kind in ("confirmed", "contradicted")
-        if (same := [claim["id"] for claim in claims if (over := claim["over_grid"]) and over["robust"] and over[kind]])
-    ]
+    claims, primary = record["claims"], record["primary"]
+    found = [Statement(f"{_confirmed(record)}; {_deciding_most(record)}.", href="#claims")]
+    if primary and any(claim["verdict"] is not None for claim in claims):
+        found.append(Statement(f"The verdicts are of the interpretation: {interpretation(primary, record)}."))
+    unusable = [
+        claim["id"] for claim in claims
+        if claim["verdict"] == "inconclusive" and claim["link"] is not None and claim["link"]["flag"] == "unusable"
+    ]  # fmt: skip
+    if unusable:
+        be = "is" if len(unusable) == 1 else "are"
+        found.append(Statement(f"{listed(unusable)} {be} inconclusive on data of unusable quality.", href="#claims"))
+    kinds: list[Verdict] = ["confirmed", "contradicted"] if primary else ["contradicted"]
+    robust = [(kind, listed(same)) for kind in kinds if (same := _robust(claims, kind))]
     if robust:
         words = "; ".join(f"{kind} at every point that was run: {same}" for kind, same in robust)
         found.append(Statement(f"{words[:1].upper()}{words[1:]}.", href="#grid"))
     return found
 
 
-def _leading(record: Replication) -> Iterator[Statement]:
-    claims = record["claims"]
+def _robust(claims: Sequence[ReplicatedClaim], kind: Verdict) -> list[str]:
+    """Claims with this verdict at every point."""
+    sure = [(claim["id"], over) for claim in claims if (over := claim["over_grid"]) is not None and over["robust"]]
+    return [name for name, over in sure if (over["confirmed"] > 0) == (kind == "confirmed")]
+
+
+def _confirmed(record: Replication) -> str:
+    claims, name = record["claims"], record["paper"]
     kinds = Counter(claim["verdict"] for claim in claims)
     if len(claims) == kinds[None]:
         why = "was not run in its primary interpretation" if leads(record) else "has no primary interpretation"
-        flips = [claim["id"] for claim in claims if flipped(claim)]
-        words = (
-            f"{listed(flips)} turn{'s' * (len(flips) == 1)} with choices" if flips else "no verdict turns with a choice"
-        )
-        yield Statement(f"{record['paper']} {why}: of {len(claims)} claims, {words}.", href="#claims")
-        return
-    counts = listed([_number(kinds[kind], kind) for kind in (*KINDS, None) if kinds[kind]])
-    where = f" ({interpretation(record['primary'], record)})" if record["primary"] else ""
-    yield Statement(f"Of {len(claims)} claims of {record['paper']}, {counts}{where}.", href="#claims")
+        always = _robust(claims, "confirmed")
+        be = "is" if len(always) == 1 else "are"
+        sure = f", though {listed(always)} {be} confirmed at every point" if always else ""
+        return f"{name} {why}, so that its {len(claims)} claims have no verdict{sure}"
+    confirmed = [claim["id"] for claim in claims if claim["verdict"] == "confirmed"]
+    first = f"{len(confirmed)} confirmed ({listed(confirmed)})" if confirmed else "none confirmed"
+    rest = [_number(kinds[kind], kind) for kind in (*KINDS, None) if kinds[kind] and kind != "confirmed"]
+    return f"Of {len(claims)} claims of {name}, {listed([first, *rest])}"
+
+
+def _deciding_most(record: Replication) -> str:
+    """The choice that turns most verdicts by itself, and which verdicts turn with others."""
+    by_itself = {
+        claim["id"]: title_of(over["deciding"]["path"], record)
+        for claim in record["claims"]
+        if (over := claim["over_grid"]) is not None and over["deciding"] is not None
+    }
+    most, _ = next(iter(Counter(by_itself.values()).most_common(1)), ("", 0))
+    alone = [name for name, choice in by_itself.items() if choice == most]
+    others = [claim["id"] for claim in record["claims"] if flipped(claim) and claim["id"] not in alone]
+    turn = f"{listed(others)} turn{'s' * (len(others) == 1)} with" if others else ""
+    if not alone:
+        return f"{turn} several choices together" if others else "no choice that was run turns a verdict"
+    return f"the {most} decides most: it alone turns {listed(alone)}{f'; {turn} other choices' * bool(others)}"
 
 
 def _number(count: int, kind: Standing | None) -> str:

@@ -1,0 +1,124 @@
+"""Why a claim has its verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.replicate.sources import estimate
+from tests.report.replication.records import record
+from wirelab.report.replication.reasons import why
+from wirelab.schema.replication import ReplicatedClaim, ReplicatedPart, Replication
+from wirelab.schema.verdicts import Verdict
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Replication:
+    return record(tmp_path)
+
+
+def _part(verdict: Verdict, **more: Any) -> ReplicatedPart:
+    judged = [{"of": "", **estimate(1.1, 0.8, 1.5)}]
+    part: Any = {
+        "id": "C2.1", "form": "order", "text": "delay: a below b", "verdict": verdict, "decides": True, "paper": None,
+        "why": "b takes 1.1 [0.9, 1.3] times as much as a", "ours": None, "judged": judged, "bounds": [1.0], "n": 9,
+        "link": None, "campaign": 0, **more,
+    }  # fmt: skip
+    return part  # type: ignore[no-any-return]
+
+
+def _of(found: Replication, *parts: ReplicatedPart, verdict: Any = "inconclusive", **more: Any) -> str:
+    claim: ReplicatedClaim = found["claims"][1]
+    claim.update({"parts": [*parts], "verdict": verdict, "shown": verdict, "needed": None, **more})  # type: ignore[typeddict-item]
+    return why(claim).text
+
+
+def test_an_inconclusive_claim_names_the_bound_and_what_would_decide_it(found: Replication) -> None:
+    text = why(found["claims"][1]).text
+    assert text.startswith(
+        "The deciding interval [0.800, 1.50] contains 1; 11 times as many values would confirm it, if"
+    )
+    assert text.endswith(" min more).")
+
+
+def test_the_first_of_several_open_parts_is_named_with_its_bounds(found: Replication) -> None:
+    wide = [{"of": "", **estimate(1.1, 0.7, None)}]
+    text = _of(found, _part("inconclusive", judged=wide, bounds=[0.8, 1.25]), _part("inconclusive"), _part("confirmed"))
+    assert text == (
+        "2 of 3 parts leave a bound open, such as delay: a below b: the deciding interval [0.700, ∞) contains 0.8 and "
+        "1.25."
+    )
+
+
+def test_parts_that_the_set_up_keeps_open_are_counted_with_the_reason(found: Replication) -> None:
+    sure = [{"of": "", **estimate(2.0, 1.9, 2.1)}]
+    words = (
+        "b takes 2 [1.9, 2.1] times as much as a; smallest tolerance that confirms the magnitude: 1.2; another cause"
+    )
+    blocked = _part("inconclusive", judged=sure, why=words)
+    absent = _part("inconclusive", judged=[], why="the mean of a is not measured")
+    text = _of(found, _part("inconclusive"), blocked, blocked, absent)
+    assert text == (
+        "1 of 4 parts leaves a bound open, namely delay: a below b: the deciding interval [0.800, 1.50] contains 1; "
+        "2 cannot be decided here: another cause; 1 has no interval: the mean of a is not measured."
+    )
+    assert _of(found, blocked) == "Another cause."
+
+
+def test_without_known_bounds_the_reason_is_that_of_the_part(found: Replication) -> None:
+    part = _part("inconclusive")
+    del part["bounds"]
+    assert _of(found, part) == "B takes 1.1 [0.9, 1.3] times as much as a."
+    assert _of(found, part, part).startswith("Both parts are inconclusive, such as delay: a below b: b takes 1.1 ")
+
+
+def test_no_clause_of_a_reason_is_left_out_for_its_length(found: Replication) -> None:
+    long = "; ".join(["it is", *(letter * 90 for letter in "abc")])
+    against = _part("contradicted", why=f"{long}; smallest tolerance that confirms the magnitude: 13.34")
+    assert _of(found, against, _part("confirmed"), _part("inconclusive"), verdict="contradicted") == (
+        f"1 of 3 parts is contradicted, 1 confirmed and 1 inconclusive; against it: delay: a below b: {long}."
+    )
+    assert _of(found, _part("confirmed"), _part("confirmed"), verdict="confirmed") == "Both parts are confirmed."
+
+
+def test_both_verdicts_of_an_outlier_rule_are_named(found: Replication) -> None:
+    depends: Any = {"verdict": "depends-on-outlier-rule"}
+    text = _of(found, _part("inconclusive"), **depends, verdicts=["inconclusive", "contradicted"])
+    assert text.startswith(
+        "Inconclusive without the paper's outlier rule, contradicted with it; the deciding interval "
+    )
+    found["claims"][1].pop("verdicts")
+    assert _of(found, _part("inconclusive"), **depends).startswith(
+        "Inconclusive without the paper's outlier rule, another verdict with it; "
+    )
+
+
+def test_quality_that_is_not_good_has_its_reason_once(found: Replication) -> None:
+    link = {"flag": "limited", "why": "2 of its 9 comparisons: the difference is small; the link was late"}
+    assert _of(found, _part("confirmed"), _part("confirmed"), verdict="confirmed", link=link) == (
+        "Both parts are confirmed. Quality limited: in 2 of 9 comparisons, the difference is small, and 1 more reason."
+    )
+    unusable = {"flag": "unusable", "why": "1 of its 1 comparisons: the link was late"}
+    assert (
+        _of(found, _part("inconclusive", link=unusable), link=unusable) == "The quality is unusable: the link was late."
+    )
+    assert _of(found, *[_part("inconclusive", link=unusable)] * 3, link=unusable) == (
+        "All 3 parts rest on data of unusable quality: the link was late."
+    )
+
+
+def test_without_a_verdict_the_reason_is_that_of_the_points(tmp_path: Path) -> None:
+    turned, undecided, single = (record(tmp_path, primary=False)["claims"][number] for number in (0, 1, 2))
+    assert why(turned).text == "Confirmed at 1 and contradicted at 1 of 2 points."
+    assert why(single).text == "Confirmed at each of 2 points that were run."
+    assert why(undecided).text.startswith("Not decided at the only point that was run. The deciding interval ")
+    assert undecided["over_grid"] is not None
+    undecided["over_grid"]["points"] = 3
+    assert why(undecided).text.startswith(
+        "Decided at none of 3 points that were run. At the first of them the deciding "
+    )
+    assert undecided["needed"] is not None
+    undecided["over_grid"]["contradicted"] = 2
+    assert why(undecided).text.startswith("Confirmed at 0 and contradicted at 2 of 3 points; at the first of them 11 ")
