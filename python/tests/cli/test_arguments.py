@@ -1,5 +1,6 @@
 """Options that several verbs share."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -7,7 +8,16 @@ import pytest
 from click.testing import CliRunner
 
 from wirelab.cli import main
-from wirelab.cli.arguments import DurationType, budget_option, energy_record, load, with_page, with_statistic
+from wirelab.cli.arguments import (
+    DurationType,
+    Short,
+    budget_option,
+    energy_record,
+    load,
+    message_sets,
+    with_page,
+    with_statistic,
+)
 from wirelab.errors import WirelabError
 
 
@@ -124,6 +134,32 @@ def test_claims_about_a_papers_pages_are_not_judged_on_another_page(tmp_path: Pa
     with pytest.raises(WirelabError, match="the claims of h2window2017 are about its own pages"):
         load("h2window2017", ["workload.page=h2window2017-one-large, text-2mb"])
     assert load("fischer2021-beyond", ["workload.page=text-2mb", "protocol=h2", "link.rtt=10 ms"]).scenarios
+
+
+@pytest.mark.parametrize(
+    ("sets", "place"),
+    [
+        (with_page(["protocol=h2"], None, "nowhere"), "--link"),
+        (["protocol=h2", "link=nowhere"], "--set: link"),
+        (message_sets(["protocol=h2"], link="{ rtt = 3 }", send=None), "--link"),
+        (message_sets(["protocol=h2"], link="20 ms", loss="3", send=None), "--loss"),
+        (message_sets(["protocol=h2", "link.loss=3"], link="20 ms", send=None), "--set: link.loss"),
+        (message_sets([], protocols="h2,xx", link="20 ms", send=None), "--protocols"),
+        (["protocol=h2", Short("--site", "workload.page", "nowhere")], "--site"),
+    ],
+)
+def test_an_error_names_the_option_that_was_typed(sets: Sequence[str], place: str) -> None:
+    with pytest.raises(WirelabError) as caught:
+        load("page" if place == "--site" else "message", sets)
+    assert str(caught.value).startswith(f"{place}: "), caught.value
+
+
+def test_several_errors_name_their_options() -> None:
+    sets = message_sets(["seed=x"], protocols="h2", link="20 ms", send="30")
+    with pytest.raises(WirelabError) as caught:
+        load("message", sets)
+    assert "--send: has no unit" in str(caught.value)
+    assert "--set: seed: " in str(caught.value)
 
 
 def test_without_these_options_nothing_is_set() -> None:

@@ -25,9 +25,11 @@ def exact(*arguments: str) -> Result:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--protocols", "coap,xx"], ["unknown protocol", "xx"]),
-        (["--link", "no-such-link"], ["no-such-link"]),
-        (["--send", "30"], ["workload.message", "30"]),
+        (["--protocols", "coap,xx"], ["--protocols: unknown protocol", "xx"]),
+        (["--link", "no-such-link"], ["--link: unknown link", "no-such-link"]),
+        (["--link", "20 xs"], ["--link: unknown link", "20 xs"]),
+        (["--send", "30"], ["--send: has no unit (30)"]),
+        (["--send", "30B", "--set", "workload.message=40B"], ["--send and --set workload.message exclude each other"]),
         (["--loss", "1"], ["--loss: loss: has no unit"]),
         (["--loss", "0 %"], ["--loss: loses nothing (0 %)", "hint: such as --loss '1 %'"]),
         (["--loss", "{ gilbert-elliott = { p = '1 %' } }"], ["--loss: gilbert-elliott", "missing"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.asked import ask, single_link
-from wirelab.exact.link import NotEnumerableError, check, loss_of, patterned, with_lost, without_loss
+from wirelab.exact.link import NotEnumerableError, check, loss_of, patterned, with_lost
 from wirelab.schema import LinkSpec
 
 
@@ -38,10 +38,6 @@ def test_packets_are_lost_by_their_number_in_each_direction() -> None:
     ]
     assert [each["pattern"] for each in patterns] == ["01", "0"]
     assert not any(each["repeat"] for each in patterns)
-
-
-def test_what_is_left_of_a_link_without_its_loss() -> None:
-    assert _kinds(without_loss(_link('rtt = "20 ms", loss = "2 %"'))) == ["delay"]
 
 
 def test_independent_loss_weighs_by_direction() -> None:

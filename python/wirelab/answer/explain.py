@@ -15,6 +15,7 @@ from typing import Any
 
 from wirelab.answer.interventions import CAUSES, CHANGES, Cause, Change, causes_of
 from wirelab.answer.shares import Subset, shapley, subsets
+from wirelab.errors import WirelabError
 from wirelab.experiment.grid.scenario import Scenario, label
 from wirelab.schema.explain import DifferenceShare, Evidence, LevelShare, Mean, WhatIf
 from wirelab.schema.explain import Side as SideRecord
@@ -73,8 +74,12 @@ class Side:
 
     @classmethod
     def of(cls, scenario: Scenario, ask: AskLink) -> Side:
-        """All that has to be run of it."""
+        """All that has to be run of it. Raises `WirelabError` for a link that does too much."""
         causes = causes_of([scenario])
+        if len(causes) > MOST_CAUSES:
+            names = ", ".join(cause.name for cause in causes)
+            what = f"the link of {scenario.name} has {len(causes)} causes of delay ({names})"
+            raise WirelabError(what, hint=f"remove some: each doubles the runs, so {MOST_CAUSES} are the most")
         found = {}
         for kept in subsets([cause.name for cause in causes]):
             link = scenario.link

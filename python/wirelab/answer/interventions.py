@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wirelab.experiment.grid.scenario import Scenario
-from wirelab.schema import ImpairmentSpec, LinkSpec, NewConnection
+from wirelab.experiment.link.without import without_schedule, without_slots
+from wirelab.schema import LinkSpec, NewConnection
 from wirelab.schema.endpoint import SettingValue
-from wirelab.schema.exact import WAYS
-from wirelab.schema.link_spec import SLOTS
 from wirelab.schema.workload import Persistent, RequestResponse, RequestWorkload, Resumed, Telemetry
 
 
@@ -39,19 +38,7 @@ class Change:
 
 
 def _without_slots(*slots: str) -> Callable[[LinkSpec], LinkSpec]:
-    def kept(stages: Sequence[ImpairmentSpec]) -> tuple[ImpairmentSpec, ...]:
-        return tuple(stage for stage in stages if SLOTS[stage.kind] not in slots or stage.kind == "schedule")
-
-    def without(link: LinkSpec) -> LinkSpec:
-        return link.model_copy(update={way: kept(getattr(link, way)) for way in WAYS})
-
-    return without
-
-
-def _without_schedule(link: LinkSpec) -> LinkSpec:
-    return link.model_copy(
-        update={way: tuple(stage for stage in getattr(link, way) if stage.kind != "schedule") for way in WAYS}
-    )
+    return lambda link: without_slots(link, *slots)
 
 
 def _without_part(name: str) -> Callable[[LinkSpec], LinkSpec]:
@@ -64,7 +51,7 @@ CAUSES = (
     Cause("lost packets", _without_slots("loss", "corrupt")),
     Cause("duplicates and reordering", _without_slots("duplicate", "reorder")),
     Cause("outages", _without_slots("outage")),
-    Cause("the schedule", _without_schedule),
+    Cause("the schedule", without_schedule),
     Cause("the shared medium", _without_part("medium")),
     Cause("the radio's sleep", _without_part("radio")),
     Cause("address translation", _without_part("nat")),

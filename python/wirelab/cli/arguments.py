@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from wirelab.claims.check import PAGE
-from wirelab.errors import Where, WirelabError
+from wirelab.errors import CombinedError, Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.statistic import read_statistic
 from wirelab.toml import inline
@@ -116,29 +117,40 @@ experiment_clock_option = _clock("as the experiment says, or live")
 """Of commands that take an experiment, which may set its clock itself."""
 
 
+class Short(str):
+    """An assignment of --set that another option is short for: errors name that option."""
+
+    __slots__ = ("option",)
+    option: str
+
+    def __new__(cls, option: str, path: str, value: str) -> Short:
+        """`path` is set to `value` by this option."""
+        text = super().__new__(cls, f"{path}={value}")
+        text.option = option
+        return text
+
+
 def with_clock(clock: str | None) -> tuple[str, ...]:
     """The assignment that --clock stands for."""
-    return () if clock is None else (f"clock={clock}",)
+    return () if clock is None else (Short("--clock", "clock", clock),)
 
 
 def with_page(sets: Sequence[str], site: Path | None, link: str | None) -> tuple[str, ...]:
     """The assignments, including those of --site and --link; refuses a key that is set twice."""
-    paths = [text.partition("=")[0].strip() for text in sets]
+    paths = [_path(text) for text in sets]
     options = {"--site": (site, (PAGE, f"{PAGE}.site")), "--link": (link, ("link",))}
     for option, (given, means) in options.items():
         if given is not None and (twice := next((path for path in paths if path in means), None)):
             raise WirelabError(f"{option} and --set {twice} exclude each other", hint="remove one of them")
-    page = [] if site is None else [f"{PAGE}={site_table(site)}"]
-    return (*sets, *page, *([] if link is None else [f"link={link}"]))
+    page = [] if site is None else [Short("--site", PAGE, site_table(site))]
+    return (*sets, *page, *([] if link is None else [Short("--link", "link", link)]))
 
 
 def with_statistic(sets: Sequence[str], by: str | None) -> tuple[str, ...]:
     """The assignments, including that of --by; refuses a statistic that is set twice."""
     if by is None:
         return tuple(sets)
-    if any(text.partition("=")[0].strip() == "statistic" for text in sets):
-        raise WirelabError("--by and --set statistic exclude each other", hint="remove one of them")
-    return (*sets, f"statistic={by}")
+    return _with_short(sets, Short("--by", "statistic", by))
 
 
 def site_table(site: Path) -> str:
@@ -150,19 +162,42 @@ def site_table(site: Path) -> str:
 
 def with_backend(sets: Sequence[str], backend: str | None) -> tuple[str, ...]:
     """The assignments of a link, its backend last."""
-    return (*sets, *([] if backend is None else [f"backend={backend}"]))
+    return (*sets, *([] if backend is None else [Short("--backend", "backend", backend)]))
 
 
-def message_sets(protocols: str | None, link: str | None, send: str | None) -> list[str]:
-    """The assignments that --protocols, --link and --send of a single message stand for."""
-    found = [] if protocols is None else [f"protocol={protocols}"]
-    if link is not None:
-        try:
-            duration_ns(link, example="ms")
-            found.append(f"link.rtt={link}")
-        except UnitError:
-            found.append(f"link={link}")
-    return found + ([] if send is None else [f"workload.message={send}"])
+def message_sets(
+    sets: Sequence[str], *, protocols: str | None = None, link: str | None, loss: str | None = None, send: str | None
+) -> tuple[str, ...]:
+    """The assignments, including those that --protocols, --link, --loss and --send of a single message stand for;
+    refuses a key that is set twice.
+    """
+    options = (
+        ("--protocols", "protocol", protocols), ("--link", "link" if link is None else _link_path(link), link),
+        ("--loss", "link.loss", loss), ("--send", "workload.message", send),
+    )  # fmt: skip
+    found = tuple(sets)
+    for option, path, value in options:
+        found = found if value is None else _with_short(found, Short(option, path, value))
+    return found
+
+
+def _link_path(link: str) -> str:
+    try:
+        duration_ns(link, example="ms")
+    except UnitError:
+        return "link"
+    return "link.rtt"
+
+
+def _with_short(sets: Sequence[str], short: Short) -> tuple[str, ...]:
+    """The assignments with one more. Raises `WirelabError` if --set has the same path."""
+    if (path := _path(short)) in map(_path, sets):
+        raise WirelabError(f"{short.option} and --set {path} exclude each other", hint="remove one of them")
+    return (*sets, short)
+
+
+def _path(text: str) -> str:
+    return text.partition("=")[0].strip()
 
 
 def load(file: str, sets: Sequence[str]) -> Experiment:
@@ -171,8 +206,34 @@ def load(file: str, sets: Sequence[str]) -> Experiment:
     from wirelab.experiment.experiment import load_experiment
     from wirelab.link_facts import asking
 
-    with asking() as ask:
+    with asking() as ask, named_as_typed(sets):
         return load_experiment(file, sets, ask, check=metric_and_claims)
+
+
+@contextmanager
+def named_as_typed(sets: Sequence[str]) -> Iterator[None]:
+    """Errors inside that name --set name the option that was typed, if it is short for the assignment."""
+    shorts = {_path(text): text.option for text in sets if isinstance(text, Short)}
+    own = {_path(text) for text in sets if not isinstance(text, Short)}
+    try:
+        yield
+    except WirelabError as error:
+        for each in error.errors if isinstance(error, CombinedError) else (error,):
+            if isinstance(each.where, Where) and each.where.source == "--set":
+                each.where = _typed(each.where, shorts, own)
+        raise
+
+
+def _typed(where: Where, shorts: Mapping[str, str], own: Collection[str]) -> Where:
+    """The option's place. Of a table that several assignments began, --set is named if it is one of them."""
+    key = where.key or ""
+    began = not any(path.startswith(f"{key}.") for path in own)
+    for path, option in shorts.items():
+        if key == path or (began and path.startswith(f"{key}.")):
+            return Where(option)
+        if key.startswith(f"{path}."):
+            return Where(option, key=key.removeprefix(f"{path}."))
+    return where
 
 
 def load_source(source: str, sets: Sequence[str]) -> Experiment:
@@ -198,7 +259,7 @@ def load_source(source: str, sets: Sequence[str]) -> Experiment:
     if lost := [scenario.name for scenario in plan.scenarios if scenario.identity not in known]:
         what = f"{file} is not the experiment of {campaign}: it has no scenario like '{lost[0]}'"
         raise WirelabError(what, hint=f"name the file of the experiment, which is called {record.file}")
-    own = {text.partition("=")[0].strip() for text in sets}
+    own = {*map(_path, sets)}
     return load(file, [*(text for key, text in kept.items() if key not in own), *sets])
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wirelab.cli.arguments import backend_option, with_backend
+from wirelab.cli.arguments import backend_option, named_as_typed, with_backend
 from wirelab.errors import WirelabError
 from wirelab.units import UnitError, duration_ns, format_duration
 
@@ -67,8 +67,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.experiment.link.single import single_link
     from wirelab.link_facts import asking
 
-    with asking() as ask:
-        spec = single_link(link, with_backend(sets, backend), ask, say=partial(click.echo, err=True))
+    given = with_backend(sets, backend)
+    with asking() as ask, named_as_typed(given):
+        spec = single_link(link, given, ask, say=partial(click.echo, err=True))
         known = ask(spec)
     if keep is not None:
         if keep.exists() and any(keep.iterdir()):

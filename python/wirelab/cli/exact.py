@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +21,9 @@ from wirelab.units import UnitError, format_duration, format_share, share
 if TYPE_CHECKING:
     from wirelab.exact.answer import Grown
     from wirelab.exact.loss import Loss, State
+    from wirelab.exact.question import Question
     from wirelab.exact.search import Asked
+    from wirelab.exact.single import Singles
     from wirelab.exact.tree import Pattern
     from wirelab.experiment.experiment import Experiment
     from wirelab.runner.exact import Found
@@ -119,8 +122,10 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     source = Path(experiment or MESSAGE)
     kept = source / ENUMERATED if source.is_dir() else RESULTS / f"exact-{source.stem}"
     folder = kept if out is None else not_an_option(out)
-    options = _Options(losses or (() if source.is_dir() else LOSSES), beyond, within, state, seeds, budget)
-    record = _found(experiment or MESSAGE, (*sets, *message_sets(protocols, link, send)), options, folder, jobs)
+    beyond_s = tuple(delay / 1e9 for delay in sorted(beyond))
+    options = _Options(losses or (() if source.is_dir() else LOSSES), beyond_s, within, state, seeds, budget)
+    given = message_sets(sets, protocols=protocols, link=link, send=send)
+    record = _found(experiment or MESSAGE, given, options, folder, jobs)
     text = write_exact(record, folder, PAGE)
     if as_json:
         click.echo(text)
@@ -130,9 +135,10 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         for line in lines(record):
             click.echo(line)
         click.echo(f"Page    {folder / PAGE}")
-        click.echo(f"Next    {launched(f'show {folder} --cost')}")
+        click.echo(f"Next    {launched(f'show {shlex.quote(str(folder))} --cost')}")
         if source.is_dir() and folder == kept:
-            click.echo(f"        {launched(f'analyze {source}')}; {launched(f'report {source}')}")
+            campaign = shlex.quote(str(source))
+            click.echo(f"        {launched(f'analyze {campaign}')}; {launched(f'report {campaign}')}")
     return 0
 
 
@@ -141,7 +147,8 @@ class _Options:
     """What the options ask for."""
 
     losses: tuple[str, ...]
-    beyond_ns: tuple[int, ...]
+    beyond_s: tuple[float, ...]
+    """Ascending."""
     within: float
     state: State
     seeds: int
@@ -150,19 +157,11 @@ class _Options:
 
 def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path, jobs: int | None) -> Exact:
     """Run what the bounds need, and make the record of it."""
-    from rich.console import Console
-
-    from wirelab.cli.progress import LiveLine
-    from wirelab.cli.terminate import terminated_as_interrupted
-    from wirelab.exact.link import without_loss
+    from wirelab.exact.question import questions
     from wirelab.exact.single import singles
     from wirelab.link_facts import asking
-    from wirelab.metrics.draws import draws_of
     from wirelab.plan import make_plan
-    from wirelab.report.sections.plan import link_words
     from wirelab.runner.campaign import require_makeable
-    from wirelab.runner.exact import How, Question, enumerate_losses
-    from wirelab.runner.start import virtual_jobs
     from wirelab.schema import Clock
 
     loaded = load_source(experiment, sets)
@@ -172,25 +171,30 @@ def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path
     with asking() as ask:
         given = dict(_asked(text, ask, options) for text in options.losses)
         single = singles(loaded, ask, options.seeds, options.state)
-        bare = dict.fromkeys(link_words(ask(without_loss(each.link))) for each in single.experiment.scenarios)
     plan = make_plan(single.experiment)
     require_makeable(folder)
-    beyond_s = tuple(delay / 1e9 for delay in sorted(options.beyond_ns))
-    _require_within_timeout(plan, beyond_s[-1])
-    questions = [
-        Question(
-            scenario,
-            {**given, **_own(single.losses[scenario.identity], options.within)},
-            beyond_s,
-            single.stands_for[scenario.identity],
-        )
-        for scenario in plan.scenarios
-        if given or single.losses[scenario.identity]
-    ]
-    if not questions:
+    _require_within_timeout(plan, options.beyond_s[-1])
+    asked = questions(plan, single, given, options.beyond_s, options.within)
+    if not asked:
         what = "no link of the experiment loses packets, and no loss is given"
         raise WirelabError(what, loaded.source.where(("link",)), "--loss '1 %'")
-    at_a_time = jobs or virtual_jobs(plan).number
+    found = _enumerated(loaded, plan, asked, folder, (options.budget_ns / 1e9, jobs))
+    return _record(loaded, plan, found, (single, options.beyond_s, folder))
+
+
+def _enumerated(
+    loaded: Experiment, plan: Plan, asked: Sequence[Question], folder: Path, limits: tuple[float, int | None]
+) -> Found:
+    """All runs, with their progress shown. `limits` are the budget in seconds, and how many run at a time."""
+    from rich.console import Console
+
+    from wirelab.cli.progress import LiveLine
+    from wirelab.cli.terminate import terminated_as_interrupted
+    from wirelab.metrics.draws import draws_of
+    from wirelab.runner.exact import How, enumerate_losses
+    from wirelab.runner.start import virtual_jobs
+
+    budget_s, jobs = limits
     with terminated_as_interrupted() as check, LiveLine(Console(stderr=True, highlight=False)) as line:
 
         def tell(runs: int, elapsed_s: float, urgency: float, doing: str) -> None:
@@ -200,12 +204,32 @@ def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path
             words = f"{runs} runs, {doing}: {far}"
             line.show(min(1.0, 1 / max(urgency, 1e-9)), words, elapsed_s)
 
-        how = How(options.budget_ns / 1e9, at_a_time, draws_of, tell, loaded.source.folder)
-        found = enumerate_losses(plan, folder, questions, how)
+        how = How(budget_s, jobs or virtual_jobs(plan).number, draws_of, tell, loaded.source.folder)
+        return enumerate_losses(plan, folder, asked, how)
+
+
+def _record(loaded: Experiment, plan: Plan, found: Found, asked: tuple[Singles, Sequence[float], Path]) -> Exact:
+    """The record of what was found, with what the runs' folders say of packets."""
+    from wirelab.exact import answer
+    from wirelab.exact.record import About, record
+    from wirelab.metrics.draws import words_of
+    from wirelab.report.sections.plan import link_words
+    from wirelab.report.workload_words import workload_words
+
+    single, beyond_s, folder = asked
     radios = [_radio(loaded, plan, each) for each in found.grown]
-    joules = [_joules(each, radio, folder) for each, radio in zip(found.grown, radios, strict=True)]
-    labels = list(dict.fromkeys(radio.label for radio in radios if radio is not None))
-    return {**_record(plan, [*bare], found, joules, (options, folder)), "radios": labels}
+    scenarios = [
+        answer.scenario(each, words_of(folder, each.trial), _joules(each, radio, folder))
+        for each, radio in zip(found.grown, radios, strict=True)
+    ]
+    about = About(
+        links=[*map(link_words, single.links)],
+        workloads=[workload_words(scenario.workload) for scenario in plan.scenarios],
+        kernel=f"{found.kernel.version} (virtual clock)",
+        radios=[radio.label for radio in radios if radio is not None],
+        seconds=found.seconds,
+    )
+    return record(plan, found.grown, scenarios, beyond_s, about)
 
 
 def _radio(loaded: Experiment, plan: Plan, grown: Grown) -> Radio | None:
@@ -227,53 +251,6 @@ def _joules(grown: Grown, radio: Radio | None, folder: Path) -> dict[Pattern, fl
     if radio is None:
         return {}
     return dict(zip(grown.kept, joules_of(folder, [*grown.kept.values()], radio), strict=True))
-
-
-def _record(
-    plan: Plan, links: list[str], found: Found, joules: Sequence[Mapping[Pattern, float]], asked: tuple[_Options, Path]
-) -> Exact:
-    """The record of what was found, with the joules of kept runs."""
-    from wirelab import __version__
-    from wirelab.exact import answer
-    from wirelab.metrics.draws import words_of
-    from wirelab.report.workload_words import workload_words
-    from wirelab.schema.exact import EXACT_VERSION, Exact, LossModel
-
-    options, folder = asked
-    scenarios = [
-        answer.scenario(each, words_of(folder, each.trial), of_each)
-        for each, of_each in zip(found.grown, joules, strict=True)
-    ]
-    names = dict.fromkeys(name for each in found.grown for name in answer.models(each))
-    within = {name: asked.within for each in found.grown for name, asked in each.asked.items()}
-    first = {each.name: each.tree for each in found.grown if each.seed == 1}
-    return Exact(
-        schema_version=EXACT_VERSION,
-        version=__version__,
-        experiment=plan.experiment.name,
-        title=plan.experiment.title,
-        links=links,
-        workloads=[*dict.fromkeys(workload_words(scenario.workload) for scenario in plan.scenarios)],
-        kernel=f"{found.kernel.version} (virtual clock)",
-        radios=[],
-        losses=[LossModel(name=name, within=within.get(name)) for name in names],
-        bounded=all(answer.bounded(each) for each in found.grown),
-        horizon_s=options.beyond_ns[-1] / 1e9,
-        rates=[*answer.RATES],
-        delays_s=answer.delays_s(options.beyond_ns[-1] / 1e9),
-        runs=sum(len(each.tree.runs) + sum(len(rest.runs) for rest in each.rests.values()) for each in found.grown),
-        seconds=found.seconds,
-        scenarios=scenarios,
-        over_seeds=[*answer.over_seeds((each["name"], each["beyond"]) for each in scenarios)],
-        crossovers=answer.crossed(first, [delay / 1e9 for delay in options.beyond_ns]),
-    )
-
-
-def _own(losses: Mapping[str, Loss], within: float) -> dict[str, Asked]:
-    """The losses of an experiment's own links."""
-    from wirelab.exact.search import Asked
-
-    return {name: Asked(loss, within) for name, loss in losses.items()}
 
 
 def _asked(text: str, ask: AskLink, options: _Options) -> tuple[str, Asked]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from wirelab.cli.arguments import backend_option, clock_option, with_backend
+from wirelab.cli.arguments import backend_option, clock_option, named_as_typed, with_backend
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.opened import open_file, read_bytes
@@ -182,9 +182,10 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     for option, value in (("--server-ready", server_ready), ("--server-log", server_log)):
         if value is not None and server is None:
             raise WirelabError(f"{option} needs --server")
-    with asking() as ask:
+    given = with_backend(sets, backend)
+    with asking() as ask, named_as_typed(given):
         others = [name for name in command.commands if name != LINK]
-        spec = single_link(link, with_backend(sets, backend), ask, others, partial(click.echo, err=True))
+        spec = single_link(link, given, ask, others, partial(click.echo, err=True))
     if pcaps and is_netem(spec):
         raise WirelabError(
             "--pcap: netem does not report when a packet leaves, or that it was dropped", hint="tcpdump does"

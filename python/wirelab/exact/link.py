@@ -33,14 +33,6 @@ def patterned(link: LinkSpec) -> LinkSpec:
     return link.model_copy(update=stages)
 
 
-def without_loss(link: LinkSpec) -> LinkSpec:
-    """A link without its stages of loss: what all runs have in common."""
-    stages: dict[str, object] = {
-        way: tuple(stage for stage in getattr(link, way) if SLOTS[stage.kind] != "loss") for way in WAYS
-    }
-    return link.model_copy(update=stages)
-
-
 def with_lost(link: LinkSpec, lost: Mapping[Direction, Sequence[bool]]) -> LinkSpec:
     """A patterned link on which the first packets of each direction are lost or pass so; all later ones pass."""
     digits = {way: "".join("01"[each] for each in lost[way]) or NOTHING for way in WAYS}

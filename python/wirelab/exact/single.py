@@ -13,7 +13,8 @@ from wirelab.exact.link import NotEnumerableError, check, loss_of, patterned
 from wirelab.exact.loss import Loss, State
 from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.grid.scenario import Scenario, label
-from wirelab.schema import Clock, NewConnection, WorkloadSpec
+from wirelab.experiment.link.without import without_slots
+from wirelab.schema import Clock, LinkFacts, NewConnection, WorkloadSpec
 from wirelab.schema.link_answer import AskLink
 from wirelab.schema.workload import Periodic, RequestWorkload
 
@@ -32,6 +33,8 @@ class Singles:
     """By the digest of a scenario's identity; empty for one whose link loses nothing."""
     stands_for: Mapping[str, Mapping[str, str]]
     """Digests of the experiment's scenarios, by the same digest and by the name of their loss."""
+    links: Sequence[LinkFacts]
+    """Those of the scenarios, without loss."""
 
 
 def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "stationary") -> Singles:
@@ -61,6 +64,7 @@ def singles(experiment: Experiment, ask: AskLink, seeds: int, state: State = "st
         single_experiment,
         {digest: {name: loss for name, _, loss in each if loss} for digest, each in lossy.items()},
         {digest: {name: scenario for name, scenario, loss in each if loss} for digest, each in lossy.items()},
+        [ask(without_slots(each.link, "loss")) for each in scenarios],
     )
 
 

@@ -13,8 +13,9 @@ from wirelab.clock.guest import memory_folder
 from wirelab.clock.kernel import Kernel, require_kernel
 from wirelab.errors import RunError, WirelabError
 from wirelab.exact.answer import Grown
+from wirelab.exact.question import Question
 from wirelab.exact.rest import Rest
-from wirelab.exact.search import Asked, Search
+from wirelab.exact.search import Search
 from wirelab.exact.tree import Run
 from wirelab.plan import stable_hash
 from wirelab.runner.disk import faults_as_errors
@@ -26,24 +27,12 @@ from wirelab.runner.patterns import Patterns, Read, Subject, known_in, pattern_n
 from wirelab.runner.start import Programs, opened_lanes
 from wirelab.schema.campaign import PLAN, TRIALS
 from wirelab.schema.exact import PATTERNS
-from wirelab.schema.plan import Plan, Scenario
+from wirelab.schema.plan import Plan
 from wirelab.schema.replaced import replace_file
 
 ENUMERATED_SHARE = 0.75
 """Of the budget, if enumeration alone does not bound what is asked for."""
 MOST_SAMPLES = 20_000
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked of one scenario: loss models by their names, how far apart bounds may be, and of which delays.
-    `stands_for` has digests of the experiment's scenarios by the loss that is theirs.
-    """
-
-    scenario: Scenario
-    losses: Mapping[str, Asked]
-    beyond_s: Sequence[float]
-    stands_for: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,12 @@ def tails(work: Work) -> dict[str, ExactBounds]:
     from wirelab.cli.progress import LiveLine
     from wirelab.cli.terminate import terminated_as_interrupted
     from wirelab.exact.answer import beyond
-    from wirelab.exact.search import Asked as AskedBounds
+    from wirelab.exact.question import questions
     from wirelab.exact.single import singles
     from wirelab.link_facts import asking
     from wirelab.metrics.draws import draws_of
     from wirelab.plan import make_plan
-    from wirelab.runner.exact import How, Question, enumerate_losses
+    from wirelab.runner.exact import How, enumerate_losses
     from wirelab.runner.start import virtual_jobs
 
     evidence, deadline_ns = work.evidence(), work.asked.deadline_ns
@@ -48,17 +48,8 @@ def tails(work: Work) -> dict[str, ExactBounds]:
         except WirelabError:
             return {}
     plan = make_plan(found.experiment)
-    questions = [
-        Question(
-            scenario,
-            {name: AskedBounds(loss, WITHIN) for name, loss in losses.items()},
-            (deadline_ns / 1e9,),
-            found.stands_for[scenario.identity],
-        )
-        for scenario in plan.scenarios
-        if (losses := found.losses[scenario.identity])
-    ]
-    if not questions:
+    asked = questions(plan, found, {}, (deadline_ns / 1e9,), WITHIN)
+    if not asked:
         return {}
     if work.budget.left_s <= 0:
         work.left_out("enumerating lost packets")
@@ -75,6 +66,6 @@ def tails(work: Work) -> dict[str, ExactBounds]:
         budget_s = min(BUDGET_S, work.budget.left_s)
         jobs = work.jobs or virtual_jobs(plan).number
         how = How(budget_s, jobs, draws_of, tell, loaded.source.folder)
-        grown = enumerate_losses(plan, work.folder / "tails", questions, how).grown
-    asked = {scenario.name: found.losses[scenario.identity] for scenario in plan.scenarios}
-    return {named[each.name]: answer["bounds"] for each in grown for answer in beyond(each, asked[each.name])}
+        grown = enumerate_losses(plan, work.folder / "tails", asked, how).grown
+    losses = {scenario.name: found.losses[scenario.identity] for scenario in plan.scenarios}
+    return {named[each.name]: answer["bounds"] for each in grown for answer in beyond(each, losses[each.name])}

@@ -52,15 +52,15 @@ def bridge(name: str, label: str, steps: Sequence[Step]) -> Markup:
     base = alt.Chart(data(values)).encode(y, description="tip:N")
     follow = [{"row": row, "at": end} for row, (_, end) in enumerate(ends[:-1])]
     names = base.encode(x=alt.value(0), text="name:N")
-    above = {"align": "left", "dy": BAR_BELOW - BAR_HEIGHT - 2, "limit": 0, "fontSize": 12}
+    above = BAR_BELOW - BAR_HEIGHT - 2
     layers = (
         alt.Chart(data(follow))
         .mark_tick(color=MUTED, thickness=1, size=ROW_HEIGHT, yOffset=ROW_HEIGHT / 2 + BAR_BELOW)
         .encode(y, alt.X("at:Q", scale=scale, axis=None)),
-        names.mark_text(stroke=PAPER, strokeWidth=5, **above),
+        names.mark_text(align="left", dy=above, limit=0, fontSize=12, stroke=PAPER, strokeWidth=5),
         base.mark_bar(height=BAR_HEIGHT, yOffset=BAR_BELOW)
         .encode(x, alt.Color("slot:N", scale=colors, legend=None), x2="to:Q"),
-        names.mark_text(color=INK, **above),
+        names.mark_text(align="left", dy=above, limit=0, fontSize=12, color=INK),
         base.mark_text(align="left", dx=5, dy=BAR_BELOW, color=INK, fontSize=11)
         .encode(alt.X("edge:Q", scale=scale, axis=None), text="words:N"),
     )  # fmt: skip
