@@ -68,14 +68,21 @@ def of(
     radio: str = "",
     no_energy: str | None = None,
 ) -> OfChoice:
-    """Of as many trials as there is noise, with 20 messages each; what is lost or late is all in the first."""
+    """Of as many trials as there is noise, with 20 messages each. What is lost is all in the first; late ones are in
+    all.
+    """
     sizes, rest = [20] * len(noise), [0] * (len(noise) - 1)
     energies = {} if joules is None else {radio: {nth: parts(joules * each) for nth, each in enumerate(noise)}}
     return OfChoice(
         data_bytes={nth: size * each for nth, each in enumerate(noise)}, energies=energies, messages=sum(sizes),
         lost=lost, lost_share=share([lost, *rest], sizes, LEVEL),
-        late=None if late is None else share([late, *rest], sizes, LEVEL), no_energy=no_energy,
+        late=None if late is None else share(_spread(late, len(noise)), sizes, LEVEL), no_energy=no_energy,
     )  # fmt: skip
+
+
+def _spread(count: int, trials: int) -> list[int]:
+    """As many in each trial as can be."""
+    return [count // trials + (nth < count % trials) for nth in range(trials)]
 
 
 def evidence(runs: Runs, asked: Asked = ASKED, network: Network = PLAIN, *, radio: bool = True) -> Evidence:
@@ -170,15 +177,15 @@ def test_trials_that_failed_are_said() -> None:
 
 def test_what_comes_after_the_deadline_is_not_ranked() -> None:
     asked = replace(ASKED, deadline_ns=10 * S)
-    record = answer([(KEPT, of(0.05, late=7)), (FRESH, of(0.098, late=0)), (OTHER, of(0.13, late=5))], asked)
+    record = answer([(KEPT, of(0.05, late=60)), (FRESH, of(0.098, late=0)), (OTHER, of(0.13))], asked)
     kept = choice(record, "coaps, persistent")
-    assert kept["not_ranked"] == "7 % of its messages are not acknowledged within the deadline."
+    assert kept["not_ranked"] == "60 % of its messages are not acknowledged within the deadline."
     assert ranks(record) == {"coaps, new": 1, "mqtts, persistent": 2, "coaps, persistent": None}
     assert kept["within_deadline"] is not None
-    assert kept["within_deadline"]["point"] == pytest.approx(0.93)
+    assert kept["within_deadline"]["point"] == pytest.approx(0.4)
     ends = (kept["within_deadline"]["low"], kept["within_deadline"]["high"])
     assert ends[0] is not None and ends[1] is not None
-    assert 0 < ends[0] < 0.93 < ends[1] < 1
+    assert 0 < ends[0] < 0.4 < ends[1] < 1
     assert record["question"]["deadline_s"] == 10
 
 
@@ -200,6 +207,19 @@ def test_what_a_little_more_time_would_rank_is_inconclusive_if_another_is_surely
         choice(alone, "mqtts, persistent")["near_deadline"] == f"{said}, and with 10 % more time another is not late."
     )
     assert choice(alone, "coaps, persistent")["near_deadline"] == kept["near_deadline"]
+
+
+def test_only_what_takes_less_and_is_left_open_by_trials_needs_more_of_them() -> None:
+    def needs(first: OfChoice, second: OfChoice) -> bool:
+        found = evidence([(KEPT, first), (FRESH, second)], replace(ASKED, deadline_ns=10 * S))
+        return found.needs_trials(found.typical)
+
+    in_time, few_late = of(0.098, late=0), of(0.05, late=3)
+    assert needs(few_late, in_time)
+    assert not needs(of(0.2, late=3), in_time)
+    assert not needs(of(0.05, late=60), in_time)
+    assert not needs(replace(few_late, lost=50, lost_share=share([50], [100], LEVEL)), in_time)
+    assert not needs(replace(few_late, late_near=(0.9, 0.0)), replace(in_time, late_near=(0.0, 0.0)))
 
 
 def test_what_was_not_run_or_has_no_energy_is_not_ranked_and_says_so() -> None:

@@ -223,9 +223,10 @@ def test_a_long_table_is_cut_and_says_so(world: World) -> None:
 
 
 def test_a_deadline_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    live_in(World(late=lambda point: 20 * (point.candidate.connection == "persistent")), monkeypatch)
+    late = World(late=lambda point: 10 * point.replicates * (point.candidate.connection == "persistent"))
+    live_in(late, monkeypatch)
     done = choose(*LINK, "--protocols", "coaps", "--deadline", "10s", "--json")
     record = json.loads(done.stdout)
     assert record["first"] == "coaps, new"
     late = next(each for each in record["choices"] if each["name"] == "coaps, persistent")
-    assert late["not_ranked"] == "20 % of its messages are not acknowledged within the deadline."
+    assert late["not_ranked"] == "50 % of its messages are not acknowledged within the deadline."

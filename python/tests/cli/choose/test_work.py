@@ -68,6 +68,23 @@ def test_while_trials_leave_the_first_open_more_are_run(monkeypatch: pytest.Monk
     assert record["settled"]
 
 
+def test_while_trials_leave_the_deadline_of_the_lowest_open_more_are_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Three late messages may be more than 5 % of 100, and are less of 160."""
+
+    def late(point: Point) -> int:
+        return 3 * (point.candidate.name == "coaps, persistent")
+
+    world = live_in(World(late=late), monkeypatch)
+    record, _ = answered(work_of(tmp_path, deadline_ns=10 * S, batch=()))
+    assert [replicates for name, replicates in campaigns(world) if name == TYPICAL] == [2, 5, 8, 12]
+    assert (record["first"], record["settled"]) == ("coaps, persistent", True)
+    world = live_in(World(late=late, near=lambda _: (1.0, 0.0)), monkeypatch)
+    answered(work_of(tmp_path, deadline_ns=10 * S, batch=()))
+    assert [replicates for name, replicates in campaigns(world) if name == TYPICAL] == [2, 5]
+
+
 def _by_itself(point: Point, nth: int) -> float:
     return 1 + 0.9 * ((nth + len(point.candidate.name)) % 2)
 

@@ -64,8 +64,8 @@ def usual(point: Point) -> float:
 
 @dataclass
 class World:
-    """`joules` and `size` of a message, how many of a run's messages are `lost` and `late`, and by which factor a trial
-    differs from others.
+    """`joules` and `size` of a message, how many of a run's messages are `lost` and `late`, which shares are late with
+    a little less time and more (`near`), and by which factor a trial differs from others.
 
     `refused` are the campaigns for which the budget is too small.
     """
@@ -74,6 +74,7 @@ class World:
     size: Callable[[Point], float] = lambda point: float(point.variant.send_bytes + 100)
     lost: Callable[[Point], int] = lambda _: 0
     late: Callable[[Point], int] | None = None
+    near: Callable[[Point], tuple[float, float] | None] = lambda _: None
     noise: Callable[[Point, int], float] = lambda _, nth: 1 + 1e-4 * (nth * 7 % 5 - 2)
     refused: Callable[[str, int], bool] = lambda _name, _replicates: False
     calls: list[Call] = field(default_factory=list)
@@ -85,11 +86,12 @@ class World:
         rest = [0] * (point.replicates - 1)
         radio = next(iter(work.network.radios))
         energies = {} if joules is None else {radio: {nth: _parts(joules * by) for nth, by in enumerate(noise)}}
-        late = None if self.late is None else share([self.late(point), *rest], sizes, 0.95)
+        late = None if self.late is None else share(_spread(self.late(point), point.replicates), sizes, 0.95)
         return OfChoice(
             data_bytes={nth: self.size(point) * by for nth, by in enumerate(noise)},
             energies=energies if point.link in work.equipments else {}, messages=sum(sizes), lost=self.lost(point),
             lost_share=share([self.lost(point), *rest], sizes, 0.95), late=late,
+            late_near=self.near(point),
         )  # fmt: skip
 
     def run(  # noqa: PLR0917 (as what it stands for)
@@ -119,6 +121,11 @@ class World:
     def named(self, name: str) -> list[Call]:
         """The campaigns with a name that begins so."""
         return [each for each in self.calls if each.name.startswith(name)]
+
+
+def _spread(count: int, trials: int) -> list[int]:
+    """As many in each trial as can be."""
+    return [count // trials + (nth < count % trials) for nth in range(trials)]
 
 
 def _parts(joules: float) -> Parts:

@@ -96,6 +96,22 @@ class Evidence:
         found = self.of(candidate, place)
         return None if found is None else near_deadline(found, self._known(place))
 
+    def needs_trials(self, place: Place) -> bool:
+        """Whether something takes less than all that are ranked there, and only its few trials leave open whether it
+        keeps the deadline.
+        """
+        known = self._known(place)
+        means = {each.name: mean_of(self.values(each, place)) for each in self.candidates}
+        able = [each.name for each in self.candidates if self.not_ranked(each, place) is None]
+        lowest = min((mean for name in able if (mean := means[name]) is not None), default=0.0)
+        for each in self.candidates:
+            found, mean = self.of(each, place), means[each.name]
+            if found is None or mean is None or mean >= lowest or loses(found, known) is not None:
+                continue
+            if _changed_by_time(found, known) is None and _left_open_by_trials(found, known) is not None:
+                return True
+        return False
+
     def _known(self, place: Place) -> list[OfChoice]:
         return [each for candidate in self.candidates if (each := self.of(candidate, place)) is not None]
 
@@ -150,22 +166,35 @@ def near_deadline(found: OfChoice, others: Collection[OfChoice]) -> str | None:
     """Why it is open whether something keeps the deadline as well as others: a little more or less time would decide
     otherwise, or its interval has both. None if it is not.
     """
-    late, least = found.late, _least_late(others)
-    if late is None or late.point is None or found.late_near is None:
+    why = _changed_by_time(found, others) or _left_open_by_trials(found, others)
+    if why is None or found.late is None or found.late.point is None:
         return None
-    most, (shorter, longer), by = least + MOST_LATE, found.late_near, format_share(NEAR)
-    least_longer = min((each.late_near[1] for each in others if each.messages and each.late_near), default=0.0)
-    said = f"Inconclusive, close to the deadline: {format_share(late.point)} of its messages are late"
-    if late.point > least_longer + MOST_LATE >= longer:
-        return f"{said}, but {format_share(longer)} with {by} more time."
-    if shorter > most >= late.point:
-        return f"{said}, but {format_share(shorter)} with {by} less time."
-    if longer > least_longer + MOST_LATE and late.point <= most:
-        return f"{said}, and with {by} more time another is not late."
-    if late.low is None or late.high is None or late.point == least or not late.low <= most <= late.high:
+    return f"Inconclusive, close to the deadline: {format_share(found.late.point)} of its messages are late{why}."
+
+
+def _changed_by_time(found: OfChoice, others: Collection[OfChoice]) -> str | None:
+    if found.late is None or found.late_near is None:
+        return None
+    late, (shorter, longer), by = share_of(found.late), found.late_near, format_share(NEAR)
+    most = _least_late(others) + MOST_LATE
+    most_longer = (
+        min((each.late_near[1] for each in others if each.messages and each.late_near), default=0.0) + MOST_LATE
+    )
+    if late > most_longer >= longer:
+        return f", but {format_share(longer)} with {by} more time"
+    if shorter > most >= late:
+        return f", but {format_share(shorter)} with {by} less time"
+    return f", and with {by} more time another is not late" if longer > most_longer and late <= most else None
+
+
+def _left_open_by_trials(found: OfChoice, others: Collection[OfChoice]) -> str | None:
+    late, least = found.late, _least_late(others)
+    if late is None or late.low is None or late.high is None or late.point == least:
+        return None
+    if not late.low <= least + MOST_LATE <= late.high:
         return None
     interval = f"{format_share(late.low)} to {format_share(late.high)}"
-    return f"{said} (95 % interval: {interval}), and {format_share(most)} may be."
+    return f" (95 % interval: {interval}), and {format_share(least + MOST_LATE)} may be"
 
 
 def _is_in_time(found: OfChoice, others: Collection[OfChoice]) -> bool:

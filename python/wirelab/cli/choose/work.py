@@ -121,8 +121,7 @@ class Work:
                     self.left_out("the first runs")
                 break
             self.runs |= found
-            ranking = self.evidence().ranking(self.evidence().typical)
-            settled = replicates >= LOOKS[0] and ranking is not None and is_settled(ranking)
+            settled = replicates >= LOOKS[0] and self._is_settled()
             if settled:
                 break
             if replicates == FIRST:
@@ -156,6 +155,11 @@ class Work:
             levers=self.levers, maps=self.maps, tails=self.tails, programs=self.programs, link_words=self.link_words,
             clock="virtual" if self.virtual else "live", kernel=self.kernel, warnings=self.warnings,
         )  # fmt: skip
+
+    def _is_settled(self) -> bool:
+        evidence = self.evidence()
+        ranking = evidence.ranking(evidence.typical)
+        return ranking is not None and is_settled(ranking) and not evidence.needs_trials(evidence.typical)
 
     def record(self, *, settled: bool) -> Chosen:
         """The answer so far."""
