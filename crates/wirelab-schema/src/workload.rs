@@ -84,6 +84,26 @@ pub struct RequestResponse {
     /// What a client does with a message that failed, in an open loop with a `concurrency` of 1; absent, it is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
+    /// The request of every exchange; absent, those that built-in servers answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<OwnRequest>,
+}
+
+/// A request of the user's own, of HTTP or CoAP. Every response with a status of success is right, whatever its body. The built-in server answers it
+/// with `download_bytes`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OwnRequest {
+    /// The method, such as `PUT`.
+    pub method: String,
+    /// Path and query, such as `/api/items?first=1`.
+    pub target: String,
+    /// Header fields of HTTP, in their order. Of CoAP only `content-format`, with a number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<(String, String)>,
+    /// The body in base64, of `upload_bytes`; empty without one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
 }
 
 /// Sizes of the responses' bodies.

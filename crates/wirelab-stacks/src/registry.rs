@@ -65,10 +65,21 @@ pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, Stac
             descriptor.name
         )));
     }
+    if asks_itself(parameters) && descriptor.success.is_none() {
+        return Err(StackError::Unsupported(format!(
+            "protocol `{}` has no methods and paths for a `request`",
+            descriptor.name
+        )));
+    }
     Settings::resolve(&descriptor, &parameters.settings)?;
     workload::check(&parameters.workload)?;
     check_wait(&descriptor, parameters)?;
     Ok(stack)
+}
+
+/// Whether the request of every exchange is the user's own.
+fn asks_itself(parameters: &EndpointParameters) -> bool {
+    matches!(&parameters.workload, WorkloadSpec::RequestResponse(work) if work.request.is_some())
 }
 
 /// Refuses a way of waiting that the protocol does not have, or has with other settings only.

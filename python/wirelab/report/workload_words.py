@@ -41,6 +41,9 @@ def workload_words(workload: WorkloadSpec) -> str:
         downloads = " and ".join(map(format_size, workload.downloads))
         turns = " in turn" * (len(workload.downloads) > 1)
         content = f"upload {format_size(workload.upload_bytes)}, download {downloads}{turns}"
+        if (request := workload.request) is not None:
+            body = f" with a body of {format_size(workload.upload_bytes)}" if workload.upload_bytes else ""
+            content = f"{request.method} {request.target}{body}"
     of_each = f" of each of {workload.clients} clients" if workload.clients > 1 else ""
     return (
         f"{workload.exchanges} exchanges a trial{of_each}, {content}; {_arrival_words(workload.arrival)}, "

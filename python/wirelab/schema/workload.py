@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from math import ceil
 from typing import Annotated, Any, Literal, Self
@@ -230,13 +231,40 @@ class RequestWorkload(Border):
         return {key: value for key, value in found.items() if (key, value) != ("clients", 1)}
 
 
+class OwnRequest(Border):
+    """A request of the user's own, of HTTP or CoAP."""
+
+    method: str
+    """Such as `PUT`."""
+    target: str
+    """Path and query."""
+    fields: tuple[tuple[str, str], ...] = Field(default=(), exclude_if=is_default)
+    """Header fields of HTTP, in their order. Of CoAP only `content-format`, with a number."""
+    body: str = Field(default="", exclude_if=is_default)
+    """The body in base64; empty without one."""
+
+
+def request_words(level: str) -> str:
+    """A written request, as a level of a factor, in words: `PUT /api/items`."""
+    try:
+        written = json.loads(level)
+        path = written["path"]
+    except (ValueError, TypeError, KeyError):
+        return level
+    return f"{written.get('method') or ('POST' if 'body' in written else 'GET')} {path}"
+
+
 class RequestResponse(RequestWorkload):
     """A client sends requests, a server answers each."""
 
     kind: Literal["request-response"] = "request-response"
     upload_bytes: Unsigned
     download_bytes: Unsigned | tuple[Unsigned, ...]
-    """Response body size. Of several sizes, exchanges take turns."""
+    """Response body size. Of several sizes, exchanges take turns. Of an own request it is what the built-in server
+    answers with, and other sizes are right too.
+    """
+    request: OwnRequest | None = Field(default=None, exclude_if=is_default)
+    """The request of every exchange. Absent if it is one that built-in servers answer."""
 
     @property
     def downloads(self) -> tuple[int, ...]:

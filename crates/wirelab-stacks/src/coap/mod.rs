@@ -124,7 +124,8 @@ impl Stack for Coap {
                 Role::Proxy => stack.relay(context, settings).await,
                 Role::Client => {
                     let requests = matches!(Work::of(&context.parameters.workload), Work::Exchanges(_))
-                        .then(|| Requests::new(&context.parameters));
+                        .then(|| Requests::new(&context.parameters))
+                        .transpose()?;
                     match requests {
                         Some(requests) => {
                             let make = |context: &Context, number| {

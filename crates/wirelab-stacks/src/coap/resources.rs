@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange};
+use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange, RequestResponse};
 
 use super::proxy::Gateway;
 use crate::base::attempt::ExchangeError;
 use crate::codec::coap::{IncomingRequest, Method, Request, Response, status};
-use crate::workload::{Publication, Waiting, Work, bytes_of_path};
-use crate::{Clock, Payload, Received};
+use crate::workload::{Own, Publication, Waiting, Work, bytes_of_path};
+use crate::{Clock, Payload, Received, StackError};
 
 /// What `about` says of the messages.
 pub const MESSAGES: &str = "Messages are minimal: `POST /upload` with a Content-Format, answered 2.04, or `GET /bytes/N`, answered 2.05; tokens of 4 \
@@ -25,6 +25,11 @@ const DISCOVERY: &str = "/.well-known/core";
 /// application/link-format.
 const LINK_FORMAT: u16 = 40;
 
+/// The methods, in the order of their codes from 1 on (RFC 7252, section 12.1.1; RFC 8132, section 6).
+const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "FETCH", "PATCH", "iPATCH"];
+/// The one field of an own request.
+const CONTENT_FORMAT: &str = "content-format";
+
 const CHANGED: u8 = 0x44;
 const CONTENT: u8 = 0x45;
 const BAD_REQUEST: u8 = 0x80;
@@ -38,20 +43,25 @@ pub struct Requests {
     upload: Bytes,
     download_bytes: DownloadBytes,
     payload: Payload,
+    own: Option<Request>,
 }
 
 impl Requests {
-    /// As a workload with exchanges says.
-    pub fn new(parameters: &EndpointParameters) -> Self {
+    /// As a workload with exchanges says; an own request may be none of CoAP.
+    pub fn new(parameters: &EndpointParameters) -> Result<Self, StackError> {
         let workload = Work::exchanges(&parameters.workload);
         let payload = Payload::new(parameters.seed);
         payload.bytes(workload.upload_bytes.max(workload.download_bytes.largest()) as usize);
         let upload = payload.bytes(workload.upload_bytes as usize);
-        Requests { upload, download_bytes: workload.download_bytes, payload }
+        let own = own(&workload).transpose().map_err(StackError::Usage)?;
+        Ok(Requests { upload, download_bytes: workload.download_bytes, payload, own })
     }
 
     /// That of an exchange.
     pub fn request(&self, exchange: &Exchange) -> Request {
+        if let Some(own) = &self.own {
+            return own.clone();
+        }
         let (method, path, content_format) = match self.upload.len() {
             0 => (Method::Get, format!("/bytes/{}", self.download_bytes.of(exchange.index)), None),
             _ => (Method::Post, "/upload".to_owned(), Some(PAYLOAD_FORMAT)),
@@ -64,6 +74,7 @@ impl Requests {
         let status = status(response.code);
         exchange.status = Some(status);
         match status {
+            200..300 if self.own.is_some() => Ok(()),
             200..300 => {
                 let expected = self.payload.bytes(self.download_bytes.of(exchange.index) as usize);
                 check(response.content_format, &response.payload, &expected)
@@ -76,6 +87,23 @@ impl Requests {
             ))),
         }
     }
+}
+
+/// The user's own request, if the workload has one; an error if CoAP has none like it.
+fn own(workload: &RequestResponse) -> Option<Result<Request, String>> {
+    let own = Own::checked(workload.request.as_ref()?, workload.upload_bytes);
+    let Some(code) = METHODS.iter().position(|name| *name == own.method.as_str()) else {
+        return Some(Err(format!("`request`: {} is no method of CoAP, but {}", own.method, METHODS.join(", "))));
+    };
+    let mut content_format = None;
+    for (name, value) in &own.fields {
+        match value.to_str().ok().and_then(|text| text.parse().ok()) {
+            Some(number) if name == CONTENT_FORMAT => content_format = Some(number),
+            _ => return Some(Err(format!("`request`: CoAP has no field {name} with {value:?}, but `content-format`"))),
+        }
+    }
+    let method = Method::of((code as u8 + 1).into());
+    Some(Ok(Request { method, path: own.target, content_format, payload: own.body, observe: false }))
 }
 
 /// The request of a subscriber.
@@ -108,6 +136,7 @@ pub struct Application {
     publication: Option<Arc<Publication>>,
     received: Received,
     gateway: Option<Gateway>,
+    own: Option<Request>,
 }
 
 /// What the application says to a request.
@@ -133,8 +162,13 @@ impl Application {
             Work::Changes(_) => ((0, 0), Some(Publication::new(parameters, clock))),
             Work::Page(_) => ((0, 0), None),
         };
+        let own = match Work::of(&parameters.workload) {
+            // A server answers what a client of its protocol could ask.
+            Work::Exchanges(work) => own(&work).and_then(Result::ok),
+            Work::Changes(_) | Work::Page(_) => None,
+        };
         let [upload, download] = [sizes.0, sizes.1].map(|bytes| payload.bytes(bytes as usize));
-        Application { upload, download, payload, publication, received, gateway: None }
+        Application { upload, download, payload, publication, received, gateway: None, own }
     }
 
     /// One that asks another server.
@@ -146,6 +180,11 @@ impl Application {
     pub fn answer(&self, asked: &IncomingRequest) -> Said {
         if let Some(gateway) = &self.gateway {
             return Said::Later(Box::pin(gateway.clone().answer(asked.clone())));
+        }
+        if self.own.as_ref().is_some_and(|own| own.method == asked.method && own.path == asked.target) {
+            self.received.note();
+            let code = if asked.method == Method::Get { CONTENT } else { CHANGED };
+            return Said::Response(with_body(asked, code, PAYLOAD_FORMAT, self.download.clone()));
         }
         let bytes = || bytes_of_path(asked.path());
         Said::Response(match (asked.method, asked.path()) {
@@ -262,6 +301,7 @@ mod tests {
             connection: ConnectionPolicy::New,
             device: None,
             retry: None,
+            request: None,
         };
         let application = Application::new(
             &context(work.into(), NoRecorder).0.parameters,

@@ -9,7 +9,7 @@ mod report;
 use std::fs;
 use std::io::ErrorKind;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use serde::Deserialize;
@@ -17,7 +17,7 @@ use tokio::process::Command;
 use wirelab_schema::{ConnectionPolicy, DownloadBytes, EndpointParameters, RequestResponse, Role};
 
 use crate::base::attempt::{Attempt, ExchangeError};
-use crate::workload::{Client, Work, drive};
+use crate::workload::{Client, Own, Work, drive};
 use crate::{Context, Payload, StackError, check};
 use report::Report;
 
@@ -26,7 +26,7 @@ use report::Report;
 #[serde(deny_unknown_fields)]
 pub struct PerExchange {
     /// Program and arguments, executed directly. `{url}`, `{scheme}`, `{method}`, `{name}`, `{address}`, `{host}` (the same, IPv6 in brackets),
-    /// `{port}`, `{authority}` (PEM file of the certificate authority), `{upload_file}`, `{upload_bytes}`, `{download_bytes}` and `{timeout_s}` are filled in; other braces stay.
+    /// `{port}`, `{authority}` (PEM file of the certificate authority), `{upload_file}`, `{fields_file}` (header fields of an own request, one a line), `{upload_bytes}`, `{download_bytes}` and `{timeout_s}` are filled in; other braces stay.
     pub command: Vec<String>,
     /// Exit codes by which the program says that it gave up for lack of time.
     #[serde(default)]
@@ -51,14 +51,22 @@ pub async fn run(context: Context, template: PerExchange) -> Result<(), StackErr
         ));
     }
     let upload_file = parameters.output.join("upload.bin");
-    let upload = Payload::new(parameters.seed).bytes(workload.upload_bytes as usize);
-    fs::write(&upload_file, upload).map_err(|error| StackError::failed(upload_file.display(), error))?;
-    let placeholders = placeholders(parameters, &workload, secure, &upload_file.to_string_lossy());
+    let own = workload.request.as_ref().map(|request| Own::checked(request, workload.upload_bytes));
+    let upload = match &own {
+        Some(own) => own.body.clone(),
+        None => Payload::new(parameters.seed).bytes(workload.upload_bytes as usize),
+    };
+    let fields_file = parameters.output.join("fields.txt");
+    let fields = own.as_ref().map(Own::lines).unwrap_or_default();
+    for (path, content) in [(&upload_file, upload), (&fields_file, fields.into())] {
+        fs::write(path, content).map_err(|error| StackError::failed(path.display(), error))?;
+    }
+    let placeholders = placeholders(parameters, &workload, own.as_ref(), secure, [&upload_file, &fields_file]);
     let mut command = template.command.iter().map(|word| fill(word, &placeholders));
     let client = ForeignClient {
         program: command.next().ok_or_else(|| StackError::Usage("`command` is empty".to_owned()))?,
         arguments: command.collect(),
-        target: Target::of(parameters, &workload, secure),
+        target: Target::of(parameters, &workload, own.as_ref(), secure),
         folder: parameters.output.clone(),
         timed_out_exit_codes: template.timed_out_exit_codes,
         download_bytes: workload.download_bytes,
@@ -100,7 +108,7 @@ impl Client for ForeignClient {
         }
         let report = report?;
         attempt.exchange = report.exchange.clone();
-        report.judge(download_bytes)
+        report.judge((!self.target.is_own).then_some(download_bytes))
     }
 
     fn is_usable(&self, _connection: &()) -> bool {
@@ -137,19 +145,26 @@ impl ForeignClient {
 struct Target {
     /// `https://server.test:8443`.
     origin: String,
-    uploads: bool,
+    /// The target of every exchange; none if it depends on the exchange.
+    path: Option<String>,
+    /// Nothing is known of the responses' bodies.
+    is_own: bool,
 }
 
 impl Target {
-    fn of(parameters: &EndpointParameters, workload: &RequestResponse, secure: bool) -> Self {
+    fn of(parameters: &EndpointParameters, workload: &RequestResponse, own: Option<&Own>, secure: bool) -> Self {
         let scheme = if secure { "https" } else { "http" };
         let origin = format!("{scheme}://{}:{}", parameters.server.name, parameters.server.port);
-        Target { origin, uploads: workload.upload_bytes > 0 }
+        let path = match own {
+            Some(own) => Some(own.target.clone()),
+            None => (workload.upload_bytes > 0).then(|| "/upload".to_owned()),
+        };
+        Target { origin, path, is_own: own.is_some() }
     }
 
     /// Those that differ from exchange to exchange.
     fn placeholders(&self, download_bytes: u64) -> [(&'static str, String); 2] {
-        let path = if self.uploads { "/upload".to_owned() } else { format!("/bytes/{download_bytes}") };
+        let path = self.path.clone().unwrap_or_else(|| format!("/bytes/{download_bytes}"));
         [("{url}", format!("{}{path}", self.origin)), ("{download_bytes}", download_bytes.to_string())]
     }
 }
@@ -157,22 +172,27 @@ impl Target {
 fn placeholders(
     parameters: &EndpointParameters,
     workload: &RequestResponse,
+    own: Option<&Own>,
     secure: bool,
-    upload_file: &str,
+    [upload_file, fields_file]: [&Path; 2],
 ) -> Vec<(&'static str, String)> {
     let server = &parameters.server;
     let scheme = if secure { "https" } else { "http" };
-    let method = if workload.upload_bytes == 0 { "GET" } else { "POST" };
+    let method = match own {
+        Some(own) => own.method.to_string(),
+        None => if workload.upload_bytes == 0 { "GET" } else { "POST" }.to_owned(),
+    };
     let authority = parameters.certificates.as_ref().map(|files| files.authority.display().to_string());
     vec![
         ("{scheme}", scheme.to_owned()),
-        ("{method}", method.to_owned()),
+        ("{method}", method),
         ("{name}", server.name.clone()),
         ("{address}", server.address.to_string()),
         ("{host}", host(server.address)),
         ("{port}", server.port.to_string()),
         ("{authority}", authority.unwrap_or_default()),
-        ("{upload_file}", upload_file.to_owned()),
+        ("{upload_file}", upload_file.display().to_string()),
+        ("{fields_file}", fields_file.display().to_string()),
         ("{upload_bytes}", workload.upload_bytes.to_string()),
         ("{timeout_s}", (workload.timeout_ns as f64 / 1e9).to_string()),
     ]

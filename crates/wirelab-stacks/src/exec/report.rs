@@ -57,8 +57,9 @@ impl Report {
         Ok(Report { exchange, received_bytes, outcome })
     }
 
-    /// Whether the exchange completed, by what the client said; for a client that says nothing, by its exit alone.
-    pub fn judge(self, download_bytes: u64) -> Result<(), ExchangeError> {
+    /// Whether the exchange completed, by what the client said; for a client that says nothing, by its exit alone. The body's size is not judged
+    /// if nobody knows it.
+    pub fn judge(self, download_bytes: Option<u64>) -> Result<(), ExchangeError> {
         let failed = |words: String| Err(ExchangeError::new(words));
         let reason = || self.exchange.error.clone().unwrap_or_else(|| "the client said so".to_owned());
         match self.outcome {
@@ -70,9 +71,9 @@ impl Report {
         if let Some(status) = self.exchange.status.filter(|status| !(200..300).contains(status)) {
             return failed(format!("status {status}"));
         }
-        match self.received_bytes {
-            Some(bytes) if bytes != download_bytes => {
-                failed(format!("body of {bytes} bytes where {download_bytes} were expected"))
+        match (self.received_bytes, download_bytes) {
+            (Some(bytes), Some(expected)) if bytes != expected => {
+                failed(format!("body of {bytes} bytes where {expected} were expected"))
             }
             _ => Ok(()),
         }
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_wrong_status_or_length_fails_the_exchange() {
-        let judge = |text: &str| parse(text).expect("read").judge(10).map_err(|error| error.to_string());
+        let judge = |text: &str| parse(text).expect("read").judge(Some(10)).map_err(|error| error.to_string());
         assert!(judge(r#"{"status": 200, "body_received_bytes": 10}"#).is_ok());
         assert!(judge("{}").is_ok());
         assert_eq!(judge(r#"{"status": 404}"#), Err("status 404".to_owned()));

@@ -23,7 +23,7 @@ use crate::base::attempt::ExchangeError;
 use crate::base::description;
 use crate::base::settings::{self, Settings};
 use crate::page::Site;
-use crate::workload::{KINDS, Messages, PAGE, Publication, Waiting, Work, bytes_of_path, listen};
+use crate::workload::{KINDS, Messages, Own, PAGE, Publication, Waiting, Work, bytes_of_path, listen};
 use crate::{Context, Payload, Received, StackError};
 pub use changes::Events;
 use changes::Question;
@@ -109,6 +109,7 @@ pub struct Requests {
     pub upload: Bytes,
     download_bytes: DownloadBytes,
     payload: Payload,
+    own: Option<Own>,
 }
 
 impl Requests {
@@ -116,16 +117,16 @@ impl Requests {
     pub fn new(parameters: &EndpointParameters, origin: Origin) -> Self {
         let workload = Work::exchanges(&parameters.workload);
         let payload = made_ahead(parameters, &workload);
-        Requests {
-            origin,
-            upload: payload.bytes(workload.upload_bytes as usize),
-            download_bytes: workload.download_bytes,
-            payload,
-        }
+        let own = own(&workload);
+        let upload = own.as_ref().map_or_else(|| payload.bytes(workload.upload_bytes as usize), |own| own.body.clone());
+        Requests { origin, upload, download_bytes: workload.download_bytes, payload, own }
     }
 
     /// The request of an exchange, without its body.
     pub fn head(&self, exchange: &Exchange) -> Result<Request<()>, http::Error> {
+        if let Some(own) = &self.own {
+            return self.own_head(own);
+        }
         if self.upload.is_empty() {
             return self.origin.get(&format!("/bytes/{}", self.download_bytes.of(exchange.index))).body(());
         }
@@ -133,9 +134,24 @@ impl Requests {
         request.header(CONTENT_TYPE, PAYLOAD_TYPE).header(CONTENT_LENGTH, self.upload.len()).body(())
     }
 
+    /// A body, and a method that says there may be one, need its length (RFC 9110, section 8.6).
+    fn own_head(&self, own: &Own) -> Result<Request<()>, http::Error> {
+        let mut request = self.origin.request(own.method.clone(), &own.target);
+        if !own.body.is_empty() || [Method::POST, Method::PUT, Method::PATCH].contains(&own.method) {
+            request = request.header(CONTENT_LENGTH, own.body.len());
+        }
+        for (name, value) in &own.fields {
+            request = request.header(name, value);
+        }
+        request.body(())
+    }
+
     /// Takes note of the final response's head and says what its body must be. An error status is no reason to stop reading.
     pub fn expect<B>(&self, response: &Response<B>, exchange: &mut Exchange) -> BodyCheck {
         exchange.status = Some(response.status().as_u16());
+        if self.own.is_some() {
+            return BodyCheck::of_any();
+        }
         BodyCheck::new(response.headers(), &self.payload, self.download_bytes.of(exchange.index) as usize)
     }
 
@@ -173,6 +189,7 @@ pub struct Bodies {
     download_bytes: usize,
     payload: Payload,
     received: Received,
+    own: Option<Own>,
 }
 
 /// A request that a server has read the head of.
@@ -230,6 +247,7 @@ impl Answers {
                 download_bytes: workload.download_bytes.of(0) as usize,
                 payload: made_ahead(parameters, &workload),
                 received: context.received.clone(),
+                own: own(&workload),
             }),
         };
         Ok(Answers { content, dates })
@@ -273,6 +291,14 @@ impl Answers {
 impl Bodies {
     fn target<B>(&self, request: &Request<B>) -> Target {
         let path = request.uri().path();
+        if self.own.as_ref().is_some_and(|own| own.path() == path && own.method == *request.method()) {
+            return Target::Bodies {
+                request: BodyCheck::of_any(),
+                download_bytes: self.download_bytes,
+                payload: self.payload.clone(),
+                received: self.received.clone(),
+            };
+        }
         let (allowed, body_bytes, download_bytes) = match bytes_of_path(path) {
             Some(bytes) => (READ, 0, bytes),
             None if path == "/upload" => (&[Method::POST][..], self.upload_bytes, self.download_bytes),
@@ -361,6 +387,11 @@ pub async fn wait_for_changes<G: Get>(
         .await
 }
 
+/// The user's own request, if the workload has one.
+fn own(workload: &RequestResponse) -> Option<Own> {
+    workload.request.as_ref().map(|request| Own::checked(request, workload.upload_bytes))
+}
+
 /// The payload, long enough for the workload, so that no exchange waits for its making.
 fn made_ahead(parameters: &EndpointParameters, workload: &RequestResponse) -> Payload {
     let payload = Payload::new(parameters.seed);
@@ -370,7 +401,8 @@ fn made_ahead(parameters: &EndpointParameters, workload: &RequestResponse) -> Pa
 
 /// Checks a body as it arrives.
 pub struct BodyCheck {
-    expected: Bytes,
+    /// None if every body is right.
+    expected: Option<Bytes>,
     by_content: bool,
     received: usize,
     differs: bool,
@@ -379,19 +411,25 @@ pub struct BodyCheck {
 impl BodyCheck {
     fn new(headers: &HeaderMap, payload: &Payload, length: usize) -> Self {
         let by_content = headers.get(CONTENT_TYPE) == Some(&PAYLOAD_TYPE);
-        BodyCheck { expected: payload.bytes(length), by_content, received: 0, differs: false }
+        BodyCheck { expected: Some(payload.bytes(length)), by_content, received: 0, differs: false }
+    }
+
+    /// Of a body that nothing is known of.
+    fn of_any() -> Self {
+        BodyCheck { expected: None, by_content: false, received: 0, differs: false }
     }
 
     /// The next bytes.
     pub fn take(&mut self, bytes: &[u8]) {
         let end = self.received + bytes.len();
-        self.differs |= self.by_content && self.expected.get(self.received..end).is_some_and(|part| part != bytes);
+        let part = self.expected.as_ref().and_then(|expected| expected.get(self.received..end));
+        self.differs |= self.by_content && part.is_some_and(|part| part != bytes);
         self.received = end;
     }
 
     fn finish(self) -> Result<(), ExchangeError> {
-        if self.received != self.expected.len() {
-            let words = format!("body of {} bytes where {} were expected", self.received, self.expected.len());
+        if let Some(expected) = self.expected.filter(|expected| expected.len() != self.received) {
+            let words = format!("body of {} bytes where {} were expected", self.received, expected.len());
             return Err(ExchangeError::new(words));
         }
         if self.differs { Err(ExchangeError::new("body differs from what was sent")) } else { Ok(()) }

@@ -3,6 +3,7 @@
 mod backlog;
 mod changes;
 mod driver;
+mod own;
 mod pubsub;
 mod schedule;
 mod waiting;
@@ -18,6 +19,7 @@ pub use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::settings;
 pub use changes::{Changes, Messages, POLL_BYTES, Publication, Waiting};
 pub use driver::drive;
+pub use own::Own;
 pub use pubsub::{Subscriber, listen};
 
 /// Workload kinds, as descriptors list them.
@@ -61,6 +63,7 @@ impl Work {
                 connection: work.connection,
                 device: work.device,
                 retry: work.retry,
+                request: None,
             }),
             WorkloadSpec::PubSub(work) => Work::Changes(work),
             WorkloadSpec::Stream(work) => Work::Changes(PubSub {
@@ -182,6 +185,9 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
             }
             if let Some(retry) = &work.retry {
                 backlog::check(retry, &work).map_err(StackError::Usage)?;
+            }
+            if let Some(request) = &work.request {
+                Own::read(request, work.upload_bytes).map_err(StackError::Usage)?;
             }
             let sizes = work.download_bytes.sizes();
             at_least("sizes in download_bytes", sizes.len() as u64, 1)?;

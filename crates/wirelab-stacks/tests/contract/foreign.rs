@@ -10,7 +10,8 @@ use wirelab_stacks::exec::{PerExchange, run};
 
 use crate::lab::{Lab, PATIENCE, kept, workload};
 
-async fn exchange(lab: &Lab, script: &str, work: RequestResponse) -> Result<Vec<Exchange>, StackError> {
+/// Rows of a workload whose client is a shell script.
+pub async fn exchange(lab: &Lab, script: &str, work: RequestResponse) -> Result<Vec<Exchange>, StackError> {
     let (context, _stopper, rows) = lab.client_context("http1", 8080, work, &[]);
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
     let template = PerExchange { command, timed_out_exit_codes: vec![28] };

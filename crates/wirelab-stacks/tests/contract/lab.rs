@@ -276,6 +276,7 @@ pub fn workload(upload_bytes: u64, download_bytes: u64, exchanges: u32) -> Reque
         connection: ConnectionPolicy::New,
         device: None,
         retry: None,
+        request: None,
     }
 }
 

@@ -10,6 +10,7 @@ mod lossy_path;
 mod mqtt;
 mod pages;
 mod proxy;
+mod requests;
 mod settings;
 mod sizes;
 mod telemetry;

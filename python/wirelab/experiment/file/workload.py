@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator, WithJso
 from wirelab.experiment.file.arrival import Arrival, WorkloadKeyError, arrival_spec, read_rate
 from wirelab.experiment.file.pages import DEFAULT, Pages, WrittenPage, check_size
 from wirelab.experiment.file.quantities import Duration, PositiveDuration, Size, Table, positive
+from wirelab.experiment.file.request import WrittenRequest
 from wirelab.experiment.file.retry import WrittenRetry
 from wirelab.experiment.file.waiting import WrittenWait
 from wirelab.schema import (
@@ -44,7 +45,7 @@ _ARRIVAL = ("arrival", "interval", "jitter")
 _ASKING = ("connection", "exchanges", "clients", "concurrency", *_ARRIVAL, "timeout", "retry", *_DEVICE)
 KIND = "workload.kind"
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "request-response": ("upload", "download", *_ASKING),
+    "request-response": ("upload", "download", "request", *_ASKING),
     "telemetry": ("message", *_ASKING),
     "pubsub": ("message", "messages", "subscribers", "wait", *_ARRIVAL, "timeout"),
     "stream": ("message", "messages", "subscribers", "rate", "playout-delay", "timeout"),
@@ -160,6 +161,13 @@ class WorkloadTable(Table):
         description="Size of the response body. Of a list, the exchanges of each client ask for the sizes in turn, "
         "without an upload. Each size then has delays of its own.",
         json_schema_extra={"default": "0 B"},
+    )
+    request: WrittenRequest = Field(
+        default=None,
+        description="The request of every exchange, in place of those that built-in servers answer. Its body is the "
+        "upload. The built-in server answers it with `download` (docs/guide/own-protocol.md).",
+        examples=["none", {"path": "/api/items"}, {"method": "PUT", "path": "/api/items/1", "body": "item.json"}],
+        json_schema_extra={"default": "none"},
     )
     message: Size = Field(
         default=100,
@@ -316,8 +324,10 @@ class WorkloadTable(Table):
                 if self.upload and not isinstance(self.download, int):
                     what = "several sizes go without an upload: the answer to a POST has one"
                     raise WorkloadKeyError("download", what, hint='upload = "0 B", or one size')
+                if self.request is not None and self.upload:
+                    raise WorkloadKeyError("upload", "the body of the request is the upload", hint="remove one of them")
                 return RequestResponse(
-                    upload_bytes=self.upload,
+                    upload_bytes=self.upload if self.request is None else len(self.request.body),
                     download_bytes=self.download,
                     exchanges=self.exchanges,
                     clients=self.clients,
@@ -327,6 +337,7 @@ class WorkloadTable(Table):
                     connection=self.connection,
                     device=self.device(),
                     retry=self._retry(timeout_ns),
+                    request=None if self.request is None else self.request.request(),
                 )
             case "telemetry":
                 return Telemetry(

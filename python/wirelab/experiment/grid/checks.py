@@ -9,6 +9,9 @@ from wirelab.errors import WirelabError
 from wirelab.experiment.duration.exchange import connections_to_server, exchange_parts
 from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.positions import Path
+from wirelab.experiment.file.problems import shown
+from wirelab.experiment.file.quantities import MOST_16
+from wirelab.experiment.file.request import COAP_FIELD
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import PROXY, SERVER
 from wirelab.experiment.grid.outages import check_outages
@@ -20,12 +23,17 @@ from wirelab.schema import (
     Persistent,
     ProtocolDescription,
     PubSubWorkload,
+    RequestResponse,
     RequestWorkload,
     Role,
     is_netem,
 )
 from wirelab.schema.waits import lacks_setting, lacks_wait
 
+COAP_CONTENT = 205
+"""CoAP's status 2.05 (RFC 7252, section 5.9.1.5), as tables have it."""
+COAP_METHODS = ("GET", "POST", "PUT", "DELETE", "FETCH", "PATCH", "iPATCH")
+"""RFC 7252, section 12.1.1; RFC 8132, section 6."""
 _CACHE = "cache"
 """The setting of a protocol that its proxy alone heeds."""
 _WAIT = "workload.wait"
@@ -65,9 +73,29 @@ def check_scenario(
             source.where(_cache_at(file, protocol, origin)),
             hint=f'[endpoints.proxy] protocols = ["{protocol.name}"]',
         )
+    _check_request(source, protocol, scenario, origin)
     if protocol.echo and scenario.workload.upload_bytes == 0:
         where = source.where(origin("workload.upload", ("workload", "upload")))
         raise WirelabError(f"{protocol.name} echoes its request, which is empty", where, hint='such as upload = "30 B"')
+
+
+def _check_request(
+    source: Source, protocol: ProtocolDescription, scenario: Scenario, origin: Callable[[str, Path], Path]
+) -> None:
+    """A request of the user's own takes methods and paths; CoAP has one header."""
+    if not isinstance(scenario.workload, RequestResponse) or (request := scenario.workload.request) is None:
+        return
+    where = source.where(origin("workload.request", ("workload", "request")))
+    if protocol.success is None:
+        raise WirelabError(f"{protocol.name} has no methods and paths", where, "HTTP and CoAP have them")
+    if protocol.success.fetched != COAP_CONTENT:
+        return
+    if request.method not in COAP_METHODS:
+        raise WirelabError(f"{request.method} is no method of CoAP", where, f"it has {', '.join(COAP_METHODS)}")
+    for name, value in request.fields:
+        if name.lower() != COAP_FIELD or not value.isascii() or not value.isdigit() or int(value) > MOST_16:
+            what = f"CoAP has no header {name} = {shown(value)}"
+            raise WirelabError(what, where, f'{COAP_FIELD} = "50" alone, as a number')
 
 
 def _cache_at(file: ExperimentFile, protocol: ProtocolDescription, origin: Callable[[str, Path], Path]) -> Path:

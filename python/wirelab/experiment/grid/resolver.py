@@ -228,7 +228,7 @@ class Resolver:
             return self.source.where(("workload", *key) if found is None else self._factor_origin(point, found))
 
         try:
-            return WorkloadTable.model_validate(table).spec(self.source.pages)
+            return WorkloadTable.model_validate(table, context=self.source.files).spec(self.source.pages)
         except WorkloadKeyError as error:
             raise WirelabError(str(error), where(tuple(error.key.split("."))), error.hint) from None
         except ValidationError as error:

@@ -13,6 +13,7 @@ from wirelab.experiment.grid.points import Point
 from wirelab.schema import LinkFacts, LinkSpec, RestartPlan, WorkloadSpec, canonical_json
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
+from wirelab.schema.workload import request_words
 from wirelab.site import page_words
 
 IDENTITY_VERSION = 1
@@ -126,4 +127,6 @@ def label(path: str, level: Any) -> str:
     """A level for people."""
     if path == "workload.page":
         return page_words(str(level))
+    if path == "workload.request":
+        return request_words(str(level))
     return str(level).lower() if isinstance(level, bool) else str(level)

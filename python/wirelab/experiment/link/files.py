@@ -16,13 +16,15 @@ from typing import Any, TypeVar
 from pydantic import ValidationInfo
 
 from wirelab.errors import Where, WirelabError, did_you_mean
-from wirelab.opened import NO_FILE, nearest_file
+from wirelab.opened import NO_FILE, nearest_file, open_file
 from wirelab.schema import SchedulePoint
 from wirelab.toml import read_text
 from wirelab.units import UnitError, offset_ns
 
 MAX_ENTRIES = 500_000
 """Delivery opportunities, delays or packets of one file."""
+MAX_BYTES = 2**20
+"""Of a file that is sent as it is."""
 MAX_POINTS = 50_000
 """Points of one schedule."""
 MOST_MS = 2**32 - 1
@@ -68,16 +70,31 @@ class Files:
         parsed: _Parsed = self._parsed[key]
         return parsed
 
+    def content(self, name: object) -> bytes:
+        """A file's bytes, whatever they are; every error names the file."""
+        if not isinstance(name, str) or not name.strip():
+            raise UnitError("is not the name of a file", hint="files are sought next to the experiment file")
+        try:
+            with open_file(self._folder / name, Where(name)) as file:
+                found: bytes = file.read(MAX_BYTES + 1)
+        except WirelabError as error:
+            raise UnitError(error.what, self._hint(name, error)) from None
+        if len(found) > MAX_BYTES:
+            raise UnitError(f"{name} has more than {MAX_BYTES // 2**20} MiB")
+        return found
+
     def _text(self, name: str) -> str:
         path = self._folder / name
         try:
             return read_text(path, Where(name))
         except WirelabError as error:
-            hint = error.hint
-            if error.what == NO_FILE:
-                near = nearest_file(path)
-                hint = "it is sought next to the experiment file" if near is None else f"did you mean '{near}'?"
-            raise UnitError(error.what, hint) from None
+            raise UnitError(error.what, self._hint(name, error)) from None
+
+    def _hint(self, name: str, error: WirelabError) -> str | None:
+        if error.what != NO_FILE:
+            return error.hint
+        near = nearest_file(self._folder / name)
+        return "it is sought next to the experiment file" if near is None else f"did you mean '{near}'?"
 
 
 def opportunities(text: str) -> tuple[int, ...]:

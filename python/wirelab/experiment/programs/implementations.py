@@ -25,6 +25,7 @@ from wirelab.schema import (
     ProtocolDescription,
     PubSub,
     PubSubWorkload,
+    RequestResponse,
     RequestWorkload,
     Role,
     WorkloadSpec,
@@ -35,7 +36,7 @@ from wirelab.toml import parse_toml, read_text
 CATALOGUE = "implementations.toml"
 PROTOCOLS_TABLE = "protocols"
 """The key of that file which is no program: the user's own protocols."""
-FACTS = ("protocol", "workload", "upload", "download")
+FACTS = ("protocol", "workload", "upload", "download", "request")
 """What a condition of `requires` may name, in addition to settings."""
 T = TypeVar("T")
 WorkloadKind = Literal["request-response", "telemetry", "pubsub", "stream", "page"]
@@ -114,6 +115,8 @@ class RoleEntry(_Entry):
     """How subscribers may wait: the program's own, or those of other programs at this server."""
     downloads_in_turn: bool = False
     """Whether the answers of one trial may have several sizes."""
+    requests: bool = False
+    """Whether a client sends a request of the user's own. Of a server it says nothing."""
     settings: tuple[str, ...] = ()
     requires: tuple[Requires, ...] = ()
     arguments: tuple[Words, ...] = ()
@@ -136,20 +139,28 @@ class RoleEntry(_Entry):
             return f"does not speak {protocol.name} (it speaks {', '.join(self.protocols)})"
         if workload.kind not in self.workloads:
             return f"does not do {workload.kind}"
-        if isinstance(workload, RequestWorkload):
-            key, way, known = "connection", str(workload.connection.policy), set[str](self.connections)
-        else:
-            key, way, known = "wait", _wait(workload), set[str](self.waits)
-        if way not in known:
-            return f"does not do {key} = '{way}'"
-        if len(workload.downloads) > 1 and not self.downloads_in_turn:
-            return "does not do downloads of several sizes in turn"
+        if (words := self._shape_refusal(workload)) is not None:
+            return words
         for name, value in settings.items():
             setting = protocol.setting(name)
             if name not in self.settings and (setting is None or value != setting.default):
                 return f"does not take the setting {name} = {value!r}"
         facts = facts_of(protocol.name, {**settings, **(own or {})}, workload)
         return next((words for each in self.requires if (words := each.unmet(facts)) is not None), None)
+
+    def _shape_refusal(self, workload: WorkloadSpec) -> str | None:
+        """Why it does not use connections, wait, ask or answer as the workload says; none if it does."""
+        if isinstance(workload, RequestWorkload):
+            key, way, known = "connection", str(workload.connection.policy), set[str](self.connections)
+        else:
+            key, way, known = "wait", _wait(workload), set[str](self.waits)
+        if way not in known:
+            return f"does not do {key} = '{way}'"
+        if asks_itself(workload) and isinstance(self, ClientEntry) and not self.requests:
+            return "does not send a request of one's own"
+        if len(workload.downloads) > 1 and not self.downloads_in_turn:
+            return "does not do downloads of several sizes in turn"
+        return None
 
     def variables(
         self, protocol: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec
@@ -328,7 +339,12 @@ def own_settings(programs: Mapping[str, Implementation]) -> dict[str, ProgramSet
 def facts_of(protocol: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> dict[str, SettingValue]:
     """What a `when` may ask for."""
     bodies = {"upload": workload.upload_bytes > 0, "download": max(workload.downloads) > 0}
-    return {**settings, "protocol": protocol, "workload": workload.kind, **bodies}
+    return {**settings, "protocol": protocol, "workload": workload.kind, **bodies, "request": asks_itself(workload)}
+
+
+def asks_itself(workload: WorkloadSpec) -> bool:
+    """Whether the request of every exchange is the user's own."""
+    return isinstance(workload, RequestResponse) and workload.request is not None
 
 
 def variable(setting: str) -> str:

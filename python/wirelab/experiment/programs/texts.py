@@ -69,7 +69,9 @@ class FilledLater:
     __hash__ = None  # type: ignore[assignment]
 
 
-PER_EXCHANGE = {name: FilledLater(name) for name in ("url", "scheme", "method", "upload_file", "timeout_s")}
+PER_EXCHANGE = {
+    name: FilledLater(name) for name in ("url", "scheme", "method", "upload_file", "fields_file", "timeout_s")
+}
 """Further variables of a command that is executed for each exchange."""
 
 

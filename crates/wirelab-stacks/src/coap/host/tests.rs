@@ -55,7 +55,7 @@ fn random() -> ChaCha8Rng {
 
 /// Asks once, and judges the response.
 async fn ask(association: &Association, parameters: &EndpointParameters) {
-    let requests = Requests::new(parameters);
+    let requests = Requests::new(parameters).expect("requests");
     let mut exchange = Exchange::default();
     let (_id, mut events) = association.start(requests.request(&exchange));
     let event = timeout(Duration::from_secs(60), events.recv()).await.expect("an answer");

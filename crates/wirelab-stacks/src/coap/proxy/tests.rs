@@ -66,6 +66,7 @@ async fn scene(scripts: &'static [&'static [&'static str]], caches: bool, timeou
         connection: ConnectionPolicy::New,
         device: None,
         retry: None,
+        request: None,
     };
     let rows = Rows::default();
     let mut parameters = context(work.into(), rows.clone()).0.parameters;

@@ -88,6 +88,7 @@ pub(super) fn workload(exchanges: u32) -> RequestResponse {
         connection: ConnectionPolicy::New,
         device: None,
         retry: None,
+        request: None,
     }
 }
 

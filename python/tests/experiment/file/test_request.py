@@ -1,0 +1,111 @@
+"""A request of the user's own, as written."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.asked import load_experiment
+from wirelab.errors import WirelabError
+from wirelab.experiment.file.request import read_headers, read_method, read_path
+from wirelab.schema import RequestResponse
+from wirelab.schema.workload import OwnRequest, request_words
+from wirelab.units import UnitError
+
+EXPERIMENT = """
+title = "Asked"
+[factors]
+protocol = ["PROTOCOL"]
+[workload]
+kind = "request-response"
+request = REQUEST
+"""
+
+
+def load(folder: Path, request: str, protocol: str = "http1") -> Any:
+    (folder / "item.json").write_bytes(b'{"on": true}')
+    path = folder / "mine.toml"
+    path.write_text(EXPERIMENT.replace("REQUEST", request).replace("PROTOCOL", protocol))
+    return load_experiment(str(path))
+
+
+def request(folder: Path, text: str, protocol: str = "http1") -> tuple[OwnRequest, int]:
+    [scenario] = load(folder, text, protocol).scenarios
+    assert isinstance(scenario.workload, RequestResponse)
+    assert scenario.workload.request is not None
+    return scenario.workload.request, scenario.workload.upload_bytes
+
+
+def test_its_body_is_a_file_and_the_upload(tmp_path: Path) -> None:
+    text = '{ method = "PUT", path = "/a?b=1", headers = { x-a = "b" }, body = "item.json" }'
+    found, upload_bytes = request(tmp_path, text)
+    assert (found.method, found.target, found.fields, upload_bytes) == ("PUT", "/a?b=1", (("x-a", "b"),), 12)
+    assert base64.b64decode(found.body) == b'{"on": true}'
+
+
+def test_the_method_follows_from_the_body(tmp_path: Path) -> None:
+    assert request(tmp_path, '{ path = "/" }')[0] == OwnRequest(method="GET", target="/")
+    assert request(tmp_path, '{ path = "/", body = "item.json" }')[0].method == "POST"
+
+
+def test_without_one_the_workload_is_what_it_was(tmp_path: Path) -> None:
+    [scenario] = load(tmp_path, '"none"').scenarios
+    assert "request" not in scenario.workload.to_json()
+
+
+def test_another_body_makes_another_scenario(tmp_path: Path) -> None:
+    text = '{ path = "/", body = "item.json" }'
+    first = load(tmp_path, text).scenarios[0].digest()
+    (tmp_path / "other.json").write_text("{}")
+    assert load(tmp_path, text.replace("item", "other")).scenarios[0].digest() != first
+
+
+def test_coap_has_its_methods_and_one_header(tmp_path: Path) -> None:
+    text = '{ method = "FETCH", path = "/", headers = { content-format = "50" }, body = "item.json" }'
+    assert request(tmp_path, text, "coap")[0].fields == (("content-format", "50"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "protocol", "what"),
+    [('{ path = "/", body = "item.jsn" }', "http1", "did you mean 'item.json'?"),
+     ('{ path = "items" }', "http1", "is not a path that begins with /"),
+     ('{ method = "GET" }', "http1", "is missing"),
+     ('"GET /"', "http1", "is not a request"),
+     ('{ method = "TRACE", path = "/" }', "coap", "TRACE is no method of CoAP"),
+     ('{ path = "/", headers = { accept = "50" } }', "coap", "CoAP has no header accept"),
+     ('{ path = "/", headers = { content-format = "json" } }', "coap", "CoAP has no header content-format"),
+     ('{ path = "/" }', "raw-tcp", "raw-tcp has no methods and paths"),
+     ('{ path = "/" }\nupload = "3 B"', "http1", "the body of the request is the upload")],
+)  # fmt: skip
+def test_what_cannot_be_asked_is_refused_at_its_line(tmp_path: Path, text: str, protocol: str, what: str) -> None:
+    with pytest.raises(WirelabError) as raised:
+        load(tmp_path, text, protocol)
+    assert what in str(raised.value)
+    assert "mine.toml:" in str(raised.value)
+
+
+def test_a_large_body_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(bytes(2**20 + 1))
+    with pytest.raises(WirelabError, match="more than 1 MiB"):
+        load(tmp_path, '{ path = "/", body = "large" }')
+
+
+def test_parts_are_what_http_can_send() -> None:
+    assert read_method("M-SEARCH") == "M-SEARCH"
+    assert read_path("/a%20b?c=d") == "/a%20b?c=d"
+    assert read_headers({"x-a": "b c"}) == {"x-a": "b c"}
+    for read, wrong in ((read_method, "G T"), (read_path, "/a b"), (read_path, "/a#b"), (read_headers, {"a b": "c"})):
+        with pytest.raises(UnitError):
+            read(wrong)
+    with pytest.raises(UnitError):
+        read_headers({"x-a": "b\r\nc: d"})
+
+
+def test_a_level_is_shown_by_its_method_and_path() -> None:
+    assert request_words('{"path": "/a"}') == "GET /a"
+    assert request_words('{"path": "/a", "body": "b"}') == "POST /a"
+    assert request_words('{"method": "PUT", "path": "/a"}') == "PUT /a"
+    assert request_words("none") == "none"

@@ -1,0 +1,95 @@
+"""`workload.request` as written: method, path, headers and body of the user's own request."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
+
+from wirelab.experiment.file.quantities import Table
+from wirelab.experiment.link.files import Files
+from wirelab.schema.workload import OwnRequest
+from wirelab.units import UnitError
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""RFC 9110, section 5.6.2."""
+_TARGET = re.compile(r"/[!-~]*")
+_VALUE = re.compile(r"[\t -~]*")
+COAP_FIELD = "content-format"
+"""The one header that CoAP has."""
+
+
+def read_method(value: object) -> str:
+    """`"PUT"`."""
+    if not isinstance(value, str) or _TOKEN.fullmatch(value) is None:
+        raise UnitError("is not a method", hint='such as "GET", "POST" or "PUT"')
+    return value
+
+
+def read_path(value: object) -> str:
+    """`"/api/items?first=1"`."""
+    if not isinstance(value, str) or _TARGET.fullmatch(value) is None or "#" in value:
+        raise UnitError("is not a path that begins with /", hint='such as "/api/items"; write a space as %20')
+    return value
+
+
+def read_headers(value: object) -> dict[str, str]:
+    """`{ accept = "application/json" }`."""
+    if not isinstance(value, dict):
+        raise UnitError("is not a table of headers", hint='such as { accept = "application/json" }')
+    for name, text in value.items():
+        if _TOKEN.fullmatch(name) is None:
+            raise UnitError(f"'{name}' is not the name of a header", hint="letters, digits and -")
+        if not isinstance(text, str) or _VALUE.fullmatch(text) is None:
+            raise UnitError(f"{name} is not a line of ASCII text", hint="write its value as one string")
+    return dict(value)
+
+
+def read_body(value: object, info: ValidationInfo) -> bytes:
+    """The content of a file next to the experiment."""
+    return Files.of(info).content(value)
+
+
+class RequestTable(Table):
+    """A request of HTTP or CoAP. Every response with a status of success is right, whatever its body."""
+
+    method: Annotated[str, BeforeValidator(read_method)] = Field(
+        default="", description="The method. Without it GET, or POST with a body.", examples=["PUT"],
+        validate_default=False,
+    )  # fmt: skip
+    path: Annotated[str, BeforeValidator(read_path)] = Field(
+        description="Path and query of the resource.", examples=["/api/items?first=1"]
+    )
+    headers: Annotated[dict[str, str], BeforeValidator(read_headers)] = Field(
+        default_factory=dict,
+        description="Header fields of HTTP, in addition to those that the protocol needs. CoAP has `content-format` "
+        "alone, a number.",
+        examples=[{"accept": "application/json"}],
+    )
+    body: Annotated[bytes, BeforeValidator(read_body), WithJsonSchema({"type": "string"})] = Field(
+        default=b"", description="File with the body, next to the experiment file.", examples=["item.json"],
+        validate_default=False,
+    )  # fmt: skip
+
+    def request(self) -> OwnRequest:
+        """As the data plane gets it."""
+        return OwnRequest(
+            method=self.method or ("POST" if self.body else "GET"),
+            target=self.path,
+            fields=tuple(self.headers.items()),
+            body=base64.b64encode(self.body).decode(),
+        )
+
+
+def read_request(value: object, info: ValidationInfo) -> Any:
+    """`{ path = "/api/items" }`, or `"none"`."""
+    if value == "none":
+        return None
+    if not isinstance(value, dict):
+        raise UnitError("is not a request", hint='such as { path = "/api/items" }, or "none"')
+    return RequestTable.model_validate(value, context=info.context)
+
+
+WrittenRequest = Annotated[RequestTable | None, BeforeValidator(read_request)]
