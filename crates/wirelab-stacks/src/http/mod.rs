@@ -189,7 +189,7 @@ pub struct Bodies {
     download_bytes: usize,
     payload: Payload,
     received: Received,
-    own: Option<Own>,
+    own: Option<Arc<Own>>,
 }
 
 /// A request that a server has read the head of.
@@ -247,7 +247,7 @@ impl Answers {
                 download_bytes: workload.download_bytes.of(0) as usize,
                 payload: made_ahead(parameters, &workload),
                 received: context.received.clone(),
-                own: own(&workload),
+                own: own(&workload).map(Arc::new),
             }),
         };
         Ok(Answers { content, dates })
