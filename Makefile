@@ -1,5 +1,5 @@
 # Every command that CI runs, runnable at home.
-.PHONY: test check lint nightly toys bench fuzz generate answers
+.PHONY: test check lint nightly sampling toys bench fuzz generate answers
 
 test:
 	scripts/test
@@ -18,6 +18,10 @@ lint:
 # PART=faults runs one part.
 nightly:
 	scripts/nightly $(PART)
+
+# Bounds of `wirelab exact` next to samples of 20,000 exchanges: hours, outside the nightly. The same command continues.
+sampling:
+	scripts/uv run --locked python -m tests.sampling $(or $(FOLDER),results/sampling)
 
 toys:
 	scripts/toys

@@ -1,0 +1,1 @@
+"""The bounds of `wirelab exact` next to a large sample of the same exchanges."""
