@@ -9,6 +9,7 @@ from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Tabl
 from wirelab.report.model import level_words
 from wirelab.report.numbers import COUNT, UNITS, Estimate, interval, plain
 from wirelab.report.over_grid import NOTHING_DECLARED, interpretation_title
+from wirelab.report.replication.digits import short_interval
 from wirelab.report.statement import listed
 from wirelab.schema.printed import (
     InsideCell,
@@ -138,7 +139,7 @@ def _errors(prediction: PredictionRecord | None, skill: SkillRecord) -> list[Cel
     known = {each["model"]: each for each in prediction["nulls"]}
     levels = ", ".join(level_words(path, level) for path, level in skill["null_cell"].items())
     ours = Estimate.of(prediction["error"])
-    cells = [Cell(interval(ours, COUNT), title=f"n = {prediction['n']}")]
+    cells = [Cell(short_interval(ours), title=f"n = {prediction['n']}")]
     for model in get_args(NullModel):
         if (each := known.get(model)) is None:
             cells.append(dash("it can predict none of these numbers"))

@@ -49,3 +49,15 @@ def test_a_part_has_a_mark_of_its_own_for_each_verdict(tmp_path: Path) -> None:
     assert isinstance(grid, Grid)
     caption = grid.figures[0].caption
     assert all(mark in caption for mark in ("Circle, green", "Cross, red", "Diamond, brown", "Square, grey"))
+
+
+def test_a_long_level_is_named_by_the_end_of_its_path(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    long = f"programs.{'chromium' * 4}.latency"
+    for number, levels in enumerate(found["points"]):
+        levels[long] = f"{number} ms"
+    [curve] = pictures.curves(found)
+    assert isinstance(curve, Group)
+    [figure] = [each for each in curve.blocks if isinstance(each, Figure)]
+    assert ">latency 0 ms<" in figure.svg
+    assert "…" not in figure.svg

@@ -25,6 +25,8 @@ CURVE_WIDTH = 620
 Tone = Literal["good", "bad", "unsure", "none"]
 TONES: dict[Tone, str] = {"good": GOOD, "bad": BAD, "unsure": UNSURE, "none": MUTED}
 SHAPES: dict[Tone, str] = {"good": "circle", "bad": "cross", "unsure": "diamond", "none": "square"}
+NULL_MARK = "M-1,-1L1,1M-1,1L1,-1"
+"""Of what a null model predicts: two thin strokes, which no protocol has."""
 NARROW = 300
 """Width of a picture of which two fit on a page side by side, and one on a phone."""
 
@@ -122,7 +124,7 @@ def scatter(name: str, label: str, pairs: Sequence[Pair], factor: float, unit: s
         x, logarithmic("null", domain, f"ours, {unit}")
     )
     layers = [
-        band, line, crosses.mark_point(shape="cross", size=28, color=MUTED, opacity=0.8),
+        band, line, crosses.mark_point(shape=NULL_MARK, size=34, color=MUTED, strokeWidth=1.3, opacity=1),
         base.mark_rule(strokeWidth=1.6).encode(low, y2="high:Q"),
         marked.transform_filter("!datum.fitted").mark_point(filled=True, size=55, opacity=1),
         marked.transform_filter("datum.fitted").mark_point(filled=False, size=55, strokeWidth=1.8),
@@ -174,7 +176,7 @@ def curve(name: str, label: str, points: Sequence[Specification], levels: Sequen
     )  # fmt: skip
     base = alt.Chart(data(values)).encode(x, _color(), description="tip:N")
     above = alt.layer(
-        _fixed({"y": 1.0}).mark_rule(color=MUTED).encode(y),
+        _fixed({"y": 1.0}).mark_rule(color=MUTED, clip=True).encode(y),
         base.mark_rule(strokeWidth=2, clip=True).encode(low, y2="high:Q"),
         base.mark_point(filled=True, size=45, opacity=1, clip=True).encode(y),
     ).properties(width=width, height=HEIGHT)  # fmt: skip

@@ -16,6 +16,8 @@ from wirelab.schema.replication import ReplicatedClaim, ReplicatedPart, Replicat
 NO_NUMBERS = "This paper prints no numbers."
 MAGNITUDES = ("ratio", "quotient", "count", "share-beyond")
 """Forms of parts whose printed number is compared with ours."""
+LONGEST = 38
+"""Letters of a label at a curve, of some 40 that have room."""
 LEGEND = (
     "Circle, green: the part is confirmed. Cross, red: contradicted. Diamond, brown: inconclusive. "
     "Square, grey: it judges nothing here, for it is fitted, outside the verdict, or of a claim without a verdict."
@@ -103,11 +105,11 @@ def _curve(claim: ReplicatedClaim, record: Replication) -> Markup:
     at = [record["points"][each["at"]] for each in counted]
     paths = [path for path in at[0] if len({levels.get(path) for levels in at}) > 1]
     named = {path: dict.fromkeys(level for levels in at if (level := levels.get(path)) is not None) for path in paths}
-    rows = [_level(path, level) for path, each in named.items() for level in each]
+    rows = [_level(path, level, paths) for path, each in named.items() for level in each]
     points = [
         Specification(
             each["value"], each["low"], each["high"], words.tone(each["standing"]),
-            [_level(path, level) for path, level in levels.items() if path in paths],
+            [_level(path, level, paths) for path, level in levels.items() if path in paths],
             f"{words.standing(each['standing'])}: {words.levels(levels)}"
             + ("" if each["value"] is None else f"; {plain(each['value'])}, n = {each['n']:,}"),
         )
@@ -119,6 +121,7 @@ def _curve(claim: ReplicatedClaim, record: Replication) -> Markup:
     return curve(f"curve-{claim['id']}", f"specification curve of {claim['id']}", order, rows, "ours")
 
 
-def _level(path: str, level: str) -> str:
+def _level(path: str, level: str, paths: Sequence[str]) -> str:
+    """A level in words; by the last names of its path if they are long, for a label is cut off."""
     written = level_words(path, level)
-    return written if len(written) <= 40 else f"{written[:38]} …"
+    return written if len(written) <= LONGEST else f"{words.last_names(path, paths)} {level}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from wirelab.report import predictions
 from wirelab.report.blocks import (
@@ -138,15 +138,8 @@ def _settings(campaign: CampaignSummary) -> Cell:
     sets = {path: values for path, values in campaign["sets"].items() if path != "clock"}
     if not sets:
         return Cell("as in its file")
-    short = (f"{_last_names(path, sets)} {', '.join(values)}" for path, values in sets.items())
+    short = (f"{words.last_names(path, sets)} {', '.join(values)}" for path, values in sets.items())
     return Cell("; ".join(short), title="; ".join(f"{path}={','.join(values)}" for path, values in sets.items()))
-
-
-def _last_names(path: str, paths: Collection[str]) -> str:
-    """`rtt` of `link.rtt`; as many names as it needs to differ from the others."""
-    names = path.split(".")
-    tails = [".".join(names[-count:]) for count in range(1, len(names) + 1)]
-    return next(tail for tail in tails if sum(f".{each}".endswith(f".{tail}") for each in paths) == 1)
 
 
 def _known(text: str | None) -> Cell:

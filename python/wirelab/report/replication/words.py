@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from wirelab.report.blocks import Cell, dash
 from wirelab.report.figures.replicated import Tone
@@ -45,6 +45,13 @@ def interpretation(name: str | None, record: Replication) -> str:
     """An interpretation in words."""
     found = (each["title"] for each in record["grid"]["interpretations"] if each["name"] == name)
     return next(found, "each choice at its first level")
+
+
+def last_names(path: str, paths: Collection[str]) -> str:
+    """`rtt` of `link.rtt`; as many names as it needs to differ from the others."""
+    names = path.split(".")
+    tails = [".".join(names[-count:]) for count in range(1, len(names) + 1)]
+    return next(tail for tail in tails if sum(f".{each}".endswith(f".{tail}") for each in paths) == 1)
 
 
 def levels(at: Mapping[str, str]) -> str:
