@@ -47,6 +47,15 @@ def test_conditions_are_added_to_the_experiments_expectations(tmp_path: Path) ->
     ]  # fmt: skip
 
 
+def test_a_condition_that_the_experiment_has_already_counts_once(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(EXPERIMENT)
+    loaded = load_experiment(str(tmp_path / "mine.toml"))
+    assert with_failures(loaded, ["median >= 1 s", "mean > 1 s", "mean > 1 s"]).expect == (
+        *loaded.expect,
+        *with_failures(loaded, ["mean > 1 s"]).expect[1:],
+    )
+
+
 @pytest.mark.parametrize(
     ("condition", "what"),
     [("p95 > 8", "8 is no amount of end-to-end-delay"), ("p95 of wirebytes > 8 B", "did you mean 'wire-bytes'?"),

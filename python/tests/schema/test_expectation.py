@@ -31,6 +31,12 @@ def test_it_is_about_a_scenario_with_all_its_levels_at_one_point() -> None:
     assert found.is_about([{"protocol": "h2", "exchanges": 10}, {"protocol": "h2", "exchanges": 40}])
     assert not found.is_about([{"protocol": "h2", "exchanges": 10}, {"protocol": "h3", "exchanges": 40}])
     assert expectation().is_about([{}])
+    assert not expectation(exchanges="None").is_about([{}])
+
+
+def test_a_switch_is_written_as_in_toml() -> None:
+    assert expectation(nagle="true").is_about([{"nagle": True}])
+    assert not expectation(nagle="true").is_about([{"nagle": False}])
 
 
 def test_its_subject_is_what_a_file_says() -> None:

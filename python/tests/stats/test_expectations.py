@@ -11,6 +11,7 @@ import pytest
 from tests.synthetic import write_campaign
 from wirelab.experiment.file.expect import expectation, read_subject
 from wirelab.schema.estimates import EXACT, EstimateRecord
+from wirelab.stats import expectations
 from wirelab.stats.analyze import analyze
 from wirelab.stats.expectations import verdict_of
 
@@ -60,6 +61,17 @@ def test_the_share_that_completed_counts_time_outs(campaign: Path) -> None:
     found = judged(campaign, "completed", "<= 50 %")
     assert {each["verdict"] for each in found} == {"missed"}
     assert any(each["estimate"]["point"] < 1 for each in found)
+
+
+def test_data_of_unusable_quality_decide_nothing(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expectations, "of_scenario", lambda *_: ("unusable", "an overload"))
+    found = judged(campaign, "median", "< 1 h")
+    assert {(each["verdict"], each["why"]) for each in found} == {
+        ("inconclusive", "the quality is unusable: an overload")
+    }
+    assert all(each["estimate"] is not None for each in found)
+    monkeypatch.setattr(expectations, "of_scenario", lambda *_: ("limited", "a delay"))
+    assert {each["verdict"] for each in judged(campaign, "median", "< 1 h")} == {"kept"}
 
 
 def test_what_was_not_measured_is_inconclusive_with_the_reason(campaign: Path) -> None:

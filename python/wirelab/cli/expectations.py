@@ -50,7 +50,8 @@ def with_failures(loaded: Experiment, conditions: Sequence[str]) -> Experiment:
         wrong = of_another_unit(expected) or never_decided(expected, loaded.scenarios, loaded.stop.replicates[1])
         if wrong is not None:
             raise WirelabError(f"{wrong.what} ({text})", Where("--fail-if"), wrong.hint)
-        found.append(expected)
+        if expected not in found:
+            found.append(expected)
     return replace(loaded, expect=tuple(found))
 
 

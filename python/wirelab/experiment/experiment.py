@@ -257,7 +257,7 @@ def _too_few_values(source: Source, file: ExperimentFile, scenarios: Iterable[Sc
 def _never_decided(
     source: Source, file: ExperimentFile, expect: Mapping[str, Expectation], scenarios: Sequence[Scenario]
 ) -> Iterator[WirelabError]:
-    """Expectations about no scenario, or about none with enough values."""
+    """Expectations about no scenario, or about one with too few values."""
     for key, each in expect.items():
         if (error := never_decided(each, scenarios, file.stop.replicates[1])) is not None:
             yield WirelabError(error.what, source.where(("expect", key)), error.hint)

@@ -14,6 +14,11 @@ COMPLETED = "completed"
 """The statistic that is the share of exchanges that completed, of no metric."""
 
 
+def as_written(level: object) -> str:
+    """A level of a factor as an experiment file has it: `true`, `2 ms`, `40`."""
+    return str(level).lower() if isinstance(level, bool) else str(level)
+
+
 class Expectation(Border):
     """A bound that a statistic of a scenario is to keep."""
 
@@ -41,7 +46,10 @@ class Expectation(Border):
 
     def is_about(self, points: Iterable[Mapping[str, object]]) -> bool:
         """Whether a scenario that stands for these points of the grid is meant."""
-        return any(all(str(point.get(path)) == level for path, level in self.where.items()) for point in points)
+        return any(
+            all(path in point and as_written(point[path]) == level for path, level in self.where.items())
+            for point in points
+        )
 
     def holds(self, value: float) -> bool:
         """Whether a value keeps the bound."""

@@ -96,6 +96,12 @@ def test_an_expectation_that_cannot_be_decided_is_refused_at_its_line(tmp_path: 
     assert "mine.toml:13" in str(raised.value)
 
 
+def test_a_switch_is_written_as_in_the_file(tmp_path: Path) -> None:
+    file = written(tmp_path, '"mean where protocol.nagle = true" = "< 8 ms"')
+    file.write_text(file.read_text().replace('"link.rtt" = ["2 ms", "20 ms"]', '"protocol.nagle" = [true, false]'))
+    assert load_experiment(str(file), []).expect
+
+
 def test_levels_are_those_of_one_scenario(tmp_path: Path) -> None:
     both = '"mean where protocol = h2 and link.rtt = 2 ms" = "< 8 ms"'
     assert load_experiment(str(written(tmp_path, both)), []).expect

@@ -14,7 +14,7 @@ from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.grid.points import Point
 from wirelab.experiment.grid.scenario import Scenario
-from wirelab.schema.expectation import COMPLETED, Expectation, Sign
+from wirelab.schema.expectation import COMPLETED, Expectation, Sign, as_written
 from wirelab.statistic import read_statistic, too_few
 from wirelab.units import UnitError, duration_ns, energy_j, rate_bps, share, size_bytes
 
@@ -115,7 +115,7 @@ def expectations(source: Source, file: ExperimentFile) -> tuple[dict[str, Expect
 
 
 def never_decided(found: Expectation, scenarios: Sequence[Scenario], replicates: int) -> WirelabError | None:
-    """Why an expectation is about no scenario, or about none with enough values in at most so many replicates; None
+    """Why an expectation is about no scenario, or about one with too few values in at most so many replicates; None
     if it can be decided.
     """
     points = [point for each in scenarios for point in grid_points(each)]
@@ -139,7 +139,7 @@ def _unknown_level(found: Expectation, points: Sequence[Point]) -> str | None:
     if found.is_about(points):
         return None
     for path, level in found.where.items():
-        levels = list(dict.fromkeys(str(point[path]) for point in points if path in point))
+        levels = list(dict.fromkeys(as_written(point[path]) for point in points if path in point))
         if not levels:
             return f"{path} is no factor"
         if level not in levels:
