@@ -24,7 +24,7 @@ from wirelab.schema.estimates import (
 from wirelab.schema.plan import Level
 from wirelab.schema.plan import Scenario as Planned
 from wirelab.schema.recovery import RecoveryRecord
-from wirelab.schema.workload import request_words
+from wirelab.schema.request import request_words
 from wirelab.site import page_words
 from wirelab.toml import inline
 

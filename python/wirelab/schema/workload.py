@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from math import ceil
 from typing import Annotated, Any, Literal, Self
@@ -242,16 +241,6 @@ class OwnRequest(Border):
     """Header fields of HTTP, in their order. Of CoAP only `content-format`, with a number."""
     body: str = Field(default="", exclude_if=is_default)
     """The body in base64; empty without one."""
-
-
-def request_words(level: str) -> str:
-    """A written request, as a level of a factor, in words: `PUT /api/items`."""
-    try:
-        written = json.loads(level)
-        path = written["path"]
-    except (ValueError, TypeError, KeyError):
-        return level
-    return f"{written.get('method') or ('POST' if 'body' in written else 'GET')} {path}"
 
 
 class RequestResponse(RequestWorkload):

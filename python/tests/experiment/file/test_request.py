@@ -12,7 +12,7 @@ from tests.asked import load_experiment
 from wirelab.errors import WirelabError
 from wirelab.experiment.file.request import read_headers, read_method, read_path
 from wirelab.schema import RequestResponse
-from wirelab.schema.workload import OwnRequest, request_words
+from wirelab.schema.workload import OwnRequest
 from wirelab.units import UnitError
 
 EXPERIMENT = """
@@ -100,12 +100,15 @@ def test_parts_are_what_http_can_send() -> None:
     for read, wrong in ((read_method, "G T"), (read_path, "/a b"), (read_path, "/a#b"), (read_headers, {"a b": "c"})):
         with pytest.raises(UnitError):
             read(wrong)
+    assert read_path("/a;b=[c]?d={e}|f?") == "/a;b=[c]?d={e}|f?"
+    for target in ("/<a>", "/a`", '/a"', "/a?b=<c>", '/a?"b"', "/a?b#c"):
+        with pytest.raises(UnitError, match="is not a path"):
+            read_path(target)
     with pytest.raises(UnitError):
         read_headers({"x-a": "b\r\nc: d"})
 
 
-def test_a_level_is_shown_by_its_method_and_path() -> None:
-    assert request_words('{"path": "/a"}') == "GET /a"
-    assert request_words('{"path": "/a", "body": "b"}') == "POST /a"
-    assert request_words('{"method": "PUT", "path": "/a"}') == "PUT /a"
-    assert request_words("none") == "none"
+@pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "connection"])
+def test_a_header_that_the_client_writes_is_refused(name: str) -> None:
+    with pytest.raises(UnitError, match=f"the client writes {name} itself"):
+        read_headers({"x-a": "b", name: "c"})

@@ -15,8 +15,13 @@ from wirelab.units import UnitError
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """RFC 9110, section 5.6.2."""
-_TARGET = re.compile(r"/[!-~]*")
+_TARGET = re.compile(r"/[!$-;=@-_a-z|~]*(\?[!$-;=?-~]*)?")
+"""What the built-in clients send as it is."""
 _VALUE = re.compile(r"[\t -~]*")
+_OF_CLIENT = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "upgrade"}
+)
+"""Fields of the connection, and those that would stand twice (RFC 9110, sections 7.2 and 8.6; RFC 9113, 8.2.2)."""
 COAP_FIELD = "content-format"
 """The one header that CoAP has."""
 
@@ -30,7 +35,7 @@ def read_method(value: object) -> str:
 
 def read_path(value: object) -> str:
     """`"/api/items?first=1"`."""
-    if not isinstance(value, str) or _TARGET.fullmatch(value) is None or "#" in value:
+    if not isinstance(value, str) or _TARGET.fullmatch(value) is None:
         raise UnitError("is not a path that begins with /", hint='such as "/api/items"; write a space as %20')
     return value
 
@@ -42,6 +47,8 @@ def read_headers(value: object) -> dict[str, str]:
     for name, text in value.items():
         if _TOKEN.fullmatch(name) is None:
             raise UnitError(f"'{name}' is not the name of a header", hint="letters, digits and -")
+        if name.lower() in _OF_CLIENT:
+            raise UnitError(f"the client writes {name} itself", hint="remove it")
         if not isinstance(text, str) or _VALUE.fullmatch(text) is None:
             raise UnitError(f"{name} is not a line of ASCII text", hint="write its value as one string")
     return dict(value)

@@ -12,8 +12,8 @@ from typing import Any
 from wirelab.experiment.grid.points import Point
 from wirelab.schema import LinkFacts, LinkSpec, RestartPlan, WorkloadSpec, canonical_json
 from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.request import request_words
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
-from wirelab.schema.workload import request_words
 from wirelab.site import page_words
 
 IDENTITY_VERSION = 1

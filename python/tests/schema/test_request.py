@@ -1,0 +1,18 @@
+"""A request of the user's own, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from wirelab.schema.request import request_words
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [('{"path": "/a"}', "GET /a"), ('{"path": "/a", "body": "b.json"}', "POST /a (b.json)"),
+     ('{"method": "PUT", "path": "/a"}', "PUT /a"), ("none", "none"), ("3", "3"),
+     ('{"path": "/a", "headers": "b"}', '{"path": "/a", "headers": "b"}'),
+     ('{"path": "/a", "headers": {"x-a": "1", "x-b": "2"}, "body": "b"}', "POST /a (x-a: 1; x-b: 2; b)")],
+)  # fmt: skip
+def test_a_level_is_shown_by_all_of_its_parts(level: str, words: str) -> None:
+    assert request_words(level) == words

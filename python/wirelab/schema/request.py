@@ -1,0 +1,18 @@
+"""A request of the user's own as a level of a factor, in words."""
+
+from __future__ import annotations
+
+import json
+
+
+def request_words(level: str) -> str:
+    """`PUT /api/items (accept: text/plain; item.json)`: all that was written, so that no two levels look alike."""
+    try:
+        written = json.loads(level)
+        path, headers = written["path"], written.get("headers", {}).items()
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return level
+    body = written.get("body")
+    more = [*(f"{name}: {value}" for name, value in headers), *([] if body is None else [body])]
+    method = written.get("method") or ("GET" if body is None else "POST")
+    return f"{method} {path}" + (f" ({'; '.join(map(str, more))})" if more else "")
