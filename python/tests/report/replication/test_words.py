@@ -109,3 +109,8 @@ def test_what_is_the_same_at_every_point_is_said_with_its_verdict(found: Replica
         words.lead(found)[-1].text
         == "Confirmed at every point that was run: C3; contradicted at every point that was run: C1."
     )
+
+
+def test_a_path_is_shown_by_the_last_names_that_differ() -> None:
+    paths = ["link.rtt", "link", "core.link"]
+    assert [words.last_names(path, paths) for path in paths] == ["rtt", "link", "core.link"]

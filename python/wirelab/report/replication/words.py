@@ -51,7 +51,8 @@ def last_names(path: str, paths: Collection[str]) -> str:
     """`rtt` of `link.rtt`; as many names as it needs to differ from the others."""
     names = path.split(".")
     tails = [".".join(names[-count:]) for count in range(1, len(names) + 1)]
-    return next(tail for tail in tails if sum(f".{each}".endswith(f".{tail}") for each in paths) == 1)
+    differing = (tail for tail in tails if sum(f".{each}".endswith(f".{tail}") for each in paths) == 1)
+    return next(differing, path)
 
 
 def levels(at: Mapping[str, str]) -> str:
