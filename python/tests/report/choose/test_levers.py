@@ -12,18 +12,18 @@ from wirelab.schema.choose import Chosen, Question
 
 def test_what_matters_more_than_the_protocol_comes_before_what_matters_less() -> None:
     assert levers.matters(RECORD) == [
-        "What matters more than the protocol (its best connections each, a factor of 1.73 in energy): "
+        "What matters more than the protocol (each with its best connections: a factor of 1.73 in energy): "
         "6 readings a message: energy / 4.2, up to 50 min later.",
         "What matters less: Release assistance: energy / 1.5.",
-        "What makes no difference: No confirmation.",
+        "What changes energy by less than 5 %: No confirmation.",
     ]
     assert levers.matters({**RECORD, "spread": 9.0})[0].startswith(
-        "What matters less than the protocol (its best connections each, a factor of 9 in energy): 6 readings"
+        "What matters less than the protocol (each with its best connections: a factor of 9 in energy): 6 readings"
     )
     assert levers.matters({**RECORD, "spread": None})[0].startswith("What else can be changed: 6 readings")
     many = [{**RECORD["levers"][0], "name": f"change {at}", "ratio": 1.5 - at / 100} for at in range(6)]
     assert levers.matters({**RECORD, "levers": many})[0].endswith(  # type: ignore[typeddict-item]
-        "change 3: energy × 1.47. 2 more are smaller."
+        "; change 3: energy × 1.47. 2 more are smaller."
     )
     dear = {**RECORD["levers"][0], "ratio": 1.8}
     assert levers.matters({**RECORD, "levers": [dear]})[0].endswith("energy × 1.8.")  # type: ignore[list-item]
@@ -35,7 +35,7 @@ def test_levers_are_rows_by_how_much_they_change() -> None:
     head, first, *_, last = levers.table(RECORD)
     assert head[3] == "a reading, modelled J"
     assert first == ["6 readings a message", FIRST, "measured", "17.9 mJ", "energy / 4.2", "up to 50 min"]
-    assert last[-2:] == ["no difference", "–"]
+    assert last[-2:] == ["less than 5 %", "–"]
     data = levers.table({**RECORD, "criterion": "data"})
     assert data[0][3] == "a reading, measured IP bytes"
     assert data[1][4] == "data / 4.2"

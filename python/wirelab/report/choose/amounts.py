@@ -7,7 +7,8 @@ from wirelab.schema.bounds import Bounds
 from wirelab.units import format_duration, format_share, with_bounds
 
 NO_MATTER = 1.05
-"""A smaller factor is no difference."""
+"""A smaller factor does not matter."""
+SMALL = f"less than {format_share(NO_MATTER - 1)}"
 
 DAYS = 365.25
 """Of a year."""
@@ -51,7 +52,7 @@ def factor(ratio: float) -> float:
 def times(what: str, ratio: float) -> str:
     """`energy / 4.2`."""
     if factor(ratio) < NO_MATTER:
-        return "no difference"
+        return SMALL
     return f"{what} × {digits(ratio)}" if ratio > 1 else f"{what} / {digits(factor(ratio))}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirelab.report.choose.amounts import NO_MATTER, digits, factor, lasts, seconds, times
+from wirelab.report.choose.amounts import NO_MATTER, SMALL, digits, factor, lasts, seconds, times
 from wirelab.report.choose.words import ranked
 from wirelab.report.numbers import DASH
 from wirelab.schema.bounds import Bounds
@@ -28,11 +28,11 @@ def matters(record: Chosen) -> list[str]:
     nothing = [each["name"] for each in by_size if factor(each["ratio"]) < NO_MATTER]
     # What helps comes first.
     more.sort(key=lambda each: each["ratio"] > 1)
-    whole = f"the protocol (its best connections each, a factor of {digits(spread)} in {record['criterion']})"
+    whole = f"the protocol (each with its best connections: a factor of {digits(spread)} in {record['criterion']})"
     return [
         *_levers(record, f"What matters more than {whole}", more),
         *_levers(record, f"What matters less{'' if more else f' than {whole}'}", less),
-        *[f"What makes no difference: {'; '.join(nothing)}."] * bool(nothing),
+        *[f"What changes {record['criterion']} by {SMALL}: {'; '.join(nothing)}."] * bool(nothing),
     ]
 
 
@@ -41,14 +41,14 @@ def _levers(record: Chosen, title: str, some: Sequence[Lever]) -> list[str]:
     if not some:
         return []
     rest = len(some) - MOST_LEVERS
-    return [f"{title}: {' '.join(_lever(record, each) for each in some[:MOST_LEVERS])}" + (
+    return [f"{title}: {'; '.join(_lever(record, each) for each in some[:MOST_LEVERS])}." + (
         f" {rest} more are smaller." if rest > 0 else ""
     )]  # fmt: skip
 
 
 def _lever(record: Chosen, each: Lever) -> str:
     late = "" if each["delay_s"] is None else f", up to {seconds(each['delay_s'])} later"
-    return f"{each['name']}: {times(record['criterion'], each['ratio'])}{late}."
+    return f"{each['name']}: {times(record['criterion'], each['ratio'])}{late}"
 
 
 def table(record: Chosen) -> list[list[str]]:
