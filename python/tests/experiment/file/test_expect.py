@@ -86,8 +86,9 @@ def test_a_file_has_expectations(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "what"),
     [('p95 = "800 ms"', 'is not a bound ("800 ms")'), ('p95 = "< 800 ms"', "the p95 needs 100 values"),
-     ('"mean where protocol = h3" = "< 8 ms"', "no scenario has protocol = h3, but http1, h2"),
-     ('"mean where rtt = 2 ms" = "< 8 ms"', "rtt is no factor"), ("p95 = 8", "should be a string")],
+     ('"mean where protocol = h3" = "< 8 ms"', "hint: known: http1, h2"),
+     ('"mean where rtt = 2 ms" = "< 8 ms"', "hint: known: link, link.rtt, protocol"),
+     ("p95 = 8", "should be a string")],
 )  # fmt: skip
 def test_an_expectation_that_cannot_be_decided_is_refused_at_its_line(tmp_path: Path, line: str, what: str) -> None:
     with pytest.raises(WirelabError) as raised:

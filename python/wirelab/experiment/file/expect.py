@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from wirelab.errors import WirelabError
+from wirelab.errors import WirelabError, did_you_mean
 from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.grid.points import Point
@@ -119,8 +119,8 @@ def never_decided(found: Expectation, scenarios: Sequence[Scenario], replicates:
     if it can be decided.
     """
     points = [point for each in scenarios for point in grid_points(each)]
-    if (what := _unknown_level(found, points)) is not None:
-        return WirelabError(what)
+    if (wrong := _unknown_level(found, points)) is not None:
+        return wrong
     if found.metric is None:
         return None
     about = [each for each in scenarios if found.is_about(grid_points(each))]
@@ -134,14 +134,15 @@ def grid_points(scenario: Scenario) -> list[Point]:
     return [{**own, **point} for point in scenario.points or (dict(scenario.levels),)]
 
 
-def _unknown_level(found: Expectation, points: Sequence[Point]) -> str | None:
+def _unknown_level(found: Expectation, points: Sequence[Point]) -> WirelabError | None:
     """What no scenario has, of the levels that an expectation is about; None if a scenario has them all."""
     if found.is_about(points):
         return None
     for path, level in found.where.items():
         levels = list(dict.fromkeys(as_written(point[path]) for point in points if path in point))
         if not levels:
-            return f"{path} is no factor"
+            known = dict.fromkeys(key for point in points for key in point)
+            return WirelabError(f"{path} is no factor", hint=did_you_mean(path, known))
         if level not in levels:
-            return f"no scenario has {path} = {level}, but {', '.join(levels)}"
-    return "no scenario has all of these levels"
+            return WirelabError(f"no scenario has {path} = {level}", hint=f"known: {', '.join(levels)}")
+    return WirelabError("no scenario has all of these levels")
