@@ -10,7 +10,7 @@ import click
 from scripts.reference.markdown import code, sentences, table
 
 from wirelab.cli import EXIT_CODES, GROUPS, VERBS, main
-from wirelab.cli.expectations import MISSED, INCONCLUSIVE
+from wirelab.cli.expectations import INCONCLUSIVE, MISSED
 from wirelab.metrics.described import described
 from wirelab.metrics.documented import UNITS
 from wirelab.metrics.documented import tables as documented

@@ -13,7 +13,7 @@ from wirelab.experiment.file.expect import expectation, read_subject
 from wirelab.schema.estimates import EXACT, EstimateRecord
 from wirelab.stats import expectations
 from wirelab.stats.analyze import analyze
-from wirelab.stats.expectations import verdict_of
+from wirelab.stats.expectations import none_completed, verdict_of
 
 
 def estimate(low: float | None, high: float | None, method: str = "bootstrap", point: float = 2.0) -> EstimateRecord:
@@ -78,3 +78,14 @@ def test_what_was_not_measured_is_inconclusive_with_the_reason(campaign: Path) -
     assert {each["why"] for each in judged(campaign, "mean of load-time", "< 1 s")} == {"no load-time was measured"}
     why = "the p99 needs 1,000 values, and there are 120"
     assert {each["why"] for each in judged(campaign, "p99", "< 1 s")} == {why}
+
+
+@pytest.mark.parametrize(
+    ("ends", "none"),
+    [({"failed": 3}, True), ({"timed-out": 3}, True), ({"failed_trials": 1}, True), ({}, False),
+     ({"failed": 3, "completed": 1}, False), ({"failed": 3, "sent": 1}, False)],
+)  # fmt: skip
+def test_a_bound_of_exchanges_that_all_fail_is_missed(ends: dict[str, int], none: bool) -> None:
+    keys = ("completed", "sent", "failed", "timed-out", "not-confirmed", "failed_trials")
+    scenario: Any = {"denominators": {**dict.fromkeys(keys, 0), **ends}}
+    assert none_completed(scenario) is none

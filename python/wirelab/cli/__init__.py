@@ -62,6 +62,11 @@ GROUPS = {
             "wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement.",
             "wifi-poor -- ./my-client",
         ),
+        "test": Verb(
+            "wirelab.cli.test:command", "Test your own server or client over links, with an exit code.",
+            "'python3 app.py --port {port}' --get /api/items --link wifi-poor --fail-if 'p95 > 800ms'",
+            "no request of a scenario completed, or a program did not become ready",
+        ),
         "interop": Verb(
             "wirelab.cli.interop:command", "Try every client with every server of each protocol.", "--protocol coap",
             "a pair failed",

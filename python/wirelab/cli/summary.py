@@ -16,6 +16,7 @@ from wirelab.report.model import Condition
 from wirelab.report.numbers import DASH, Estimate, Unit, ended, plain, with_unit
 from wirelab.report.ranking import kinds, value, why_unranked
 from wirelab.report.sections.common import metric_words
+from wirelab.report.sections.outcomes import commonest_errors
 from wirelab.report.sections.recovery import recovery_line
 from wirelab.report.waiting import by_waiting, waiting_name
 from wirelab.schema import LinkBackend
@@ -188,7 +189,7 @@ def _missing(campaign: Campaign, scenarios: Iterable[Scenario], *, has_other: bo
         labels = found.setdefault((what, why), [])
         labels += [scenario.series.label] * (scenario.series.label not in labels)
 
-    few = False
+    few, errors = False, commonest_errors(campaign)
     for scenario in scenarios:
         ranks = value(campaign, scenario)
         p95 = scenario.estimate(campaign.metric, "0.95")
@@ -198,7 +199,9 @@ def _missing(campaign: Campaign, scenarios: Iterable[Scenario], *, has_other: bo
                 lacks(f"{DASH} {_other(campaign)}", scenario, OVERLOADED)
         elif scenario.outcomes is not None and _has_none(campaign, scenario):
             what = "delay" if scenario.outcomes["sent"] else campaign.statistic
-            lacks(f"{DASH} {what}", scenario, why_unranked(campaign, scenario))
+            why = why_unranked(campaign, scenario)
+            error, _ = errors.get(scenario.key, (None, 0))
+            lacks(f"{DASH} {what}", scenario, why if error is None else f"{why} ({error})")
         elif ranks is not None and ranks.point is not None and ranks.method.startswith(NO_INTERVAL):
             why = f"{ranks.method.removeprefix(NO_INTERVAL)} (n = {ranks.n:,})"
             lacks(f"no interval of the {campaign.statistic}", scenario, why)

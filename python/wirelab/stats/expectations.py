@@ -41,6 +41,8 @@ def _judge(
     why: str | None
     if unusable is not None:
         verdict, why = "inconclusive", f"the quality is unusable: {unusable}"
+    elif expected.metric is not None and none_completed(scenario):
+        verdict, why = "missed", "no exchange completed"
     elif estimate is None:
         verdict, why = "inconclusive", missing
     else:
@@ -55,6 +57,13 @@ def _judge(
         "unit": expected.unit,
         "estimate": estimate,
     }
+
+
+def none_completed(scenario: AnalysedScenario) -> bool:
+    """Whether exchanges were tried and all of them failed or timed out, or every trial failed before one."""
+    ends = scenario["denominators"]
+    tried = ends["failed"] + ends["timed-out"] + ends["not-confirmed"] + ends["failed_trials"]
+    return tried > 0 and not ends["completed"] and not ends["sent"]
 
 
 def _estimate(

@@ -30,6 +30,9 @@ const METHODS: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "FETCH", "PATCH", "i
 /// The one field of an own request.
 const CONTENT_FORMAT: &str = "content-format";
 
+const DELETE: u8 = 4;
+const FETCH: u8 = 5;
+const DELETED: u8 = 0x42;
 const CHANGED: u8 = 0x44;
 const CONTENT: u8 = 0x45;
 const BAD_REQUEST: u8 = 0x80;
@@ -183,7 +186,11 @@ impl Application {
         }
         if self.own.as_ref().is_some_and(|own| own.method == asked.method && own.path == asked.target) {
             self.received.note();
-            let code = if asked.method == Method::Get { CONTENT } else { CHANGED };
+            let code = match asked.method {
+                Method::Get | Method::Other(FETCH) => CONTENT,
+                Method::Other(DELETE) => DELETED,
+                Method::Post | Method::Other(_) => CHANGED,
+            };
             return Said::Response(with_body(asked, code, PAYLOAD_FORMAT, self.download.clone()));
         }
         let bytes = || bytes_of_path(asked.path());

@@ -291,7 +291,8 @@ impl Answers {
 impl Bodies {
     fn target<B>(&self, request: &Request<B>) -> Target {
         let path = request.uri().path();
-        if self.own.as_ref().is_some_and(|own| own.path() == path && own.method == *request.method()) {
+        let target = request.uri().path_and_query().map(|target| target.as_str());
+        if self.own.as_ref().is_some_and(|own| Some(own.target.as_str()) == target && own.method == *request.method()) {
             return Target::Bodies {
                 request: BodyCheck::of_any(),
                 download_bytes: self.download_bytes,

@@ -57,11 +57,6 @@ impl Own {
         }
         lines
     }
-
-    /// Its path, without the query.
-    pub fn path(&self) -> &str {
-        self.target.split('?').next().unwrap_or_default()
-    }
 }
 
 #[cfg(test)]
@@ -80,7 +75,7 @@ mod tests {
     #[test]
     fn it_has_its_method_target_fields_and_body() {
         let own = Own::read(&request(), 2).expect("read");
-        assert_eq!((own.method.as_str(), own.target.as_str(), own.path()), ("PUT", "/api/items?first=1", "/api/items"));
+        assert_eq!((own.method.as_str(), own.target.as_str()), ("PUT", "/api/items?first=1"));
         assert_eq!(own.fields.get_all("accept").iter().count(), 2);
         assert_eq!(own.body, "hi");
         assert_eq!(own.lines(), b"accept: text/plain\naccept: */*\n");

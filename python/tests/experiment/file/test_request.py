@@ -75,6 +75,8 @@ def test_coap_has_its_methods_and_one_header(tmp_path: Path) -> None:
      ('{ method = "GET" }', "http1", "is missing"),
      ('"GET /"', "http1", "is not a request"),
      ('{ method = "TRACE", path = "/" }', "coap", "TRACE is no method of CoAP"),
+     ('{ path = "/a%20b" }', "coap", "has a %"), ('{ path = "/a/" }', "coap", "an empty segment"),
+     ('{ method = "CONNECT", path = "/" }', "http1", "is not a method of a path"),
      ('{ path = "/", headers = { accept = "50" } }', "coap", "CoAP has no header accept"),
      ('{ path = "/", headers = { content-format = "json" } }', "coap", "CoAP has no header content-format"),
      ('{ path = "/" }', "raw-tcp", "raw-tcp has no methods and paths"),

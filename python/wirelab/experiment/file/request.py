@@ -28,8 +28,8 @@ COAP_FIELD = "content-format"
 
 def read_method(value: object) -> str:
     """`"PUT"`."""
-    if not isinstance(value, str) or _TOKEN.fullmatch(value) is None:
-        raise UnitError("is not a method", hint='such as "GET", "POST" or "PUT"')
+    if not isinstance(value, str) or _TOKEN.fullmatch(value) is None or value == "CONNECT":
+        raise UnitError("is not a method of a path", hint='such as "GET", "POST" or "PUT"')
     return value
 
 

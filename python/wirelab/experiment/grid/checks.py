@@ -92,6 +92,10 @@ def _check_request(
         return
     if request.method not in COAP_METHODS:
         raise WirelabError(f"{request.method} is no method of CoAP", where, f"it has {', '.join(COAP_METHODS)}")
+    path = request.target.split("?")[0]
+    if "%" in request.target or "//" in path or path.endswith("/") != (path == "/"):
+        what = f"{request.target} has a %, or an empty segment, which a CoAP path is not written with"
+        raise WirelabError(what, where, "such as /api/items")
     for name, value in request.fields:
         if name.lower() != COAP_FIELD or not value.isascii() or not value.isdigit() or int(value) > MOST_16:
             what = f"CoAP has no header {name} = {shown(value)}"

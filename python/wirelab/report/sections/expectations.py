@@ -17,8 +17,8 @@ COLUMNS = (
 )  # fmt: skip
 TONES = {"kept": "good", "missed": "bad", "inconclusive": "unsure"}
 NOTE = (
-    "A bound is kept or missed if the whole interval says so. It is inconclusive if it lies inside the interval, if there "
-    "are too few values, or if the quality of the scenario is unusable."
+    "A bound is kept or missed if the whole interval says so, and missed if no exchange completed. It is inconclusive "
+    "if it lies inside the interval, if there are too few values, or if the quality of the scenario is unusable."
 )
 
 

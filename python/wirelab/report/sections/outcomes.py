@@ -38,7 +38,7 @@ _GOOD = _ALWAYS | _UNANSWERED
 
 def section(campaign: Campaign) -> Section:
     """Outcomes of every scenario, with the most frequent error."""
-    errors = _commonest_errors(campaign)
+    errors = commonest_errors(campaign)
 
     def build(group: Choices, _prefix: str) -> list[Block]:
         own = [(condition, mine) for condition, mine in group.pairs if mine.key in group.own]
@@ -92,7 +92,7 @@ def _error(campaign: Campaign, scenario: Scenario, errors: dict[str, tuple[str, 
     return Cell(f"{error} ({count:,})")
 
 
-def _commonest_errors(campaign: Campaign) -> dict[str, tuple[str, int]]:
+def commonest_errors(campaign: Campaign) -> dict[str, tuple[str, int]]:
     path = campaign.folder / "exchanges.parquet"
     if not path.exists():
         return {}

@@ -1,0 +1,36 @@
+"""`wirelab test`: what is refused before anything starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from wirelab.cli import main
+
+SERVER = "sh -c 'sleep 1' {port}"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["test", *arguments], prog_name="wirelab")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [((), "no program"), ((SERVER, "--client", "sh {url}"), "one is tested at a time"),
+     ((SERVER, "--get", "/", "--put", "/"), "GET and PUT"), ((SERVER, "--get", "items"), "--get: is not a path"),
+     ((SERVER, "--header", "x"), "--header: not NAME: VALUE"), ((SERVER, "--link", "cleam"), "did you mean 'clean'?"),
+     ((SERVER, "--link", ","), "--link: names nothing"), ((SERVER, "--protocol", "mqtt"), "has no methods and paths"),
+     ((SERVER, "--protocol", "h2,h3"), "are tested apart"),
+     ((SERVER, "--protocol", "h22"), "did you mean 'h2'?"), (("sh",), "does not get the port"),
+     (("--client", "sh {url}", "--protocol", "coap"), "is not one of a tested client")],
+)  # fmt: skip
+def test_a_mistake_names_its_option_and_leaves_nothing(
+    arguments: tuple[str, ...], what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    assert what in done.stderr
+    assert not [*tmp_path.iterdir()]

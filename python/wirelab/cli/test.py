@@ -1,0 +1,220 @@
+"""`wirelab test`: a program of the user's own behind links, with an exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wirelab.cli.arguments import DurationType, clock_option, with_clock
+from wirelab.cli.campaigns import RESULTS
+from wirelab.cli.expectations import exit_code, expectation_lines, fail_if_options, with_failures
+from wirelab.errors import Where, WirelabError
+from wirelab.schema.describe import SuccessStatus
+
+if TYPE_CHECKING:
+    from wirelab.report.campaign import Campaign
+    from wirelab.schema import ProtocolDescription
+    from wirelab.schema.estimates import AnalysedScenario
+
+EXPERIMENT = "test.toml"
+HTTP = SuccessStatus(fetched=200, stored=200)
+"""What distinguishes HTTP from CoAP (RFC 9110, section 15.3.1)."""
+METHODS = ("get", "post", "put", "delete")
+
+
+@click.command("test", short_help="Test your own server or client over links, with an exit code.")
+@click.argument("program", required=False)
+@click.option("--client", metavar="PROGRAM", help="Test a client instead, such as 'curl -s {url}'.")
+@click.option("--get", metavar="PATH", help="Ask for this path by GET.  [/ if no other is given]")
+@click.option("--post", metavar="PATH", help="Ask for this path by POST.")
+@click.option("--put", metavar="PATH", help="Ask for this path by PUT.")
+@click.option("--delete", metavar="PATH", help="Ask for this path by DELETE.")
+@click.option(
+    "--body", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE", help="Send this file."
+)
+@click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="Send this header. May be repeated.")
+@click.option("--protocol", "protocols", metavar="NAME[,NAME...]", help="Protocols.  [http1]")
+@click.option("--link", "links", default="clean", metavar="NAME[,NAME...]", help="Links.  [clean]")
+@click.option(
+    "--connection",
+    type=click.Choice(["new", "persistent"]),
+    default="new",
+    help="A connection for each request, or one for all.  [new]",
+)
+@click.option("--requests", type=click.IntRange(1, 10_000), default=20, metavar="N", help="Requests of a trial.  [20]")
+@click.option("--reply", default="0 B", metavar="SIZE", help="What our server answers a tested client with.  [0 B]")
+@fail_if_options
+@clock_option
+@click.option(
+    "--budget", type=DurationType("min"), metavar="DURATION", help="Stop after about this long, such as 2min."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder for all results.  [results/test]",
+)
+def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    program: str | None,
+    client: str | None,
+    get: str | None,
+    post: str | None,
+    put: str | None,
+    delete: str | None,
+    body: Path | None,
+    headers: tuple[str, ...],
+    protocols: str | None,
+    links: str,
+    connection: str,
+    requests: int,
+    reply: str,
+    fail_if: tuple[str, ...],
+    clock: str | None,
+    budget: int | None,
+    out: Path | None,
+    *,
+    fail_if_inconclusive: bool,
+) -> int:
+    """Start PROGRAM as a server, send requests to it over each link by each protocol, and say how long they took.
+
+    PROGRAM is a command with {port} where it takes its port, such as 'python3 app.py --port {port}'. It runs in this
+    folder, and must listen on every address or on {address}. With --client our server answers, and a client that is
+    started for each request gets {url}; its exit code says whether it was answered. Exits with 1 if no request of a
+    scenario completed, and with 4 if a condition of --fail-if is true. The folder of the results has the experiment,
+    from which one of your own can start.
+    """
+    from rich.console import Console
+
+    from wirelab.cli.arguments import load
+    from wirelab.cli.precheck import budget_jobs, within_budget
+    from wirelab.cli.run import How, run_campaign
+    from wirelab.experiment import own_program
+    from wirelab.limits import require_limits
+    from wirelab.plan import make_plan
+    from wirelab.report.campaign import load as load_campaign
+    from wirelab.runner.start import planned_jobs, require_clock
+
+    require_limits(starts=True)
+    if (program is None) == (client is None):
+        what = "no program" if program is None else "a server and a client, and one is tested at a time"
+        raise WirelabError(what, hint="wirelab test 'python3 app.py --port {port}' --get /")
+    asked = {name.upper(): path for name, path in zip(METHODS, (get, post, put, delete), strict=True) if path}
+    if len(asked) > 1:
+        raise WirelabError(f"{' and '.join(asked)}, and one is tested at a time", hint="leave one of them out")
+    spoken = _protocols(protocols, client=client is not None)
+    tested = own_program.OwnProgram(
+        role="server" if client is None else "client",
+        program=(program if client is None else client) or "",
+        protocols=tuple(each.name for each in spoken),
+        over_udp=spoken[0].transport == "udp",
+        links=_each(links, "--link"),
+        own_links=own_program.links_of(_each(links, "--link"), Path.cwd()),
+        request=_request(asked, body, headers),
+        connection=connection,
+        exchanges=requests,
+        download=reply,
+    )
+    words = own_program.words_of(tested, Path.cwd())
+    folder = out if out is not None else RESULTS / "test"
+    file = _write(
+        folder, own_program.experiment_text(tested), own_program.implementation_text(tested, words, Path.cwd())
+    )
+    loaded = load(str(file), with_clock(clock))
+    require_clock(loaded.clock)
+    loaded = with_failures(loaded, fail_if)
+    plan = make_plan(loaded)
+    if budget is not None:
+        plan = within_budget(plan, loaded, budget, budget_jobs(plan, planned_jobs(plan).number))
+    run_campaign(loaded, plan, folder / "campaign", How(fresh=True), Console(stderr=True, highlight=False))
+    campaign = load_campaign(folder / "campaign", folder / "campaign")
+    _tell(campaign, folder)
+    if campaign.failed or _without_any(campaign):
+        return 1
+    return exit_code(campaign.estimates, inconclusive_fails=fail_if_inconclusive)
+
+
+def _each(text: str, option: str) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not found:
+        raise WirelabError("names nothing", option)
+    return found
+
+
+def _protocols(text: str | None, *, client: bool) -> list[ProtocolDescription]:
+    """Those that have methods and paths; of a tested client, which is given a URL, those of HTTP over TCP."""
+    from wirelab.errors import did_you_mean
+    from wirelab.schema import registered
+
+    known = {each.name: each for each in registered().protocols}
+    able = {name: each for name, each in known.items() if each.success is not None}
+    if client:
+        able = {name: each for name, each in able.items() if each.success == HTTP and each.transport == "tcp"}
+    found = [*able][:1] if text is None else _each(text, "--protocol")
+    for name in found:
+        if name not in known:
+            raise WirelabError(f"unknown protocol ({name})", "--protocol", did_you_mean(name, able))
+        if name not in able:
+            what = "is not one of a tested client" if client else "has no methods and paths"
+            raise WirelabError(f"{name} {what}", "--protocol", f"one of {', '.join(able)}")
+    if len({able[name].transport for name in found}) > 1:
+        raise WirelabError("protocols over TCP and over UDP are tested apart", "--protocol", "call it once for each")
+    return [able[name] for name in found]
+
+
+def _request(asked: dict[str, str], body: Path | None, headers: tuple[str, ...]) -> dict[str, object]:
+    """The request as a table of an experiment."""
+    from wirelab.experiment.file.request import read_path
+    from wirelab.units import UnitError
+
+    [(method, path)] = asked.items() or {"GET": "/"}.items()
+    try:
+        found: dict[str, object] = {"method": method, "path": read_path(path)}
+    except UnitError as error:
+        raise WirelabError(f"{error} ({path})", f"--{method.lower()}", error.hint) from None
+    fields = {}
+    for text in headers:
+        name, sign, value = text.partition(":")
+        if not sign or not name.strip():
+            raise WirelabError(f"not NAME: VALUE ({text})", Where("--header"), "such as --header 'accept: text/plain'")
+        fields[name.strip()] = value.strip()
+    if fields:
+        found["headers"] = fields
+    if body is not None:
+        found["body"] = str(body.resolve())
+    return found
+
+
+def _write(folder: Path, experiment: str, implementation: str) -> Path:
+    """Both files, in the folder of the results."""
+    from wirelab.experiment.programs.implementations import CATALOGUE
+    from wirelab.report.page import write_text
+
+    write_text(folder / CATALOGUE, implementation)
+    return write_text(folder / EXPERIMENT, experiment)
+
+
+def _without_any(campaign: Campaign) -> list[AnalysedScenario]:
+    """The scenarios of which no request completed."""
+    return [each for each in campaign.estimates["scenarios"] if not each["denominators"]["completed"]]
+
+
+def _tell(campaign: Campaign, folder: Path) -> None:
+    from wirelab.cli import summary
+    from wirelab.report.sections.outcomes import commonest_errors
+
+    click.echo(summary.link_line(campaign))
+    for table in summary.tables(campaign):
+        click.echo(f"\n{table}")
+    click.echo("")
+    errors = commonest_errors(campaign)
+    for scenario in _without_any(campaign):
+        why = campaign.unsupported.get(scenario["key"]) or errors.get(scenario["key"], (None, 0))[0]
+        click.echo(f"No request completed: {scenario['name']}{f' ({why})' * (why is not None)}")
+    for line in expectation_lines(campaign.estimates):
+        click.echo(line)
+    if campaign.plan.clock.value == "virtual":
+        click.echo("CPU time is not simulated: a slower program is not seen; --clock live sees it.")
+    click.echo(f"Report  {folder / 'campaign' / 'report.html'}")
+    click.echo(f"Files   {folder / EXPERIMENT}, from which an experiment of your own can start")

@@ -1,0 +1,164 @@
+"""A program of the user's own between two links of a command line: the experiment and the entry that test it.
+
+The two texts are those that a user would write (docs/guide/own-protocol.md), and start an experiment of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wirelab.errors import WirelabError, did_you_mean
+from wirelab.experiment.library import is_profile_file, profiles
+from wirelab.launcher import launched
+from wirelab.toml import inline
+from wirelab.units import UnitError, duration_ns
+
+NAME = "own"
+"""Its name in `implementations.toml`."""
+PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
+    "server": {"{port}": "{{ port }}", "{address}": "{{ address }}"},
+    "client": {"{url}": "{{ scheme }}://{{ host }}:{{ port }}TARGET", "{authority}": "{{ authority }}"},
+}
+"""What each role's program is given, as a template has it. A tested client resolves no name."""
+CLEAN = "clean"
+"""The link without impairments."""
+NEEDED = {"server": "{port}", "client": "{url}"}
+
+
+@dataclass(frozen=True)
+class OwnProgram:
+    """What is tested, and how. `request` is a table as in an experiment, without a body's content."""
+
+    role: str
+    program: str
+    protocols: tuple[str, ...]
+    over_udp: bool
+    links: tuple[str, ...]
+    own_links: Mapping[str, Mapping[str, str]]
+    request: Mapping[str, object]
+    connection: str
+    exchanges: int
+    download: str
+
+
+def words_of(tested: OwnProgram, folder: Path) -> list[str]:
+    """The program and its arguments. Raises `WirelabError` if there is no such program, or if it is not told where to
+    listen or what to ask.
+    """
+    option = "--client" if tested.role == "client" else "PROGRAM"
+    try:
+        words = shlex.split(tested.program)
+    except ValueError as error:
+        raise WirelabError(f"not a command: {error}", option, "close the quotation mark") from None
+    if not words:
+        raise WirelabError("no program", option, f"such as './app.py {NEEDED[tested.role]}'")
+    if all(NEEDED[tested.role] not in word for word in words):
+        what = "the port on which it listens" if tested.role == "server" else "what it asks for"
+        hint = f"write {NEEDED[tested.role]} where the program takes it, such as '{words[0]} {NEEDED[tested.role]}'"
+        raise WirelabError(f"{words[0]} does not get {what}", option, hint)
+    path = folder / words[0] if "/" in words[0] else Path(shutil.which(words[0]) or words[0])
+    if not path.is_file():
+        raise WirelabError(f"no program {words[0]}", option, "give its path, such as ./app.py, or one of PATH")
+    return [str(path.absolute()), *words[1:]]
+
+
+def experiment_text(tested: OwnProgram) -> str:
+    """The experiment, as a file has it."""
+    request = inline(dict(tested.request))
+    return f"""\
+title = "Test of {_in_words(tested)}"
+
+[factors]
+protocol = {inline(list(tested.protocols))}
+link = {inline(list(tested.links))}
+
+{_links(tested.own_links)}[endpoints]
+{tested.role}.implementation = "{NAME}"
+
+[workload]
+kind = "request-response"
+request = {request}
+download = {inline(tested.download)}
+connection = {inline(tested.connection)}
+exchanges = {tested.exchanges}
+
+[stop]
+replicates = [5, 20]
+interval = "10 % of median"
+"""
+
+
+def _links(links: Mapping[str, Mapping[str, str]]) -> str:
+    """The table of the links that do not ship."""
+    lines = [f"{inline(name)} = {inline(dict(table))}" for name, table in links.items()]
+    return "\n".join(["[links]", *lines, "", ""]) if lines else ""
+
+
+def links_of(names: Sequence[str], folder: Path) -> dict[str, dict[str, str]]:
+    """The links that do not ship, by their names: one without impairments, round trips such as `50 ms`, and profiles by
+    their files. Raises `WirelabError` for a name that is none of these.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for name in names:
+        if name == CLEAN:
+            found[name] = {}
+        elif is_profile_file(name):
+            found[name] = {"profile": str((folder / name).absolute())}
+        elif name[:1].isdigit():
+            try:
+                duration_ns(name)
+            except UnitError as error:
+                raise WirelabError(f"{error} ({name})", "--link", error.hint) from None
+            found[name] = {"rtt": name}
+        elif name not in profiles():
+            hint = did_you_mean(name, [CLEAN, *profiles()], launched("list links"))
+            raise WirelabError(f"unknown link ({name})", "--link", hint)
+    return found
+
+
+def _in_words(tested: OwnProgram) -> str:
+    return " ".join(tested.program.split()).replace("\\", "").replace('"', "'")
+
+
+def implementation_text(tested: OwnProgram, words: Sequence[str], folder: Path) -> str:
+    """The entry of `implementations.toml`. The program runs in the user's folder."""
+    target = str(tested.request["path"])
+    filled = {name: text.replace("TARGET", _plain(target)) for name, text in PLACEHOLDERS[tested.role].items()}
+    command = ["env", "-C", str(folder), *(_template(word, filled) for word in words)]
+    ready = "udp-bound" if tested.over_udp else "tcp-connect"
+    how = f'command = {inline(command)}\nready = "{ready}"' if tested.role == "server" else (
+        f"requests = true\nper_exchange = {inline(_reported(command))}"
+    )  # fmt: skip
+    return f"""\
+[{NAME}]
+title = "the tested program"
+about = {inline(_in_words(tested))}
+homepage = ""
+install = "it is the program of the command line"
+version_command = ["true"]
+
+[{NAME}.roles.{tested.role}]
+protocols = {inline(list(tested.protocols))}
+connections = {inline(["new"] if tested.role == "client" else ["new", "resumed", "persistent"])}
+{how}
+"""
+
+
+def _reported(command: Sequence[str]) -> list[str]:
+    """A command whose own output is dropped: an empty report says that its exit code decides."""
+    return ["sh", "-c", '"$@" >/dev/null && echo "{}"', "sh", *command]
+
+
+def _template(word: str, filled: Mapping[str, str]) -> str:
+    """A word as a template: placeholders become variables, and what looks like a template stays as it is."""
+    parts = re.split("|".join(f"({re.escape(each)})" for each in filled), word)
+    return "".join(filled[part] if part in filled else _plain(part) for part in parts if part)
+
+
+def _plain(text: str) -> str:
+    return f"{{% raw %}}{text}{{% endraw %}}" if re.search(r"\{[{%#]", text) else text

@@ -1,0 +1,85 @@
+"""`wirelab test` with a server and a client of the user's own, and requests that they know or do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+SERVER = """
+import http.server, sys
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self, status, body=b""):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.answer(*((200, b"[]") if self.path == "/api/items" else (404,)))
+
+    def do_PUT(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        right = (self.headers["Content-Type"], body) == ("text/plain", b"on")
+        self.answer(201 if right else 400)
+
+    def log_message(self, *_):
+        pass
+
+
+http.server.ThreadingHTTPServer(("", int(sys.argv[1])), Handler).serve_forever()
+"""
+CLIENT = """
+import sys, urllib.request
+
+sys.exit(len(urllib.request.urlopen(sys.argv[1]).read()) != 2000)
+"""
+QUICK = ("--link", "5ms", "--requests", "4", "--budget", "10s")
+
+
+def measured(bench: Bench, program: str, *arguments: str) -> tuple[int, str, str]:
+    (bench.folder / "server.py").write_text(SERVER)
+    (bench.folder / "client.py").write_text(CLIENT)
+    (bench.folder / "on.txt").write_text("on")
+    return bench.run("test", *([program] if program else []), *QUICK, *arguments, timeout_s=120)
+
+
+@pytest.mark.guest
+def test_a_server_answers_its_own_path_and_a_bound_has_an_exit_code(bench: Bench) -> None:
+    asked = ("python3 server.py {port}", "--get", "/api/items", "--clock", "virtual", "--fail-if")
+    for bound, verdict, expected in (("median > 4 s", "kept", 0), ("median > 1 ms", "missed", 4)):
+        code, out, words = measured(bench, *asked, bound)
+        assert code == expected, words
+        assert f": {verdict} in 1 of 1 scenario" in out
+
+
+def test_a_path_that_is_not_there_is_named_with_its_status(bench: Bench) -> None:
+    code, out, _ = measured(bench, "python3 server.py {port}", "--get", "/none")
+    assert code == 1
+    assert "No request completed: http1 (status 404)" in out
+
+
+def test_a_body_and_a_header_arrive_as_given(bench: Bench) -> None:
+    more = ("--put", "/api/items", "--body", "on.txt", "--header", "content-type: text/plain")
+    code, out, words = measured(bench, "python3 server.py {port}", *more, "--connection", "persistent")
+    assert code == 0, f"{out}{words}"
+
+
+def test_a_client_gets_the_reply_of_the_built_in_server(bench: Bench) -> None:
+    code, out, words = measured(bench, "", "--client", "python3 client.py {url}", "--get", "/items", "--reply", "2kB")
+    assert code == 0, f"{out}{words}"
+    code, out, _ = measured(bench, "", "--client", "python3 client.py {url}", "--get", "/items", "--reply", "1kB")
+    assert code == 1
+
+
+def test_a_server_that_ends_at_once_is_shown_with_its_last_words(bench: Bench) -> None:
+    code, out, words = measured(bench, "python3 -c 'import sys; sys.exit(\"no database\")' {port}")
+    assert code == 1
+    assert "no database" in f"{out}{words}"
