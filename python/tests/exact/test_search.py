@@ -38,3 +38,20 @@ def test_nothing_is_run_if_the_run_without_losses_bounds_everything() -> None:
     search = Search([_asked(0.001, 0.01)], [10.0])
     search.add(request_and_reply()(()))
     assert search.next() is None
+
+
+def test_runs_that_were_made_for_another_reason_narrow_the_bounds() -> None:
+    simulated, asked = in_a_row(4), _asked(0.01, 1e-9)
+    search = Search([asked], [0.1, 1.0])
+    search.add(simulated(()))
+    packets = len(search.tree.runs[()].draws)
+    taken = search.next()
+    before = Weighed.of(search.tree, asked.loss).beyond(1.0).width
+    # A pattern that was taken and never run, one whose parent is not there, and one after the end.
+    search.add_known({(at,): simulated((at,)) for at in range(packets)} | {(0, 1, 2): simulated((0, 1, 2))})
+    search.add_known({(packets,): simulated(())})
+    assert taken is not None
+    assert {*search.tree.runs} == {(), *((at,) for at in range(packets))}
+    weighed = Weighed.of(search.tree, asked.loss)
+    assert weighed.beyond(1.0).width < before / 10
+    assert search.left(0) == pytest.approx(weighed.beyond(1.0).width, abs=1e-12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
@@ -59,6 +59,18 @@ class Search:
             urgency = max(weight / each.within for weight, each in zip(weights, self.asked, strict=True))
             heapq.heappush(self._open, _Open(-urgency, next(self._number), branch, weights))
             self._left = [*map(operator.add, self._left, weights)]
+
+    def add_known(self, known: Mapping[Pattern, Run]) -> None:
+        """Add runs that were made for another reason, as far as they are branches of the tree."""
+        for pattern in sorted(known, key=len):
+            parent = self.tree.runs.get(pattern[:-1]) if pattern else None
+            if pattern in self.tree.runs or parent is None or pattern[-1] >= len(parent.draws):
+                continue
+            for taken in [each for each in self._open if each.branch.pattern == pattern]:
+                self._open.remove(taken)
+                heapq.heapify(self._open)
+                self._left = [*map(operator.sub, self._left, taken.weights)]
+            self.add(known[pattern])
 
     def next(self) -> Pattern | None:
         """The pattern that is to be run, the heaviest first; None if every probability is bounded by those that are

@@ -16,7 +16,7 @@ from wirelab.exact.answer import Grown
 from wirelab.exact.question import Question
 from wirelab.exact.rest import Rest
 from wirelab.exact.search import Search
-from wirelab.exact.tree import Run
+from wirelab.exact.tree import Pattern, Run
 from wirelab.plan import stable_hash
 from wirelab.runner.disk import faults_as_errors
 from wirelab.runner.entries import needed_programs
@@ -104,19 +104,23 @@ def _begin(folder: Path, agent: str, recipe: str) -> None:
 def _grown(each: _Begun, known: Mapping[tuple[str, str], Run]) -> Grown:
     """With all packets of the runs whose records are kept."""
     scenario, trial, tree = each.subject.scenario, each.subject.trial, each.search.tree
-    packets = len(known[trial.trial, pattern_name(())].draws)
-    single = [(), *((at,) for at in range(packets))]
-    runs = {pattern: known.get((trial.trial, pattern_name(pattern))) for pattern in single}
+    whole = {(): known[trial.trial, pattern_name(())], **_singles(each, known)}
     return Grown(
         name=scenario.name, protocol=scenario.protocol, client=scenario.implementation.client,
         server=scenario.implementation.server, seed=trial.replicate + 1, trial=trial_name(trial, pattern_name(())),
         asked=each.question.losses, beyond_s=each.question.beyond_s, tree=tree, rests=each.rests,
-        whole={pattern: run for pattern, run in runs.items() if run is not None},
+        whole=whole,
         stands_for=each.question.stands_for,
-        kept={
-            pattern: trial_name(trial, pattern_name(pattern)) for pattern, run in runs.items() if run is not None
-        },
+        kept={pattern: trial_name(trial, pattern_name(pattern)) for pattern in whole},
     )  # fmt: skip
+
+
+def _singles(each: _Begun, known: Mapping[tuple[str, str], Run]) -> dict[Pattern, Run]:
+    """Runs that lose one packet alone."""
+    trial = each.subject.trial.trial
+    packets = range(len(known[trial, pattern_name(())].draws))
+    found = {(at,): known.get((trial, pattern_name((at,)))) for at in packets}
+    return {pattern: run for pattern, run in found.items() if run is not None}
 
 
 def _subjects(plan: Plan, questions: Sequence[Question]) -> Iterator[_Begun]:
@@ -147,6 +151,9 @@ def _enumerated(plan: Plan, questions: Sequence[Question], patterns: Patterns, h
         raise RunError(what, hint="a longer --budget; the same command continues")
     roots = [(each.subject, patterns.known[each.subject.trial.trial, pattern_name(())]) for each in found]
     patterns.run(Singles(roots, patterns.known), over(1.0))
+    for each in found:
+        if each.search.urgency > 1:
+            each.search.add_known(_singles(each, patterns.known))
     found = [_with_rests(each, plan.seed) if each.search.urgency > 1 else each for each in found]
     rests = [
         Sampled(each.subject, name, rest, each.question.losses[name].within, each.question.beyond_s)
