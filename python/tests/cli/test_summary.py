@@ -232,3 +232,18 @@ def test_a_statistic_without_an_interval_has_the_reason_and_the_number_of_values
     campaigns.store(folder, "estimates.json", estimates)
     *_, why = summary.tables(load(folder, folder))
     assert why == "no interval of the median of http1, coap: too few values or trials (n = 5)"
+
+
+def test_without_an_exchange_nothing_can_be_shown_and_an_error_that_all_have_is_named(tmp_path: Path) -> None:
+    campaigns.write(tmp_path)
+    estimates = campaigns.read(tmp_path, "estimates.json")
+    assert "show" in summary.next_commands(load(tmp_path, tmp_path), tmp_path)
+    for scenario in estimates["scenarios"]:
+        scenario["denominators"] |= {"exchanges": 0, "completed": 0, "failed": 0}
+        scenario["metrics"] = {}
+    campaigns.store(tmp_path, "estimates.json", estimates)
+    rows = pl.read_parquet(tmp_path / "exchanges.parquet").with_columns(error=pl.lit("status 404"))
+    write_table(rows, tmp_path / "exchanges.parquet")
+    found = load(tmp_path, tmp_path)
+    assert summary.next_commands(found, tmp_path) == f"Next    look at the records of the trials: {tmp_path / 'trials'}"
+    assert "(status 404)" in "\n".join(summary.tables(found))

@@ -123,7 +123,9 @@ def _only_protocol(condition: Condition) -> str | None:
 def next_commands(campaign: Campaign, folder: Path) -> str:
     """Where to go from here."""
     shown = [each.series for each in campaign.scenarios if each.outcomes and each.outcomes["exchanges"]]
-    one = f" --protocol {shown[0].protocol}" if shown else ""
+    if not shown:
+        return f"Next    look at the records of the trials: {folder / 'trials'}"
+    one = f" --protocol {shown[0].protocol}"
     name = campaign.experiment.name
     new = f" | {launched(f'new mine.toml --from {name}')}" if name in experiment_names() else ""
     return f"Next    {launched(f'show {folder}{one} --slowest')}{new}"
