@@ -39,6 +39,13 @@ def test_a_switch_is_written_as_in_toml() -> None:
     assert not expectation(nagle="true").is_about([{"nagle": False}])
 
 
+def test_a_request_is_named_by_its_method_and_path() -> None:
+    found = expectation(**{"workload.request": "GET /items"})
+    for level in ({"path": "/items"}, '{"path": "/items"}'):
+        assert found.is_about([{"workload.request": level}])
+    assert not found.is_about([{"workload.request": {"path": "/items", "body": "item.json"}}])
+
+
 def test_its_subject_is_what_a_file_says() -> None:
     assert (
         expectation(protocol="h2", link="clean").subject

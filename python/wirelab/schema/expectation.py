@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from pydantic import Field
 
 from wirelab.schema.base import Border
+from wirelab.schema.request import request_words
 
 Sign = Literal["<", "<=", ">", ">="]
 COMPLETED = "completed"
 """The statistic that is the share of exchanges that completed, of no metric."""
 
 
-def as_written(level: object) -> str:
-    """A level of a factor as an experiment file has it: `true`, `2 ms`, `40`."""
-    return str(level).lower() if isinstance(level, bool) else str(level)
+def as_named(level: object) -> str:
+    """A level of a factor by the name that a bound has for it: `true`, `2 ms`, `40`, `PUT /api/items`."""
+    if isinstance(level, bool):
+        return str(level).lower()
+    return request_words(json.dumps(level, ensure_ascii=False) if isinstance(level, dict | list) else str(level))
 
 
 class Expectation(Border):
@@ -47,7 +51,7 @@ class Expectation(Border):
     def is_about(self, points: Iterable[Mapping[str, object]]) -> bool:
         """Whether a scenario that stands for these points of the grid is meant."""
         return any(
-            all(path in point and as_written(point[path]) == level for path, level in self.where.items())
+            all(path in point and as_named(point[path]) == level for path, level in self.where.items())
             for point in points
         )
 

@@ -14,7 +14,7 @@ from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.grid.points import Point
 from wirelab.experiment.grid.scenario import Scenario
-from wirelab.schema.expectation import COMPLETED, Expectation, Sign, as_written
+from wirelab.schema.expectation import COMPLETED, Expectation, Sign, as_named
 from wirelab.statistic import read_statistic, too_few
 from wirelab.units import UnitError, duration_ns, energy_j, rate_bps, share, size_bytes
 
@@ -139,7 +139,7 @@ def _unknown_level(found: Expectation, points: Sequence[Point]) -> WirelabError 
     if found.is_about(points):
         return None
     for path, level in found.where.items():
-        levels = list(dict.fromkeys(as_written(point[path]) for point in points if path in point))
+        levels = list(dict.fromkeys(as_named(point[path]) for point in points if path in point))
         if not levels:
             known = dict.fromkeys(key for point in points for key in point)
             return WirelabError(f"{path} is no factor", hint=did_you_mean(path, known))
