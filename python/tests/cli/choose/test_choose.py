@@ -37,6 +37,7 @@ def choose(*arguments: str) -> Result:
     ("arguments", "words"),
     [
         ([], ["--link: what to send it over is not given", "hint: such as --link nb-iot-psm"]),
+        (["--link", "20 ms"], ["--link: unknown link '20 ms'", "--link ./mine.toml"]),
         (["--link", "nb-iot-psn"], ["--link: unknown link 'nb-iot-psn'", "did you mean 'nb-iot-psm'?"]),
         (["--link", "./none.toml"], ["none.toml"]),
         ([*LINK, "--battery", "2400mAh"], ["--battery: '2400mAh' has no voltage", "hint: such as '2400mAh 3.6V'"]),

@@ -157,6 +157,11 @@ def test_every_missing_figure_and_rank_has_its_reason() -> None:
     assert "no share within the deadline" in words.notes({**RECORD, "choices": [never]})[0]  # type: ignore[list-item]
 
 
+def test_a_reason_of_all_choices_is_said_once() -> None:
+    few = [choice(name, rank, 0.1, 100) for rank, name in enumerate((FIRST, THIRD), 1)]
+    assert words.notes({**RECORD, "choices": few})[0] == "Every choice: no p95 (fewer than 100 messages)."  # type: ignore[list-item]
+
+
 def test_what_was_not_run_has_no_figures() -> None:
     lacking: Choice = {
         **choice(LOSES, None, 0.1, 100), "not_ranked": "It was not run.", "messages": 0, "trials": 0, "program": "",
@@ -319,10 +324,10 @@ def test_what_would_be_first_and_is_left_out_is_named_with_its_reason() -> None:
 
     assert said() == said(energy_j=first["energy_j"]) == []
     low = {"low": 0.05, "typical": 0.06, "high": 0.07}
-    less, why = f"20 % less energy than {FIRST}", "40 % of its messages are not acknowledged in time."
+    less, why = "20 % less energy than any choice that is ranked", "40 % of its messages are not acknowledged in time."
     assert said(energy_j=low) == [f"Left out: {THIRD} ({less}). {why}"]
     assert said(energy_j=low, data_bytes=estimate(66)) == [
-        f"Left out: {THIRD} ({less} and 50 % less data than {FIRST}). {why}"
+        f"Left out: {THIRD} ({less} and 50 % less data than any choice that is ranked). {why}"
     ]
     # What loses everything takes little because of that.
     assert said(energy_j=low, lost=late["messages"]) == []

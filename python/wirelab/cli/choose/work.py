@@ -346,6 +346,7 @@ def _profile(link: str) -> Profile:
     if library.is_profile_file(link):
         return library.profile_file(Path(link))
     if link not in library.profiles():
-        hint = did_you_mean(link, library.profiles(), launched("list links"))
+        own = 'a link of your own is a file, such as --link ./mine.toml with [link] rtt = "20 ms"'
+        hint = own if link[:1].isdigit() else did_you_mean(link, library.profiles(), launched("list links"))
         raise WirelabError(f"unknown link '{link}'", Where("--link"), hint)
     return library.profiles()[link]

@@ -150,7 +150,7 @@ def left_out(record: Chosen) -> list[str]:
         best, least = (min(names, key=values.__getitem__) for names in (able, others))
         if values[least] * SAME < values[best]:
             less = format_share(1 - values[least] / values[best])
-            said.setdefault(least, []).append(f"{less} less {what} than {best}")
+            said.setdefault(least, []).append(f"{less} less {what} than any choice that is ranked")
     found = [f"Left out: {name} ({' and '.join(less)}). {known[name]['not_ranked']}" for name, less in said.items()]
     lowest = [choice for choice in ranked(record) if choice["rank"] == 1 and choice["near_deadline"] is not None]
     return [*found, *(f"{choice['name']}: {choice['near_deadline']}" for choice in lowest)]
@@ -279,7 +279,11 @@ def notes(record: Chosen) -> list[str]:
         )
         for reason in dict.fromkeys(reasons):
             said.setdefault(reason, []).append(choice["name"])
-    return [f"{'; '.join(names)}: {reason}" for reason, names in said.items()]
+    measured = [choice["name"] for choice in record["choices"] if choice["messages"]]
+    return [
+        f"{'Every choice' if names == measured and len(names) > 1 else '; '.join(names)}: {reason}"
+        for reason, names in said.items()
+    ]
 
 
 def _missing(record: Chosen, choice: Choice) -> Iterator[str]:
