@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,6 +14,7 @@ from wirelab.units import UnitError
 
 if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
+    from wirelab.report.campaign import Campaign
     from wirelab.schema.estimates import Estimates, ExpectationRecord, Kept
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -34,6 +36,26 @@ def fail_if_options(command: Command) -> Command:
         help="Exit with 4 if this is so in a scenario, such as 'p95 > 800ms'. May be repeated.",
     )  # fmt: skip
     return fail_if(inconclusive(command))
+
+
+def export_options(command: Command) -> Command:
+    """The options `markdown` and `junit`."""
+    kind = click.Path(path_type=Path, dir_okay=False)
+    junit = click.option("--junit", type=kind, metavar="FILE", help="Also write the bounds as JUnit XML.")
+    return click.option("--markdown", type=kind, metavar="FILE", help="Also write the numbers as Markdown.")(
+        junit(command)
+    )
+
+
+def export(campaign: Campaign, markdown: Path | None, junit: Path | None) -> None:
+    """Write what was asked for. Raises `WirelabError` where that fails."""
+    from wirelab.report import junit as bounds
+    from wirelab.report import markdown as numbers
+    from wirelab.report.page import write_text
+
+    for path, text_of in ((markdown, numbers.of_campaign), (junit, bounds.of_campaign)):
+        if path is not None:
+            write_text(path, text_of(campaign))
 
 
 def with_failures(loaded: Experiment, conditions: Sequence[str]) -> Experiment:

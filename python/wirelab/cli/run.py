@@ -25,7 +25,7 @@ from wirelab.cli.arguments import (
     with_statistic,
 )
 from wirelab.cli.campaigns import RESULTS, not_an_option
-from wirelab.cli.expectations import exit_code, fail_if_options, with_failures
+from wirelab.cli.expectations import exit_code, export, export_options, fail_if_options, with_failures
 from wirelab.cli.precheck import budget_jobs, precheck, within_budget
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 @click.option("--retry-failed", is_flag=True, help="Repeat trials that failed in an earlier run.")
 @click.option("--no-probes", is_flag=True, help="Skip the check of each link, 2 s long, before the first trial.")
 @fail_if_options
+@export_options
 @click.option("--json", "as_json", is_flag=True, help="Print estimates.json instead of the summary.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     experiment: str,
@@ -86,6 +87,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     no_probes: bool,
     fail_if: tuple[str, ...],
     fail_if_inconclusive: bool,
+    markdown: Path | None,
+    junit: Path | None,
     as_json: bool,
 ) -> int:
     """Run an experiment, measure, analyze and report it.
@@ -110,6 +113,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     how = How(jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes)
     summary = run_campaign(loaded, plan, folder, how, console)
     campaign = load_campaign(folder, folder)
+    export(campaign, markdown, junit)
     if as_json:
         click.echo((folder / "estimates.json").read_text(encoding="utf-8"), nl=False)
     else:

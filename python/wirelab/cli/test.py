@@ -9,7 +9,14 @@ import click
 
 from wirelab.cli.arguments import DurationType, clock_option, with_clock
 from wirelab.cli.campaigns import RESULTS
-from wirelab.cli.expectations import exit_code, expectation_lines, fail_if_options, with_failures
+from wirelab.cli.expectations import (
+    exit_code,
+    expectation_lines,
+    export,
+    export_options,
+    fail_if_options,
+    with_failures,
+)
 from wirelab.errors import Where, WirelabError
 from wirelab.schema.describe import SuccessStatus
 
@@ -46,6 +53,7 @@ METHODS = ("get", "post", "put", "delete")
 @click.option("--requests", type=click.IntRange(1, 10_000), default=20, metavar="N", help="Requests of a trial.  [20]")
 @click.option("--reply", default="0 B", metavar="SIZE", help="What our server answers a tested client with.  [0 B]")
 @fail_if_options
+@export_options
 @clock_option
 @click.option(
     "--budget", type=DurationType("min"), metavar="DURATION", help="Stop after about this long, such as 2min."
@@ -71,6 +79,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     requests: int,
     reply: str,
     fail_if: tuple[str, ...],
+    markdown: Path | None,
+    junit: Path | None,
     clock: str | None,
     budget: int | None,
     out: Path | None,
@@ -129,6 +139,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         plan = within_budget(plan, loaded, budget, budget_jobs(plan, planned_jobs(plan).number))
     run_campaign(loaded, plan, folder / "campaign", How(fresh=True), Console(stderr=True, highlight=False))
     campaign = load_campaign(folder / "campaign", folder / "campaign")
+    export(campaign, markdown, junit)
     _tell(campaign, folder)
     if campaign.failed or _without_any(campaign):
         return 1

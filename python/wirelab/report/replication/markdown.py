@@ -19,6 +19,7 @@ from wirelab.report.blocks import (
     ReplicatedClaims,
     Table,
 )
+from wirelab.report.markdown import table
 from wirelab.report.page import TEMPLATES, Header, colors, write_text
 from wirelab.report.replication import page, sections
 from wirelab.report.replication.page import LEVEL
@@ -102,14 +103,7 @@ def _claims(block: ReplicatedClaims) -> list[str]:
 
 
 def _table(caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[str]:
-    level = f"[{LEVEL:.0%}]"
-    heads = [" ".join(filter(None, [each.title.replace("[interval]", level), each.unit])) for each in columns]
-    lines = [f"**{caption}**", "", _row(heads), _row(["---"] * len(columns))]
-    return [*lines, *(_row([cell.text for cell in row]) for row in rows), ""]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(each.replace('|', chr(92) + '|') for each in cells)} |"
+    return table(caption, columns, rows, f"{LEVEL:.0%}")
 
 
 def _sentences(text: str) -> list[str]:
