@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirelab.errors import Where, WirelabError, did_you_mean
-from wirelab.experiment.file.expect import expectations
 from wirelab.launcher import launched
 from wirelab.opened import open_file
 
@@ -24,6 +23,7 @@ _EXAMPLES = {"s": "800 ms", "B": "2 kB", "bit/s": "1 Mbit/s", "J": "5 mJ", "": "
 
 def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
     """Everything that is wrong with them, in the file's order."""
+    from wirelab.experiment.file.expect import expectations
     from wirelab.metrics.described import exchange_metrics
 
     names = exchange_metrics()
