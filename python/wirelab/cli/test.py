@@ -213,6 +213,7 @@ def _without_any(campaign: Campaign) -> list[AnalysedScenario]:
 
 def _tell(campaign: Campaign, folder: Path) -> None:
     from wirelab.cli import summary
+    from wirelab.experiment.own_program import NAME
     from wirelab.report.sections.outcomes import commonest_errors
 
     click.echo(summary.link_line(campaign))
@@ -225,6 +226,8 @@ def _tell(campaign: Campaign, folder: Path) -> None:
         click.echo(f"No request completed: {scenario['name']}{f' ({why})' * (why is not None)}")
     for line in expectation_lines(campaign.estimates):
         click.echo(line)
+    if any(each.implementation.client == NAME for each in campaign.plan.scenarios):
+        click.echo("Delays include the start of the client's process, which is started for each request.")
     if campaign.plan.clock.value == "virtual":
         click.echo("CPU time is not simulated: a slower program is not seen; --clock live sees it.")
     click.echo(f"Report  {folder / 'campaign' / 'report.html'}")

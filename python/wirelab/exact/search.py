@@ -66,7 +66,8 @@ class Search:
             parent = self.tree.runs.get(pattern[:-1]) if pattern else None
             if pattern in self.tree.runs or parent is None or pattern[-1] >= len(parent.draws):
                 continue
-            for taken in [each for each in self._open if each.branch.pattern == pattern]:
+            # None if it was taken and never run.
+            if (taken := next((each for each in self._open if each.branch.pattern == pattern), None)) is not None:
                 self._open.remove(taken)
                 heapq.heapify(self._open)
                 self._left = [*map(operator.sub, self._left, taken.weights)]

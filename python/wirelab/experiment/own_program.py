@@ -47,8 +47,8 @@ class OwnProgram:
 
 
 def words_of(tested: OwnProgram, folder: Path) -> list[str]:
-    """The program and its arguments. Raises `WirelabError` if there is no such program, or if it is not told where to
-    listen or what to ask.
+    """The program and its arguments. Raises `WirelabError` if there is no such program, or if nothing says where it
+    is to listen or what it is to ask.
     """
     option = "--client" if tested.role == "client" else "PROGRAM"
     try:

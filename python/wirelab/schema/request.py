@@ -5,6 +5,11 @@ from __future__ import annotations
 import json
 
 
+def default_method(*, has_body: bool) -> str:
+    """That of a request which names none."""
+    return "POST" if has_body else "GET"
+
+
 def request_words(level: str) -> str:
     """`PUT /api/items (accept: text/plain; item.json)`: all that was written, so that no two levels look alike."""
     try:
@@ -14,5 +19,5 @@ def request_words(level: str) -> str:
         return level
     body = written.get("body")
     more = [*(f"{name}: {value}" for name, value in headers), *([] if body is None else [body])]
-    method = written.get("method") or ("GET" if body is None else "POST")
+    method = written.get("method") or default_method(has_body=body is not None)
     return f"{method} {path}" + (f" ({'; '.join(map(str, more))})" if more else "")

@@ -49,6 +49,8 @@ def test_its_body_is_a_file_and_the_upload(tmp_path: Path) -> None:
 def test_the_method_follows_from_the_body(tmp_path: Path) -> None:
     assert request(tmp_path, '{ path = "/" }')[0] == OwnRequest(method="GET", target="/")
     assert request(tmp_path, '{ path = "/", body = "item.json" }')[0].method == "POST"
+    (tmp_path / "empty").touch()
+    assert request(tmp_path, '{ path = "/", body = "empty" }') == (OwnRequest(method="POST", target="/"), 0)
 
 
 def test_without_one_the_workload_is_what_it_was(tmp_path: Path) -> None:

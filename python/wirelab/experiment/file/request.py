@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
 from wirelab.experiment.file.quantities import Table
 from wirelab.experiment.link.files import Files
+from wirelab.schema.request import default_method
 from wirelab.schema.workload import OwnRequest
 from wirelab.units import UnitError
 
@@ -83,7 +84,7 @@ class RequestTable(Table):
     def request(self) -> OwnRequest:
         """As the data plane gets it."""
         return OwnRequest(
-            method=self.method or ("POST" if self.body else "GET"),
+            method=self.method or default_method(has_body="body" in self.model_fields_set),
             target=self.path,
             fields=tuple(self.headers.items()),
             body=base64.b64encode(self.body).decode(),
