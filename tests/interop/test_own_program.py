@@ -58,6 +58,8 @@ def test_a_server_answers_its_own_path_and_a_bound_has_an_exit_code(bench: Bench
         code, out, words = measured(bench, *asked, bound)
         assert code == expected, words
         assert f": {verdict} in 1 of 1 scenario" in out
+    results = sorted(path.name for path in (bench.folder / "results" / "test").iterdir())
+    assert results == ["campaign", "implementations.toml", "test.toml"]
 
 
 def test_a_path_that_is_not_there_is_named_with_its_status(bench: Bench) -> None:

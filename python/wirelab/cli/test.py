@@ -104,6 +104,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.limits import require_limits
     from wirelab.plan import make_plan
     from wirelab.report.campaign import load as load_campaign
+    from wirelab.runner.last import remove_last
     from wirelab.runner.start import planned_jobs, require_clock
 
     require_limits(starts=True)
@@ -137,6 +138,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     plan = make_plan(loaded)
     if budget is not None:
         plan = within_budget(plan, loaded, budget, budget_jobs(plan, planned_jobs(plan).number))
+    # The program may have changed: its earlier trials say nothing of it, and would pile up.
+    remove_last(folder / "campaign", plan)
     run_campaign(loaded, plan, folder / "campaign", How(fresh=True), Console(stderr=True, highlight=False))
     campaign = load_campaign(folder / "campaign", folder / "campaign")
     export(campaign, markdown, junit)
