@@ -14,6 +14,7 @@ import pytest
 from tests.runner.fakes import Behaviour, Ears, FakeHost, addresses, link_report, make_plan, result
 from wirelab.clock.host import HostGoneError, RefusedError
 from wirelab.errors import RunError, WirelabError
+from wirelab.runner.budget import Budget
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.disk import DiskFullError
 from wirelab.runner.endpoints import Endpoints
@@ -535,3 +536,29 @@ def test_a_budget_of_virtual_time_counts_the_longest_trial_of_each_block(folder:
     plan = plan.model_copy(update={"experiment": experiment, "scenarios": scenarios})
     summary, _, _ = run(plan, folder, behave, jobs=jobs)
     assert summary.run == 2 * 3, "the blocks end after 3, 6 and 9 s"
+
+
+def test_a_run_starts_no_trial_after_its_budget_and_the_next_one_continues(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The budget is time of this machine, and one trial alone may be longer than it."""
+    now_s = 1000.0
+    monkeypatch.setattr("wirelab.runner.budget.time.monotonic", lambda: now_s)
+
+    def slow(request: TrialRequest, _: int) -> TrialResult:
+        nonlocal now_s
+        now_s += 40
+        return result(request.trial)
+
+    plan, host, endpoints = (
+        make_plan(scenarios=2, blocks=3),
+        FakeHost(slow),
+        Endpoints(Path("/agent"), load(None), {}, addresses()),
+    )
+    with open_campaign(folder, plan, "digest", fresh=False, retry_failed=False) as campaign:
+        runner = Runner(campaign, host, endpoints, Ears())
+        summary = run_campaign(runner, plan, 1, None, budget=Budget.of(90 * 10**9))
+    assert (summary.run, len(host.started), now_s) == (3, 3, 1120.0)
+    assert (summary.cut_after_blocks, summary.cut_scenarios) == (2, 2)
+    again, _, _ = run(plan, folder)
+    assert (again.run, again.reused, again.cut_after_blocks) == (3, 3, None)

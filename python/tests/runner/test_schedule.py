@@ -112,6 +112,38 @@ def test_no_block_starts_after_the_budget() -> None:
     assert not subject.outstanding
 
 
+def test_no_trial_of_an_open_block_starts_once_starts_end() -> None:
+    over: list[int] = []
+    subject = schedule(scenarios=3, blocks=2, jobs=2, stopping=Stopping(2, starts_end=lambda: len(over) >= 2))
+
+    def count(assignment: Assignment) -> LatePackets:
+        over.append(assignment.block)
+        return IN_TIME
+
+    started, _ = drain(subject, count)
+    # What ran when starts ended has ended too.
+    assert started == ["t0-0000", "t1-0000", "t2-0000"]
+    assert over == [0, 0, 0]
+    assert subject.cut == Cut(1, 3)
+    assert not subject.outstanding
+
+
+def test_starts_that_end_when_nothing_is_left_cut_nothing() -> None:
+    over: list[int] = []
+    subject = schedule(scenarios=1, blocks=2, jobs=1, stopping=Stopping(2, starts_end=lambda: len(over) >= 2))
+    drain(subject, lambda each: over.append(each.block) or IN_TIME)  # type: ignore[func-returns-value]
+    assert (over, subject.cut) == ([0, 1], None)
+
+
+def test_a_late_block_is_not_repeated_after_starts_have_ended() -> None:
+    over: list[int] = []
+    subject = schedule(scenarios=1, blocks=1, jobs=1, stopping=Stopping(1, starts_end=lambda: bool(over)))
+    started, ends = drain(subject, lambda each: over.append(each.block) or LatePackets(100, 50, 1))  # type: ignore[func-returns-value]
+    assert started == ["t0-0000"]
+    assert [end.outcome for end in ends] == [BlockOutcome.DISCARDED]
+    assert (subject.cut, subject.outstanding) == (Cut(1, 1), set())
+
+
 def test_a_late_block_is_repeated_as_a_whole_with_half_the_jobs() -> None:
     subject = schedule(scenarios=4, blocks=1, jobs=4)
     late_once = iter([LATE] * 4)

@@ -35,6 +35,10 @@ ENUMERATED_SHARE = 0.75
 MOST_SAMPLES = 20_000
 
 
+class UnbegunError(RunError):
+    """The budget ended before each scenario was run once."""
+
+
 @dataclass(frozen=True)
 class _Begun:
     """One scenario with one seed, of which some is run."""
@@ -148,7 +152,7 @@ def _enumerated(plan: Plan, questions: Sequence[Question], patterns: Patterns, h
     patterns.run(Enumeration(searches, lambda urgency: heard(urgency, "enumerating")), over(ENUMERATED_SHARE))
     if unbegun := next((each for each in found if not each.search.tree.runs), None):
         what = f"{unbegun.subject.scenario.name} was not run even once within the budget"
-        raise RunError(what, hint="a longer --budget; the same command continues")
+        raise UnbegunError(what, hint="a longer --budget; the same command continues")
     roots = [(each.subject, patterns.known[each.subject.trial.trial, pattern_name(())]) for each in found]
     patterns.run(Singles(roots, patterns.known), over(1.0))
     for each in found:

@@ -42,12 +42,15 @@ class Stopping:
     no further block is opened.
 
     With `step_jobs` both are asked after blocks that do not depend on how many trials run in parallel: as with so many.
+
+    Once `starts_end` no further trial is started, also of open blocks. What runs then ends as it would.
     """
 
     minimum: int
     enough: Callable[[str], bool] | None = None
     time_is_up: Callable[[], bool] = lambda: False
     step_jobs: int | None = None
+    starts_end: Callable[[], bool] = lambda: False
 
 
 class Cut(NamedTuple):
@@ -117,6 +120,8 @@ class Schedule:
 
     def next(self) -> Assignment | None:
         """A trial to start now; none while every lane is taken, the open blocks are handed out, or all is over."""
+        if self._stopping.starts_end():
+            self._end_starts()
         if len(self._lane_of) >= self.jobs or (self._is_reserved and not self.idle):
             return None
         if self.idle and (assignment := self._next_alone()) is not None:
@@ -213,6 +218,14 @@ class Schedule:
         for block in self._blocks[index:]:
             block.pending, block.opened, block.over = [], True, True
         return False
+
+    def _end_starts(self) -> None:
+        """Start no further trial, and count the scenarios that lack some."""
+        lacking = {trial.scenario for block in self._blocks for trial in block.pending}
+        if lacking and self.cut is None:
+            self.cut = Cut(sum(block.opened for block in self._blocks), len(lacking))
+        for block in self._blocks:
+            block.pending, block.opened, block.over = [], True, not block.running
 
     def _assign(self, index: int, trial: Trial) -> Assignment:
         block = self._blocks[index]

@@ -19,6 +19,7 @@ from wirelab.experiment.duration.guest import guest_wall_ns
 from wirelab.experiment.duration.trial import runs_alone
 from wirelab.experiment.programs.implementations import Implementation
 from wirelab.runner import cpus, facts
+from wirelab.runner.budget import Budget
 from wirelab.runner.campaign import Campaign, open_campaign
 from wirelab.runner.certificates import make_certificates
 from wirelab.runner.changes import changed_programs, changed_versions
@@ -61,6 +62,8 @@ class Options:
     """Files of a radio and a device of the user's own, of which the campaign keeps copies by these names."""
     pages: Mapping[str, Page] = field(default_factory=dict)
     """What its scenarios load, by digest."""
+    budget: Budget | None = None
+    """No trial is started after it, whatever the plan says. It is time of this machine, and may be shared."""
 
 
 def run_plan(
@@ -101,7 +104,7 @@ def run_plan(
                 if options.probes:
                     probe_campaign(lanes.host, agent, plan, folder, observer.say)
                 runner = Runner(campaign, lanes.host, lanes.endpoints, observer)
-                summary = run_campaign(runner, plan, jobs, enough, gap_s)
+                summary = run_campaign(runner, plan, jobs, enough, gap_s, budget=options.budget)
             if not live:
                 summary = replace(summary, digest=campaign_digest(folder, campaign.finished()))
         facts.write(folder, written, [*earlier, this_run.model_copy(update={"ended": facts.now(), **asdict(summary)})])
@@ -165,10 +168,11 @@ def opened_lanes(plan: Plan, folder: Path, jobs: int, programs: Programs) -> Ite
         host.close()
 
 
-def run_campaign(
-    runner: Runner, plan: Plan, jobs: int, enough: Callable[[str], bool] | None, gap_s: float = 0.0
-) -> Summary:
-    """Run what the plan's stopping rule needs, with so many parallel trials at first."""
+def run_campaign(  # noqa: PLR0913 (what is run, and what ends it)
+    runner: Runner, plan: Plan, jobs: int, enough: Callable[[str], bool] | None, gap_s: float = 0.0,
+    *, budget: Budget | None = None,
+) -> Summary:  # fmt: skip
+    """Run what the plan's stopping rule needs, with so many parallel trials at first, and start none after `budget`."""
     stop, live = plan.experiment.stop, plan.clock is Clock.LIVE
     blocks = [block.trials for block in plan.blocks]
 
@@ -187,6 +191,7 @@ def run_campaign(
         enough=enough if stop.interval is not None else None,
         time_is_up=lambda: stop.budget_ns is not None and elapsed_ns() > stop.budget_ns,
         step_jobs=None if live else 1,
+        starts_end=lambda: budget is not None and budget.left_s <= 0,
     )
     # Where computing takes no time, no trial disturbs another.
     alone = frozenset(scenario.key for scenario in plan.scenarios if live and runs_alone(scenario))

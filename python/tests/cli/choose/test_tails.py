@@ -14,7 +14,7 @@ from wirelab.cli.choose.tails import BUDGET_S, MOST, WITHIN, tails
 from wirelab.cli.choose.work import Work
 from wirelab.clock.kernel import Kernel
 from wirelab.exact.answer import Grown
-from wirelab.runner.exact import Found, How, Question
+from wirelab.runner.exact import Found, How, Question, UnbegunError
 from wirelab.schema.exact import ExactBounds
 from wirelab.schema.plan import Plan
 
@@ -45,6 +45,10 @@ class Enumerated:
             return Found(made, Kernel(Path("/nowhere"), "7.2", "r", 250, "gcc", "s", "o"), 1.0)
 
         patched.setattr("wirelab.runner.exact.enumerate_losses", enumerate_losses)
+
+
+def _too_late(*_: object) -> Found:
+    raise UnbegunError("coaps, new was not run even once within the budget")
 
 
 @pytest.fixture(autouse=True)
@@ -115,4 +119,11 @@ def test_the_budget_bounds_it_and_says_so(monkeypatch: pytest.MonkeyPatch, enume
     assert enumerated.budget_s == pytest.approx(7.0)
     monkeypatch.setattr("wirelab.runner.budget.time.monotonic", lambda: work.budget.ends_s + 1.0)
     assert tails(work) == {}
+    assert work.warnings == ["The budget did not allow enumerating lost packets; a longer --budget continues."]
+
+
+def test_a_budget_that_is_too_short_for_one_run_of_each_leaves_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wirelab.runner.exact.enumerate_losses", _too_late)
+    bounds, work = found(monkeypatch)
+    assert bounds == {}
     assert work.warnings == ["The budget did not allow enumerating lost packets; a longer --budget continues."]

@@ -197,30 +197,38 @@ def test_what_is_known_of_the_link_is_in_the_record(monkeypatch: pytest.MonkeyPa
 
 
 class Campaigns:
-    """Runs of which each takes a second for a new trial, by a clock of their own."""
+    """Runs of which each takes a second for a new trial, or `trial_s`, by a clock of their own. They end as real ones
+    do: no trial is started after the budget.
+    """
 
-    def __init__(self, patched: pytest.MonkeyPatch) -> None:
+    def __init__(self, patched: pytest.MonkeyPatch, trial_s: float = 1.0) -> None:
         self.now_s, self.plans, self.new = 1000.0, list[Plan](), list[int]()
         with_kernel(patched)
         patched.setattr("wirelab.runner.budget.time.monotonic", lambda: self.now_s)
 
         def measured(work: Work, name: str, _loaded: Experiment, plan: Plan) -> dict[str, OfChoice]:
             self.plans.append(plan)
-            self.new.append(_journal(work.folder / name, plan))
-            self.now_s += self.new[-1]
+            lacking = _journal(work.folder / name, plan, 0)
+            started = 0
+            while started < lacking and work.budget.left_s > 0:
+                started, self.now_s = started + 1, self.now_s + trial_s
+            _journal(work.folder / name, plan, started)
+            self.new.append(started)
+            ran = {each.scenario for each in read_journal(work.folder / name / JOURNAL)[0]}
             sizes = {"coaps": 100.0, "mqtts": 300.0}
             joules: Parts = {"tail": {"low": 1, "typical": 1, "high": 1}}
             radio = next(iter(work.network.radios))
             return {
                 each.key: OfChoice({0: sizes[each.protocol]}, {radio: {0: joules}}, messages=24)
+                if each.key in ran else OfChoice()
                 for each in plan.scenarios
             }  # fmt: skip
 
         patched.setattr(Work, "_measured", measured)
 
 
-def _journal(folder: Path, plan: Plan) -> int:
-    """Add what it lacks; how many that was."""
+def _journal(folder: Path, plan: Plan, most: int) -> int:
+    """Add so many of what it lacks; how many it lacked."""
     folder.mkdir(parents=True, exist_ok=True)
     ended = {each.trial for each in read_journal(folder / JOURNAL)[0]}
     new = [
@@ -230,7 +238,7 @@ def _journal(folder: Path, plan: Plan) -> int:
         )
         for block in plan.blocks for trial in block.trials if trial.trial not in ended
     ]  # fmt: skip
-    _append(folder, new)
+    _append(folder, new[:most])
     return len(new)
 
 
@@ -254,6 +262,46 @@ def test_nothing_is_started_that_the_budget_does_not_allow(monkeypatch: pytest.M
     ran.now_s = 2000.5
     assert work.run("lever", work.candidates[:1], link, nats, 1) is None
     assert len(ran.plans) == 2
+
+
+def test_a_machine_that_is_slower_than_the_budget_ends_with_what_was_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nobody knows how long a trial takes before the first one has ended."""
+    ran = Campaigns(monkeypatch, trial_s=20)
+    work = work_of(tmp_path / "x", budget_s=90, link="ethernet-100m")
+    trials = 2 * len(work.candidates)
+    assert trials > 5
+    record, _ = answered(work)
+    assert (ran.new, ran.now_s) == ([5], 1000 + 5 * 20)
+    assert work.pace_s == 20
+    left = f"The budget did not allow {trials - 5} of {trials} trials; a longer --budget continues."
+    assert left in record["warnings"]
+    not_run = [each["name"] for each in record["choices"] if each["not_ranked"] == "It was not run."]
+    assert len(not_run) == len(work.candidates) - 5
+    assert (record["settled"], record["first"]) == (False, None)
+    # The next call continues with what is lacking.
+    again = work_of(tmp_path / "x", budget_s=900, link="ethernet-100m")
+    answered(again)
+    assert ran.new[1] == trials - 5
+
+
+def test_other_settings_of_which_some_were_run_are_those_that_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran = Campaigns(monkeypatch)
+    work = work_of(tmp_path / "x", batch=())
+    nats = {each.name: work.network.nats_of(each) for each in work.candidates}
+    found = work.run(SETTINGS, work.candidates, work.network.links, nats, OTHERWISE)
+    assert found is not None
+    assert not work.lacking
+    [plan] = ran.plans
+    other = work_of(tmp_path / "y", budget_s=len(plan.scenarios) - 1.5, batch=())
+    some = other.run(SETTINGS, other.candidates, other.network.links, nats, OTHERWISE)
+    assert some is not None
+    assert len(some) == len(found) - 1
+    assert other.kept.keys() == some.keys()
+    assert other.lacking == f"{len(plan.scenarios) + 1} of {plan.trials} trials"
 
 
 def test_the_same_question_again_runs_nothing_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -117,14 +117,14 @@ def _changes(asked: Asked, best: Candidate) -> Iterator[_Change]:
 
 
 def _tried(work: Work, change: _Change, best: Candidate, without: float) -> Lever | None:
-    """None if the budget does not allow it; a value of 0 if nothing of it is known, or if it loses messages."""
+    """None if the budget does not allow all of it; a value of 0 if nothing of it is known, or if it loses messages."""
     nat = work.network.nats[:1] or (None,)
     folder = f"lever-{change.name.replace(' ', '-')}"
     found = work.run(
         folder, [change.candidate], work.network.links[:1], {change.candidate.name: nat}, REPLICATES,
         change.variant, change.asked,
     )  # fmt: skip
-    if found is None:
+    if found is None or work.lacking:
         return None
     evidence, tried = work.evidence(), next(iter(found.values()), None)
     own = evidence.of(best, evidence.typical)

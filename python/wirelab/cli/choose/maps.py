@@ -131,7 +131,7 @@ def _cell(work: Work, members: Sequence[Candidate], axes: Sequence[_Axis], place
     found = work.run(
         name, members, work.network.links[:1], {each.name: (nat,) for each in members}, REPLICATES, variant
     )
-    if found is None:
+    if found is None or work.lacking:
         return None
     evidence, radio = work.evidence(), work.evidence().typical.radio
     values = dict[str, float]()

@@ -4,13 +4,19 @@ be enumerated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from wirelab.errors import WirelabError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from wirelab.cli.choose.work import Work
+    from wirelab.exact.answer import Grown
+    from wirelab.exact.question import Question
     from wirelab.schema.exact import ExactBounds
+    from wirelab.schema.plan import Plan
 
 MOST = 4
 """Choices that are enumerated: those of lowest rank that open a connection for each message."""
@@ -21,16 +27,11 @@ BUDGET_S = 60.0
 
 def tails(work: Work) -> dict[str, ExactBounds]:
     """By the choice's name. Empty without a deadline, and over a link whose losses cannot be enumerated."""
-    from wirelab.cli.progress import LiveLine
-    from wirelab.cli.terminate import terminated_as_interrupted
     from wirelab.exact.answer import beyond
     from wirelab.exact.question import questions
     from wirelab.exact.single import singles
     from wirelab.link_facts import asking
-    from wirelab.metrics.draws import draws_of
     from wirelab.plan import make_plan
-    from wirelab.runner.exact import How, enumerate_losses
-    from wirelab.runner.start import virtual_jobs
 
     evidence, deadline_ns = work.evidence(), work.asked.deadline_ns
     ranking = evidence.ranking(evidence.typical)
@@ -51,10 +52,23 @@ def tails(work: Work) -> dict[str, ExactBounds]:
     asked = questions(plan, found, {}, (deadline_ns / 1e9,), WITHIN)
     if not asked:
         return {}
-    if work.budget.left_s <= 0:
+    grown = _grown(work, plan, asked, loaded.source.folder) if work.budget.left_s > 0 else None
+    if grown is None:
         work.left_out("enumerating lost packets")
         return {}
     named = {scenario.name: run[0] for run, scenario in scenarios.items()}
+    losses = {scenario.name: found.losses[scenario.identity] for scenario in plan.scenarios}
+    return {named[each.name]: answer["bounds"] for each in grown for answer in beyond(each, losses[each.name])}
+
+
+def _grown(work: Work, plan: Plan, asked: Sequence[Question], beside: Path) -> Sequence[Grown] | None:
+    """All runs that the budget allows; None if it is too short for one of each choice."""
+    from wirelab.cli.progress import LiveLine
+    from wirelab.cli.terminate import terminated_as_interrupted
+    from wirelab.metrics.draws import draws_of
+    from wirelab.runner.exact import How, UnbegunError, enumerate_losses
+    from wirelab.runner.start import virtual_jobs
+
     with terminated_as_interrupted() as check, LiveLine(work.console) as line:
 
         def tell(runs: int, elapsed_s: float, urgency: float, doing: str) -> None:
@@ -65,7 +79,8 @@ def tails(work: Work) -> dict[str, ExactBounds]:
 
         budget_s = min(BUDGET_S, work.budget.left_s)
         jobs = work.jobs or virtual_jobs(plan).number
-        how = How(budget_s, jobs, draws_of, tell, loaded.source.folder)
-        grown = enumerate_losses(plan, work.folder / "tails", asked, how).grown
-    losses = {scenario.name: found.losses[scenario.identity] for scenario in plan.scenarios}
-    return {named[each.name]: answer["bounds"] for each in grown for answer in beyond(each, losses[each.name])}
+        how = How(budget_s, jobs, draws_of, tell, beside)
+        try:
+            return enumerate_losses(plan, work.folder / "tails", asked, how).grown
+        except UnbegunError:
+            return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,8 @@ from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment import library
 from wirelab.launcher import launched
 from wirelab.runner.budget import Budget
+from wirelab.runner.campaign import FAILURES
+from wirelab.schema.campaign import JOURNAL, EntryStatus, scan_journal
 from wirelab.schema.choose import Apart
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ FIRST = 2
 """Replicates before the first table."""
 OTHERWISE = 2
 """Replicates of every other combination of the network's settings."""
+NOT_ENDED = frozenset({EntryStatus.CANCELLED, EntryStatus.DISCARDED})
+"""What a trial may have come to without an end that counts."""
 TYPICAL, SETTINGS = "typical", "settings"
 """The campaigns under the network's typical settings, and under all others."""
 
@@ -75,6 +79,8 @@ class Work:
     """Archive what the folders have before their first run."""
     begun: set[str] = field(default_factory=set)
     """Campaigns that were run by this call."""
+    lacking: str = ""
+    """What the last campaign lacks because the budget ended, in words; empty if it is whole."""
 
     @classmethod
     def of(cls, asked: Asked, folder: Path, budget_ns: int, jobs: int | None, console: Console) -> Work:
@@ -121,6 +127,10 @@ class Work:
                     self.left_out("the first runs")
                 break
             self.runs |= found
+            if self.lacking:
+                # Some choices have more trials than others, and the budget is spent.
+                self.left_out(self.lacking)
+                break
             settled = replicates >= LOOKS[0] and self._is_settled()
             if settled:
                 break
@@ -137,6 +147,8 @@ class Work:
             self.runs, self.kept = {**(found or {}), **self.runs}, {**self.kept, **known}
             if found is None:
                 self.left_out("the network's other settings")
+            elif self.lacking:
+                self.left_out(f"{self.lacking} under the network's other settings")
         self._vary_radio(SETTINGS)
         self.maps = maps(self)
         return self.record(settled=settled)
@@ -179,7 +191,9 @@ class Work:
         variant: Variant | None = None,
         asked: Asked | None = None,
     ) -> dict[Run, OfChoice] | None:
-        """Run and measure what the folder lacks; None if the budget does not allow it."""
+        """Run and measure what the folder lacks; None if the budget does not allow it. If the budget ends meanwhile,
+        what was measured until then counts, and `lacking` says how much was not run.
+        """
         from wirelab.link_facts import asking
 
         with asking() as ask:
@@ -268,13 +282,19 @@ class Work:
         if not plan.scenarios:
             what = f"{self.asked.link} carries none of these protocols: {next(iter(self.refused.values()))}"
             raise WirelabError(what, "--link", "another link, or other protocols")
-        lacking = _lacking(self.folder / name, plan, retry_failed=name not in self.begun)
+        again = NOT_ENDED | {EntryStatus.NOT_RUN} | (frozenset() if name in self.begun else FAILURES)
+        lacking, self.lacking = _lacking(self.folder / name, plan, again), ""
         if lacking and self.budget.left_s < self.pace_s * lacking:
             return None
         before = self.budget.left_s
         found = self._measured(name, loaded, plan)
-        if lacking:
-            self.pace_s = max(self.pace_s, (before - self.budget.left_s) / lacking)
+        left = _lacking(self.folder / name, plan, NOT_ENDED)
+        self.lacking = f"{left:,} of {plan.trials:,} trials" if left else ""
+        if lacking > left:
+            self.pace_s = max(self.pace_s, (before - self.budget.left_s) / (lacking - left))
+        if left:
+            # What has no trial was not run.
+            found = {key: each for key, each in found.items() if each.messages or each.failed_trials}
         if name in {TYPICAL, SETTINGS}:
             self.kept |= {run: (name, key) for run, key in keys.items() if key in found}
         return {run: found[key] for run, key in keys.items() if key in found}
@@ -298,7 +318,7 @@ class Work:
         # The machine may be why trials of an earlier call failed.
         options = Options(
             jobs=self.jobs, fresh=self.fresh and begins, retry_failed=begins, command=("wirelab", "choose"),
-            beside=loaded.source.folder,
+            beside=loaded.source.folder, budget=self.budget,
         )  # fmt: skip
         with terminated_as_interrupted() as check, LiveProgress(self.console, check) as progress:
             run_plan(plan, folder, options, None, progress)
@@ -321,13 +341,10 @@ class Work:
             vary_radio(keys, Dataset.read(self.folder / name), radios)
 
 
-def _lacking(campaign: Path, plan: Plan, *, retry_failed: bool) -> int:
-    """Trials that the campaign does not have yet, or that failed and are run again."""
-    from wirelab.runner.campaign import FAILURES
-    from wirelab.schema.campaign import JOURNAL, scan_journal
-
+def _lacking(campaign: Path, plan: Plan, again: Collection[EntryStatus]) -> int:
+    """Trials that the campaign does not have, or that have come to one of these ends."""
     last = {entry.trial: entry.status for entry in scan_journal(campaign / JOURNAL).entries}
-    had = {trial for trial, status in last.items() if status.final and not (retry_failed and status in FAILURES)}
+    had = {trial for trial, status in last.items() if status not in again}
     return sum(trial.trial not in had for block in plan.blocks for trial in block.trials)
 
 
