@@ -142,6 +142,22 @@ def test_a_lever_that_loses_messages_or_comes_too_late_is_none(monkeypatch: pyte
     assert "6 readings in a message" not in late
 
 
+def test_a_lever_close_to_the_deadline_is_none_as_in_the_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of its messages would be late with a little less time."""
+
+    def near(point: Point) -> tuple[float, float] | None:
+        return (1.0, 0.0) if point.variant.send_bytes == 32 else (0.0, 0.0)
+
+    levers_of, _ = found(World(joules=by_size, late=lambda _: 0, near=near), monkeypatch, deadline_ns=10 * S)
+    assert "a message of 32 B" not in levers_of
+    assert "a message of 128 B" in levers_of
+    # Where the first itself is so close, a lever may be.
+    every, _ = found(
+        World(joules=by_size, late=lambda _: 0, near=lambda _: (1.0, 0.0)), monkeypatch, deadline_ns=10 * S
+    )
+    assert "a message of 32 B" in every
+
+
 def test_a_change_of_which_nothing_is_known_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     levers_of, work = found(World(joules=lambda point: None if point.variant.send_bytes == 32 else 1.0), monkeypatch)
     assert "a message of 32 B" not in levers_of

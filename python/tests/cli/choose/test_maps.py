@@ -156,6 +156,18 @@ def test_what_loses_messages_or_is_late_is_not_first_at_a_point(monkeypatch: pyt
     assert firsts(late) == firsts(of)
 
 
+def test_what_is_close_to_the_deadline_is_not_first_at_a_point_as_in_the_ranking(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def near(point: Point) -> tuple[float, float]:
+        return (1.0, 0.0) if point.candidate.name == KEPT else (0.0, 0.0)
+
+    [of], _ = found(World(late=lambda _: 0, near=near), monkeypatch, "nat", deadline_ns=10 * S)
+    assert all(KEPT not in first for first in firsts(of).values())
+    [usual], _ = found(World(late=lambda _: 0), monkeypatch, "nat", deadline_ns=10 * S)
+    assert all(first == [KEPT] for first in firsts(usual).values())
+
+
 def test_a_point_where_nothing_is_known_is_no_crossing(monkeypatch: pytest.MonkeyPatch) -> None:
     def joules(point: Point) -> float | None:
         return None if point.variant.every_ns < 100 * S else 1.0

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from wirelab import __version__
 from wirelab.answer.choose.candidates import DELIVERIES, MESSAGES, Candidate
-from wirelab.answer.choose.evidence import FAR, MOST_LATE, Evidence, mean_of, typical_of
+from wirelab.answer.choose.delivery import MOST_LATE
+from wirelab.answer.choose.evidence import FAR, Evidence, mean_of, typical_of
 from wirelab.answer.choose.measured import OfChoice, bounds_of
 from wirelab.answer.choose.question import Asked
 from wirelab.answer.choose.ranking import Ranking, first_of

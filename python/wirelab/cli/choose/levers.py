@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
 from wirelab.answer.choose.candidates import DELIVERIES, Candidate
-from wirelab.answer.choose.evidence import falls_behind
+from wirelab.answer.choose.delivery import not_comparable
 from wirelab.answer.choose.experiments import Variant
 from wirelab.answer.choose.measured import OfChoice, bounds_of
 from wirelab.answer.choose.network import label
@@ -117,7 +117,8 @@ def _changes(asked: Asked, best: Candidate) -> Iterator[_Change]:
 
 
 def _tried(work: Work, change: _Change, best: Candidate, without: float) -> Lever | None:
-    """None if the budget does not allow all of it; a value of 0 if nothing of it is known, or if it loses messages."""
+    """None if the budget does not allow all of it; a value of 0 if nothing of it is known, or if it does not deliver
+    as well."""
     nat = work.network.nats[:1] or (None,)
     folder = f"lever-{change.name.replace(' ', '-')}"
     found = work.run(
@@ -128,7 +129,7 @@ def _tried(work: Work, change: _Change, best: Candidate, without: float) -> Leve
         return None
     evidence, tried = work.evidence(), next(iter(found.values()), None)
     own = evidence.of(best, evidence.typical)
-    if tried is not None and own is not None and falls_behind(tried, [own]) is not None:
+    if tried is not None and own is not None and not_comparable(tried, [tried, own]) is not None:
         tried = None
     value = _value(evidence, tried) / change.readings
     return Lever(

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from wirelab.answer.choose.candidates import Candidate
-from wirelab.answer.choose.evidence import falls_behind
+from wirelab.answer.choose.delivery import not_comparable
 from wirelab.answer.choose.experiments import Variant
 from wirelab.answer.choose.measured import bounds_of
 from wirelab.answer.choose.network import Nat
@@ -136,7 +136,7 @@ def _cell(work: Work, members: Sequence[Candidate], axes: Sequence[_Axis], place
     evidence, radio = work.evidence(), work.evidence().typical.radio
     values = dict[str, float]()
     for (choice, _, _), each in found.items():
-        if not each.messages or falls_behind(each, found.values()) is not None:
+        if not each.messages or not_comparable(each, found.values()) is not None:
             continue
         if evidence.criterion == "data" and each.data_bytes:
             values[choice] = fmean(each.data_bytes.values())

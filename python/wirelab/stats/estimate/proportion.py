@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -103,6 +104,13 @@ class Share:
         return share(self.successes, self.sizes, level)
 
 
+def difference_limits(share: tuple[float, float, float], less: tuple[float, float, float]) -> tuple[float, float]:
+    """By how much one share is above an independent one (MOVER), from the point and the limits of each."""
+    (point, low, high), (other, other_low, other_high) = share, less
+    above = point - other
+    return above - math.hypot(point - low, other_high - other), above + math.hypot(high - point, other - other_low)
+
+
 @dataclass(frozen=True)
 class ShareDifference:
     """How much larger one share is than an independent one.
@@ -128,10 +136,8 @@ class ShareDifference:
         return tells, tells
 
     def interval(self, level: float) -> tuple[float, float]:
-        (low, high), (other_low, other_high) = self.share.interval(level), self.less.interval(level)
-        down = np.hypot(self.share.point - low, other_high - self.less.point)
-        up = np.hypot(high - self.share.point, self.less.point - other_low)
-        return self.point - float(down), self.point + float(up)
+        share, less = ((each.point, *each.interval(level)) for each in (self.share, self.less))
+        return difference_limits(share, less)
 
     def estimate(self, level: float) -> Estimate:
         if not all(self.tells):
