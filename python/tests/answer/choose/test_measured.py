@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.answer.choose.trials import DOWN, PERSISTENT, RADIO, UP, Campaign, S, message, packets, unanswered
-from wirelab.answer.choose.measured import bounds_of
+from wirelab.answer.choose.measured import LEAST_TRIALS, bounds_of
 from wirelab.answer.choose.ranking import Parts
 from wirelab.metrics.energy_names import INTERVAL, column
 from wirelab.metrics.energy_settings import Equipment
 from wirelab.metrics.no_day import BACK_TO_BACK, OVERLOADED
 from wirelab.metrics.trial_energy import TrialEnergy
+from wirelab.stats.estimate.model import LEVEL
+from wirelab.stats.estimate.proportion import share
 
 MESSAGE_J = 0.535878
 """Of a message and the time behind it, computed by hand in the guide."""
@@ -135,6 +137,20 @@ def test_a_deadline_that_is_a_little_shorter_or_longer_is_known_too(campaign: Ca
     assert campaign.measured(deadline_s=2.5).late_near == (0.5, 0.5)
     assert campaign.measured(deadline_s=120).late_near == (0.0, 0.0)
     assert campaign.measured().late_near is None
+
+
+def test_a_share_of_two_trials_has_no_interval(campaign: Campaign) -> None:
+    """With one degree of freedom it would reach from 0 to 95 %, although none of the messages was lost."""
+    none_lost = share([0, 0], [24, 24], LEVEL)
+    assert none_lost.high is not None and none_lost.high > 0.95
+    for trials in (1, 2, 3):
+        campaign.trial([message(0), message(1)], packets(0, 600))
+        found = campaign.measured(deadline_s=10)
+        for each in (found.lost_share, found.late):
+            assert each is not None
+            assert (each.point, each.n) == (0, 2 * trials)
+            assert (each.high is None) == (trials < LEAST_TRIALS)
+        assert found.lost_share.method.startswith("no interval: ") == (trials < LEAST_TRIALS)
 
 
 def test_what_nothing_answers_is_lost_if_the_link_did_not_deliver_it(campaign: Campaign) -> None:

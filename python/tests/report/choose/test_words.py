@@ -344,3 +344,11 @@ def test_what_is_close_to_the_deadline_is_neither_in_nor_out() -> None:
     lowest: Chosen = {**RECORD, "choices": [{**first, "near_deadline": why}, second]}
     assert words.table(lowest)[words.HEADS][0] == "1"
     assert words.left_out(lowest) == [f"{FIRST}: {why}"]
+
+
+def test_shares_without_an_interval_are_said() -> None:
+    assert words.no_intervals(RECORD) == []
+    few = [{**each, "trials": 2, "lost_share": estimate(0.0, n=48)} for each in RECORD["choices"][:2]]
+    few[1]["trials"] = 1
+    said = ["Shares of 1 or 2 trials have no interval: it would be about 90 points wide."]
+    assert words.no_intervals({**RECORD, "choices": few}) == said  # type: ignore[typeddict-item]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from wirelab.answer.choose.ranking import Parts
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 DELAY = "end-to-end-delay"
 NEAR = 0.1
 """If so much of a deadline more or less decides otherwise, it decides nothing."""
+LEAST_TRIALS = 3
+"""Of fewer a share has no interval: that of two trials is about 90 points wide, whatever was counted."""
 _NOTHING = Estimate(None, None, None, LEVEL, 0, "no values")
 
 
@@ -151,7 +153,7 @@ def _outcomes(one: OfChoice, dataset: Dataset, scenario: Scenario, deadline_ns: 
     trials = trials.with_columns(pl.col("lost") + vanished)
     one.messages, one.lost = len(rows), int(trials["lost"].sum())
     if one.messages:
-        one.lost_share = share(trials["lost"].to_list(), trials["messages"].to_list(), LEVEL)
+        one.lost_share = share_of_trials(trials["lost"].to_list(), trials["messages"].to_list())
     sample = next((each.sample for each in dataset.measured(scenario.key) if each.metric.name == DELAY), None)
     if sample is None:
         return
@@ -159,10 +161,19 @@ def _outcomes(one: OfChoice, dataset: Dataset, scenario: Scenario, deadline_ns: 
     one.p50_s, one.p95_s = quantile(counted, 0.5), quantile(counted, 0.95)
     timeout_ns = scenario.workload.timeout_ns
     if deadline_ns is not None and deadline_ns <= timeout_ns:
-        one.late = Share.beyond(counted, deadline_ns / 1e9).estimate(LEVEL)
+        late = Share.beyond(counted, deadline_ns / 1e9)
+        one.late = share_of_trials(late.successes, late.sizes)
         # Nobody knows what came after the time-out.
         shorter_ns, longer_ns = (1 - NEAR) * deadline_ns, min((1 + NEAR) * deadline_ns, timeout_ns)
         one.late_near = Share.beyond(counted, shorter_ns / 1e9).point, Share.beyond(counted, longer_ns / 1e9).point
+
+
+def share_of_trials(successes: Sequence[int], sizes: Sequence[int]) -> Estimate:
+    """A share of messages, whose interval allows for what the messages of one trial have in common."""
+    found, trials = share(successes, sizes, LEVEL), sum(size > 0 for size in sizes)
+    if trials >= LEAST_TRIALS:
+        return found
+    return replace(found, low=None, high=None, method=f"no interval: {trials} trial{'s' * (trials != 1)}")
 
 
 def _with_failures(sample: Sample, rows: pl.DataFrame) -> Sample:

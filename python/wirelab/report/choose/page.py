@@ -103,7 +103,7 @@ def _choices(record: Chosen) -> list[Block]:
     return [
         *(Prose(f"Energy is modelled: {each}.") for each in words.radio(record)),
         *(_table(caption, record, [*columns]) for caption, columns in tables.items()),
-        *_items(words.notes(record)),
+        *_items([*words.notes(record), *words.no_intervals(record)]),
     ]
 
 

@@ -286,6 +286,16 @@ def notes(record: Chosen) -> list[str]:
     ]
 
 
+def no_intervals(record: Chosen) -> list[str]:
+    """That shares of few trials have none; nothing if all have one."""
+    known = [choice for choice in record["choices"] if choice["messages"] and choice["lost_share"]["low"] is None]
+    trials = sorted({choice["trials"] for choice in known if choice["trials"]})
+    if not trials:
+        return []
+    number = f"{trials[0]}{f' or {trials[-1]}' if len(trials) > 1 else ''} trial{'s' * (trials[-1] != 1)}"
+    return [f"Shares of {number} have no interval: it would be about 90 points wide."]
+
+
 def _missing(record: Chosen, choice: Choice) -> Iterator[str]:
     """Why figures that the table should have are missing; of what was not run its rank says so."""
     if not choice["messages"]:
