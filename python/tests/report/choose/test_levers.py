@@ -45,14 +45,18 @@ def test_a_battery_lasts_as_long_as_the_radio_alone_unless_the_device_is_known()
     assert levers.battery(RECORD) == [
         "Battery, modelled: communication alone 7.33 [5.60, 9.33] years with coaps, persistent; 5.58 [4.26, 7.11] "
         "years with coaps, new.",
+        levers.BRACKETS,
         "With --base-current it is the life of the whole device.",
         "With coaps, persistent, the 7 years wanted are reached with typical constants of the radio, but not with its "
         "worst.",
     ]
     question: Question = {**RECORD["question"], "base_current_a": 1e-5, "life_years": None}
     with_device = levers.battery({**RECORD, "question": question})
-    assert len(with_device) == 1
+    assert len(with_device) == 2
     assert with_device[0].startswith("Battery, modelled: 7.33 [5.60, 9.33] years with")
+    exact = [{**each, "battery_years": {"low": 7.0, "typical": 7.0, "high": 7.0}} for each in RECORD["choices"]]
+    sure = levers.battery({**RECORD, "question": question, "choices": exact})  # type: ignore[typeddict-item]
+    assert sure == ["Battery, modelled: 7.00 years with coaps, persistent; 7.00 years with coaps, new."]
     assert levers.battery(bare()) == []
     no_radio: Chosen = {**bare(), "question": {**bare()["question"], "battery_mah": 2400.0}}
     assert levers.battery(no_radio) == ["Battery: no life is known without a radio."]

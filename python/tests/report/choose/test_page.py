@@ -78,7 +78,7 @@ def test_every_figure_with_an_interval_shows_it_in_the_table() -> None:
             ("energy, modelled: mean [interval]", "75.0 [72.8, 77.2]"),
             ("range of the radio's constants", "60.0 to 97.5"),
             ("data, measured: mean [interval]", "132.0 [130.7, 133.3]"),
-            ("battery, modelled [range of constants]", "7.33 [5.60, 9.33]"),
+            ("battery, modelled [range of the radio's constants]", "7.33 [5.60, 9.33]"),
         ],
         [
             ("acknowledged: p50 [interval]", "1,420 [1,400, 1,450]"),

@@ -15,6 +15,11 @@ MOST_LEVERS = 4
 """Of a sentence."""
 MOST_LIVES = 2
 """Choices whose battery life is a sentence."""
+BRACKETS = (
+    "In brackets: the life with all constants of the radio at their bounds. "
+    "What trials leave open and the operator's settings are not in it."
+)
+"""Of a battery's life."""
 
 
 def matters(record: Chosen) -> list[str]:
@@ -79,6 +84,7 @@ def battery(record: Chosen) -> list[str]:
     alone = asked["base_current_a"] is None
     return [
         f"Battery, modelled: {'communication alone ' if alone else ''}{found}.",
+        *[BRACKETS] * ("[" in found),
         *["With --base-current it is the life of the whole device."] * alone,
         *([] if asked["life_years"] is None else [_wanted(asked["life_years"], *lives[0])]),
         *goal(record),

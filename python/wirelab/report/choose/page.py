@@ -127,7 +127,7 @@ def _takes(record: Chosen) -> Iterator[_Of]:
         _estimated(lambda each: each["data_bytes"], BYTES, NO_PACKETS),
     )
     if question["battery_mah"] is not None and question["radio"] is not None:
-        yield Column("battery, modelled [range of constants]", "years"), _battery
+        yield Column("battery, modelled [range of the radio's constants]", "years"), _battery
 
 
 def _arrives(record: Chosen) -> Iterator[_Of]:
