@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from scripts.reference import FOLDER, pages
 from scripts.reference.markdown import MOST, slug
 
-from wirelab.cli import VERBS, main
+from wirelab.cli import EXIT_CODES, VERBS, main
 from wirelab.experiment.schema import experiment_schema
 from wirelab.metrics import dataset
 from wirelab.metrics.documented import tables
@@ -117,9 +117,10 @@ def test_each_example_passes_check(example: str, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_each_verb_that_returns_an_exit_code_says_when_it_is_1() -> None:
+def test_each_verb_that_returns_an_exit_code_says_what_it_means() -> None:
     for name, verb in VERBS.items():
         command = main.get_command(click.Context(main), name)
         assert command is not None
         returns = get_type_hints(command.callback).get("return") if command.callback else None
-        assert (returns is int) == bool(verb.fails_if), name
+        assert (returns is int) == bool(verb.fails_if or verb.judges), name
+        assert {*verb.judges} <= EXIT_CODES.keys(), name

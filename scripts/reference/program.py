@@ -10,7 +10,6 @@ import click
 from scripts.reference.markdown import code, sentences, table
 
 from wirelab.cli import EXIT_CODES, GROUPS, VERBS, main
-from wirelab.cli.expectations import INCONCLUSIVE, MISSED
 from wirelab.metrics.described import described
 from wirelab.metrics.documented import UNITS
 from wirelab.metrics.documented import tables as documented
@@ -195,12 +194,13 @@ def _sentence(text: str) -> str:
     return words if words.endswith((".", "]")) else f"{words}."
 
 
+def _verbs_with(number: int) -> str:
+    return ", ".join(code(name) for name, verb in VERBS.items() if number in verb.judges) or "every verb"
+
+
 def exit_codes() -> str:
     """Every exit code, and what it says of which verb."""
-    rows = [
-        (str(number), "`run`" if number in {MISSED, INCONCLUSIVE} else "every verb", about)
-        for number, about in EXIT_CODES.items()
-    ]
+    rows = [(str(number), _verbs_with(number), about) for number, about in EXIT_CODES.items()]
     rows += [
         ("1", code(name), f"{verb.fails_if[0].upper()}{verb.fails_if[1:]}.")
         for name, verb in VERBS.items()

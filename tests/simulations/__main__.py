@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.simulations.cells import Cell, every_cell, simulate
+from tests.simulations.changes import ChangeCell, change_table, changes_beyond_limits, simulate_changes
 from tests.simulations.pairs import PairCell, simulate_pairs
 from tests.simulations.tables import beyond_limits, pair_tables, pairs_beyond_limits, tables, within
 
@@ -31,14 +32,20 @@ def main(arguments: list[str]) -> int:
                 of = pair.trials, pair.shape.name, together
                 pairs[of] = pairs[of] + pair if of in pairs else pair
                 print(f"{pair.shape.name}, pairs of trials: a part is done", file=sys.stderr, flush=True)
+        changes: dict[str, ChangeCell] = {}
+        for change in pool.map(simulate_changes, *zip(*every_cell(repetitions // 2, TRIALS[:1]), strict=True)):
+            name = change.shape.name
+            changes[name] = changes[name] + change if name in changes else change
+            print(f"{name}, comparisons of campaigns: a part is done", file=sys.stderr, flush=True)
     cells = sorted(made.values(), key=lambda cell: cell.trials)
-    text = f"{tables(cells, repetitions)}\n\n{pair_tables(list(pairs.values()))}"
+    text = "\n\n".join([tables(cells, repetitions), pair_tables([*pairs.values()]), change_table([*changes.values()])])
     print(text)
     if len(arguments) > 1:
         path = Path(arguments[1])
         before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
         path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
     wrong = [problem for cell in cells for problem in beyond_limits(cell)]
+    wrong += [problem for change in changes.values() for problem in changes_beyond_limits(change)]
     wrong += [problem for pair in pairs.values() for problem in pairs_beyond_limits(pair)]
     print("\n".join(wrong))
     print(f"{sum(within(cell) for cell in cells)} passed")

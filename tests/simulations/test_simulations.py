@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from tests.simulations.cells import simulate
+from tests.simulations.changes import STATISTICS as COMPARED
+from tests.simulations.changes import change_table, simulate_changes
 from tests.simulations.pairs import STATISTICS, simulate_pairs
 from tests.simulations.shapes import SHAPES, Shape
 from tests.simulations.tables import is_labelled, pair_tables, tables
@@ -31,6 +33,16 @@ def test_pairs_of_trials_are_not_grossly_wrong(*, together: bool) -> None:
     assert all(count.share is not None and count.share > 0.85 for count in cell.covered.values())
     assert (cell.paired > cell.asked / 3) == together
     assert all(not together or cell.narrower(of) < 1 for of in STATISTICS)
+
+
+@pytest.mark.parametrize("shape", SHAPES[:3], ids=[shape.name for shape in SHAPES[:3]])
+def test_comparisons_of_campaigns_are_not_grossly_wrong(shape: Shape) -> None:
+    cell = simulate_changes(shape, 10, REPETITIONS, 0)
+    print(change_table([cell]))
+    for margin in (0.0, 0.05):
+        assert cell.share("any", 1 + margin, margin) < 0.2
+    assert all(cell.share(name, 2.0, 0.05) >= cell.share(name, 1.05, 0.05) for name in COMPARED)
+    assert cell.share("median", 2.0, 0.05) > 0.9
 
 
 def test_the_same_seed_gives_the_same_counts() -> None:

@@ -23,13 +23,15 @@ from wirelab.launcher import LAUNCHER, launched, program
 class Verb(NamedTuple):
     """Where a verb lives (`module:attribute`), its line in `wirelab --help`, and arguments that its own help shows.
 
-    `fails_if` says when it exits with 1 although it did all that was asked for; empty if it never does.
+    `fails_if` says when it exits with 1 although it did all that was asked for; empty if it never does. `judges` are
+    further exit codes that say what it found.
     """
 
     target: str
     summary: str
     example: str
     fails_if: str = ""
+    judges: tuple[int, ...] = ()
 
 
 GROUPS = {
@@ -57,6 +59,7 @@ GROUPS = {
             "quickstart --set link.rtt=20ms,200ms",
             "no trial of a protocol succeeded, a program did not become ready, or the link did not carry a completed "
             "exchange",
+            (4, 6),
         ),
         "link": Verb(
             "wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement.",
@@ -66,6 +69,11 @@ GROUPS = {
             "wirelab.cli.test:command", "Test your own server or client over links, with an exit code.",
             "'python3 app.py --port {port}' --get /api/items --link wifi-poor --fail-if 'p95 > 800ms'",
             "no request of a scenario completed, or a program did not become ready",
+            (4, 6),
+        ),
+        "compare": Verb(
+            "wirelab.cli.compare:command", "Compare two runs: what changed, with an exit code.",
+            "results/before results/after --margin '5 %'", judges=(4, 5, 6),
         ),
         "interop": Verb(
             "wirelab.cli.interop:command", "Try every client with every server of each protocol.", "--protocol coap",
@@ -140,8 +148,9 @@ EXIT_CODES = {
     0: "Everything was done.",
     1: "Something failed while it was done. stderr says what.",
     2: "The input or an option is wrong, and nothing was started. stderr says what, where and how to fix it.",
-    4: "A result misses a bound of `[expect]` or `--fail-if`.",
-    6: "A bound is neither kept nor missed, and `--fail-if-inconclusive` asks to fail then.",
+    4: "A result misses a bound of `[expect]` or `--fail-if`, or is worse than what it is compared with.",
+    5: "Something changed between two runs, and nothing is worse.",
+    6: "A bound or a comparison is inconclusive, and `--fail-if-inconclusive` asks to fail then.",
     130: "The user cancelled the command (Ctrl-C).",
 }
 """What each exit code means, of every verb; `wirelab link LINK -- COMMAND` exits as COMMAND does."""

@@ -12,7 +12,7 @@ from wirelab.claims.grid import Grid
 from wirelab.claims.load import Claims, load
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
-from wirelab.schema.campaign import JOURNAL, EntryStatus, read_journal, read_plan
+from wirelab.schema.campaign import last_day, read_plan
 from wirelab.schema.estimates import AnalysedScenario, Estimates, read_estimates
 from wirelab.schema.plan import Plan, Preview
 from wirelab.schema.record import CampaignRecord, read_record
@@ -93,7 +93,6 @@ def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is 
     folder: Path, plan: Plan, estimates: Estimates, record: CampaignRecord | None, quality: str, why: str | None
 ) -> CampaignSummary:
     ends = [each["denominators"] for each in estimates["scenarios"]]
-    written = [each.written for each in read_journal(folder / JOURNAL)[0] if each.status is EntryStatus.DONE]
     runs = () if record is None else record.runs
     elapsed = [run.elapsed_s for run in runs if run.elapsed_s is not None and run.run]
     summary: CampaignSummary = {
@@ -102,8 +101,8 @@ def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is 
         "sets": {path: [str(level) for level in levels] for path, levels in plan.experiment.sets.items()},
         "clock": plan.clock.value,
         "version": None if record is None else record.wirelab,
-        "kernel": _kernel(record),
-        "measured": max(written)[:10] if written else None,
+        "kernel": None if record is None else record.emulated_by,
+        "measured": last_day(folder),
         "scenarios": len(estimates["scenarios"]),
         "trials": sum(each["trials"] for each in ends),
         "exchanges": sum(each["exchanges"] for each in ends),
@@ -122,9 +121,3 @@ def quick_words(preview: Preview) -> str:
     """How a budget scaled a plan down."""
     (of_trials, trials), (of_each, each) = preview.replicates, preview.exchanges
     return f"{trials} of {of_trials} trials a scenario, {each} of {of_each} exchanges each"
-
-
-def _kernel(record: CampaignRecord | None) -> str | None:
-    if record is None:
-        return None
-    return f"{record.kernel.version} (virtual clock)" if record.kernel is not None else record.host.kernel

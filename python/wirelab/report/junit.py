@@ -1,12 +1,16 @@
-"""Bounds of a campaign as JUnit XML, which CI systems show as tests."""
+"""Bounds of a campaign, and comparisons of two, as JUnit XML, which CI systems show as tests."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
+from wirelab.report import changes as words
 from wirelab.report.campaign import Campaign
 from wirelab.report.numbers import Estimate, with_unit
 from wirelab.report.sections.expectations import unit_of
+from wirelab.schema.changes import Changes
 from wirelab.schema.estimates import ExpectationRecord
 
 _TAGS = {"missed": "failure", "inconclusive": "skipped"}
@@ -15,15 +19,47 @@ _TAGS = {"missed": "failure", "inconclusive": "skipped"}
 def of_campaign(campaign: Campaign) -> str:
     """A test for each bound and scenario: one that is missed fails, and one that is inconclusive is skipped."""
     records = campaign.estimates.get("expectations", [])
-    counts = {tag: sum(each["verdict"] == verdict for each in records) for verdict, tag in _TAGS.items()}
+    cases = [
+        Case(each["name"], f"{each['subject']} {each['bound']}", _TAGS.get(each["verdict"]), _message(each))
+        for each in records
+    ]
+    return _suite(campaign.experiment.name, cases)
+
+
+def of_changes(changes: Changes) -> str:
+    """A test for each comparison: one that is worse fails, and one that is inconclusive is skipped."""
+    cases = [
+        Case(
+            words.scenario_name(scenario),
+            words.subject(measure),
+            "failure" if measure["worse"] else "skipped" if measure["change"] == "inconclusive" else None,
+            ": ".join(filter(None, [f"new / old {words.effect(measure)}", measure["why"]])),
+        )
+        for scenario in changes["scenarios"]
+        for measure in scenario["measures"]
+    ]
+    return _suite(f"{changes['old']['campaign']} and {changes['new']['campaign']}", cases)
+
+
+class Case(NamedTuple):
+    """A test of a suite; `tag` is None if it passes."""
+
+    of: str
+    name: str
+    tag: str | None
+    message: str
+
+
+def _suite(name: str, cases: Sequence[Case]) -> str:
+    counts = {tag: str(sum(each.tag == tag for each in cases)) for tag in _TAGS.values()}
     suite = ET.Element(
-        "testsuite", name=campaign.experiment.name, tests=str(len(records)), failures=str(counts["failure"]),
-        skipped=str(counts["skipped"]), errors="0",
+        "testsuite", name=name, tests=str(len(cases)), failures=counts["failure"], skipped=counts["skipped"],
+        errors="0",
     )  # fmt: skip
-    for each in records:
-        case = ET.SubElement(suite, "testcase", classname=each["name"], name=f"{each['subject']} {each['bound']}")
-        if (tag := _TAGS.get(each["verdict"])) is not None:
-            ET.SubElement(case, tag, message=_message(each))
+    for each in cases:
+        case = ET.SubElement(suite, "testcase", classname=each.of, name=each.name)
+        if each.tag is not None:
+            ET.SubElement(case, each.tag, message=each.message)
     ET.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suite, encoding="unicode")}\n'
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from wirelab.report import changes as words
 from wirelab.report.blocks import Cell, Column, Table
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import graded, reasons
@@ -11,6 +12,7 @@ from wirelab.report.numbers import DASH, ended, with_unit
 from wirelab.report.ranking import value, why_unranked
 from wirelab.report.sections import expectations
 from wirelab.report.sections.common import metric_words
+from wirelab.schema.changes import Changes
 
 
 def table(caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], level: str) -> list[str]:
@@ -34,6 +36,19 @@ def of_campaign(campaign: Campaign) -> str:
         for block in section.blocks:
             if isinstance(block, Table):
                 lines += table(block.caption, block.shown.columns, block.shown.rows, level)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def of_changes(changes: Changes) -> str:
+    """What `compare` found: the sentence, the table, and each scenario's packets."""
+    found = words.table(changes)
+    lines = [f"**{words.headline(changes)}**", "", *(f"- {each}" for each in words.sides(changes)), ""]
+    lines += table(found.caption, found.columns, found.rows, "")
+    for scenario in changes["scenarios"]:
+        if "packets" in scenario:
+            found_in = words.packets_words(scenario["name"], scenario["packets"])
+            lines += [f"- {' '.join(each.strip() for each in found_in)}"]
+    lines += ["", *(f"- {each}" for each in words.notes(changes))]
     return "\n".join(lines).rstrip() + "\n"
 
 

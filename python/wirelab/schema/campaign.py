@@ -157,6 +157,12 @@ def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
     return read.entries, len(read.whole)
 
 
+def last_day(campaign: Path) -> str | None:
+    """The day of its last trial that was done; None without any."""
+    written = [each.written for each in read_journal(campaign / JOURNAL)[0] if each.status is EntryStatus.DONE]
+    return max(written)[:10] if written else None
+
+
 def scan_journal(path: Path) -> JournalLines:
     """The entries that are whole, and the lines that are not. Raises `WirelabError` if the file cannot be read."""
     entries: list[JournalEntry] = []

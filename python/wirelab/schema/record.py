@@ -114,6 +114,11 @@ class CampaignRecord(Border):
     runs: tuple[RunRecord, ...] = ()
     """One entry for each run."""
 
+    @property
+    def emulated_by(self) -> str:
+        """The kernel of the emulation: of this machine, or of the virtual clock."""
+        return self.host.kernel if self.kernel is None else f"{self.kernel.version} (virtual clock)"
+
 
 def read_record(campaign: Path) -> CampaignRecord | None:
     """What ran a campaign; None if nothing did yet.

@@ -1,0 +1,142 @@
+"""What a comparison says, in words and as a table."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from wirelab.report import changes as words
+from wirelab.report import junit, markdown
+from wirelab.schema.changes import Changes, FirstDifference, MeasureChange, PacketsChange
+from wirelab.schema.estimates import EXACT
+
+
+def estimate(point: float | None, low: float | None, high: float | None, method: str = "bootstrap") -> dict[str, Any]:
+    return {"point": point, "low": low, "high": high, "level": 0.95, "n": 100, "method": method}
+
+
+def measure(change: str = "unchanged", *, worse: bool = False, **given: Any) -> MeasureChange:
+    found = {
+        "of": "median", "metric": "end-to-end-delay", "unit": "s", "old": estimate(0.04, 0.039, 0.041),
+        "new": estimate(0.06, 0.059, 0.061), "effect": estimate(1.5, 1.4, 1.6), "change": change, "worse": worse,
+        "why": None, **given,
+    }  # fmt: skip
+    return cast("MeasureChange", found)
+
+
+def record(verdict: str, *measures: MeasureChange, **given: Any) -> Changes:
+    side = {
+        "campaign": "before",
+        "experiment": "mine",
+        "differs": {},
+        "version": "0.1.0",
+        "kernel": None,
+        "measured": "2026-11-28",
+    }
+    scenario = {
+        "name": "h2, lossy",
+        "old_name": "h2, lossy",
+        "protocol": "h2",
+        "keys": ["a", "b"],
+        "measures": [*measures],
+    }
+    found = {
+        "schema_version": 1, "version": "0.1.0", "clock": "live", "metric": "end-to-end-delay", "by": None, "old": side,
+        "new": {**side, "campaign": "after"}, "margin": 0.05, "level": 0.95, "comparisons": len(measures),
+        "each_level": 0.99, "verdict": verdict, "scenarios": [scenario], "only_old": [], "only_new": [], "warnings": [],
+        **given,
+    }  # fmt: skip
+    return cast("Changes", found)
+
+
+def test_the_first_sentence_names_the_largest_change_for_the_worse() -> None:
+    found = record(
+        "slower", measure("larger", worse=True), measure("larger", worse=True, of="p95", effect=estimate(2.0, 1.8, 2.2))
+    )
+    assert words.headline(found) == (
+        "Worse in 1 of 1 scenario: h2, lossy, the p95 of end-to-end-delay is 2.00 [1.80, 2.20] times the old one."
+    )
+    share = measure(
+        "smaller", worse=True, of="completed", metric=None, unit="share", effect=estimate(-0.25, -0.3, -0.2)
+    )
+    assert words.headline(record("slower", share)).endswith(
+        "the share that completed changes by −25 points [−30, −20]."
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "measures", "sentence"),
+    [
+        ("changed", [measure("smaller")], "Changed, and not for the worse, in 1 of 1 scenario: h2, lossy, the median"),
+        ("changed", [measure()], "Nothing changed by more than 5 %, but packets did."),
+        ("unchanged", [measure()], "Unchanged: no difference above 5 % in 1 scenario."),
+        ("inconclusive", [measure(), measure("inconclusive")], "Inconclusive: 1 of 2 comparisons say neither"),
+    ],
+)
+def test_each_verdict_has_its_sentence(verdict: str, measures: list[MeasureChange], sentence: str) -> None:
+    assert words.headline(record(verdict, *measures)).startswith(sentence)
+
+
+def test_what_is_exact_has_no_interval() -> None:
+    found = measure("larger", worse=True, effect=estimate(1.075, 1.075, 1.075, EXACT))
+    assert words.effect(found) == "1.0750"
+    assert words.headline(record("unchanged", measure(), comparisons=0, clock="virtual")) == (
+        "Unchanged: 1 scenario, and nothing in them is random."
+    )
+
+
+def test_a_name_says_what_differs() -> None:
+    def named(old: str, new: str) -> str:
+        return words.scenario_name(cast("Any", {"old_name": old, "name": new}))
+
+    assert named("h2, clean", "h2, clean") == "h2, clean"
+    assert named("h2, clean", "h2, lossy") == "h2, clean → lossy"
+    assert named("h2, clean", "h2") == "h2, clean → h2"
+
+
+def test_a_table_has_a_row_for_each_measure() -> None:
+    table = words.table(record("slower", measure("larger", worse=True), measure("inconclusive", why="too wide")))
+    assert [row[-1].text for row in table.rows] == ["larger: worse", "inconclusive"]
+    assert [row[-1].tone for row in table.rows] == ["bad", "unsure"]
+    assert table.rows[1][-1].title == "too wide"
+    assert table.columns[4].title == "new / old [99 %]"
+    numbers = ["40.0 ms [39.0, 41.0]", "60.0 ms [59.0, 61.0]", "1.50 [1.40, 1.60]"]
+    assert [cell.text for cell in table.rows[0][2:5]] == numbers
+
+
+def packets(first: FirstDifference | None, differing: int = 1) -> PacketsChange:
+    return {
+        "trials": 5, "differing": differing, "first": first, "packets": [50, 55], "size_bytes": [5000, 6184],
+        "flights": [10, 10],
+    }  # fmt: skip
+
+
+def test_packets_are_said_in_a_sentence_or_two() -> None:
+    first: FirstDifference = {
+        "replicate": 0, "trials": ["a", "b"], "packet": 4, "at_s": 0.02, "phase": "TLS or QUIC handshake",
+        "old": "client to server, UDP 500 (540 B), at 20.000 ms", "more_bytes": 1184,
+        "new": "client to server, UDP 1684 (1,724 B), at 20.000 ms",
+    }  # fmt: skip
+    lines = list(words.packets_words("h2", packets(first)))
+    assert lines[0].startswith("h2: first change at packet 4 (TLS or QUIC handshake): client to server, UDP 500")
+    assert lines[0].endswith(", +1,184 B.")
+    assert lines[1] == "  1 of 5 pairs of trials differs: 50 to 55 packets, 5,000 to 6,184 IP bytes."
+    assert list(words.packets_words("h2", packets(None, 0))) == [
+        "h2: the same packets at the same times in 5 pairs of trials."
+    ]
+    gone: FirstDifference = {**first, "new": None, "more_bytes": None}
+    assert "there is none, and there was client to server" in words.difference_words(gone)
+    added: FirstDifference = {**first, "old": None, "more_bytes": None}
+    assert "one more packet, client to server" in words.difference_words(added)
+
+
+def test_markdown_and_junit_say_the_same() -> None:
+    found = record("slower", measure("larger", worse=True), measure("inconclusive", why="too wide"))
+    text = markdown.of_changes(found)
+    assert text.startswith("**Worse in 1 of 1 scenario: h2, lossy")
+    numbers = "40.0 ms [39.0, 41.0] | 60.0 ms [59.0, 61.0] | 1.50 [1.40, 1.60]"
+    assert f"| h2, lossy | median of end-to-end-delay | {numbers} | larger: worse |" in text
+    xml = junit.of_changes(found)
+    assert 'tests="2" failures="1" skipped="1"' in xml
+    assert 'message="new / old 1.50 [1.40, 1.60]: too wide"' in xml

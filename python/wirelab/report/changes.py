@@ -1,0 +1,194 @@
+"""What `compare` found, in words and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wirelab.report.blocks import Cell, Column, Table
+from wirelab.report.numbers import COUNT, PERCENT, UNITS, Estimate, Unit, plain, with_unit
+from wirelab.schema.changes import Change, Changes, FirstDifference, MeasureChange, PacketsChange, ScenarioChange
+from wirelab.schema.estimates import EXACT
+from wirelab.statistic import MEAN
+
+SHARE = "share that completed"
+METRICS = {"wire-bytes": "IP bytes", "wire-up-packets": "packets up", "wire-down-packets": "packets down"}
+MOST_LISTED = 3
+
+
+def headline(changes: Changes) -> str:
+    """One sentence: what became worse, what changed, or that nothing did."""
+    every = [(scenario, measure) for scenario in changes["scenarios"] for measure in scenario["measures"]]
+    number = len(changes["scenarios"])
+    match changes["verdict"]:
+        case "slower":
+            worse = [each for each in every if each[1]["worse"]]
+            scenarios = len({id(scenario) for scenario, _ in worse})
+            return f"Worse in {scenarios} of {_scenarios(number)}: {_named(*_first(worse))}."
+        case "changed":
+            changed = [each for each in every if each[1]["change"] in {"larger", "smaller"}]
+            if not changed:
+                return f"Nothing changed by more than {margin(changes)}, but packets did."
+            scenarios = len({id(scenario) for scenario, _ in changed})
+            where = f"{scenarios} of {_scenarios(number)}"
+            return f"Changed, and not for the worse, in {where}: {_named(*_first(changed))}."
+        case "unchanged" if changes["comparisons"] == 0 and changes["clock"] == "virtual":
+            return f"Unchanged: {_scenarios(number)}, and nothing in them is random."
+        case "unchanged":
+            return f"Unchanged: no difference above {margin(changes)} in {_scenarios(number)}."
+    open_ones = sum(measure["change"] == "inconclusive" for _, measure in every)
+    return f"Inconclusive: {open_ones} of {len(every)} comparisons say neither a change nor none."
+
+
+def margin(changes: Changes) -> str:
+    """`5 %`."""
+    return f"{changes['margin'] * 100:.3g} %"
+
+
+def subject(measure: MeasureChange) -> str:
+    """`median of end-to-end-delay`."""
+    if measure["metric"] is None:
+        return SHARE
+    name = METRICS.get(measure["metric"], measure["metric"])
+    return name if measure["of"] == MEAN and measure["metric"] in METRICS else f"{measure['of']} of {name}"
+
+
+def effect(measure: MeasureChange) -> str:
+    """`1.27 [1.18, 1.36]`, or `−2.0 points [−3.1, −0.9]` of a share."""
+    found = Estimate.of(measure["effect"])
+    if found is None or found.point is None:
+        return "–"
+    if measure["metric"] is None:
+        return with_unit(found, Unit("points", 1e2)) if found.method != EXACT else f"{plain(found.point * 100)} points"
+    return with_unit(found, COUNT) if found.method != EXACT else plain(found.point, 4)
+
+
+def table(changes: Changes) -> Table:
+    """A row for each measure of each scenario."""
+    rows = [
+        [
+            Cell(scenario_name(scenario)),
+            Cell(subject(measure)),
+            Cell(_value(measure, "old")),
+            Cell(_value(measure, "new")),
+            Cell(effect(measure)),
+            Cell(_change(measure), title=measure["why"], tone=_tone(measure)),
+        ]
+        for scenario in changes["scenarios"]
+        for measure in scenario["measures"]
+    ]
+    columns = [
+        Column("scenario", numeric=False), Column("measure", numeric=False), Column("old [95 %]"), Column("new [95 %]"),
+        Column(f"new / old [{changes['each_level'] * 100:.4g} %]"), Column("change", numeric=False),
+    ]  # fmt: skip
+    return Table("Changes", columns, rows, row_headers=2)
+
+
+def scenario_name(scenario: ScenarioChange) -> str:
+    """Its name: `h2, clean`, or with what differs `h2, clean → lossy`."""
+    olds, news = (name.split(", ") for name in (scenario["old_name"], scenario["name"]))
+    if len(olds) != len(news):
+        return f"{', '.join(olds)} → {', '.join(news)}"
+    return ", ".join(old if old == new else f"{old} → {new}" for old, new in zip(olds, news, strict=True))
+
+
+def notes(changes: Changes) -> Iterator[str]:
+    """How it was decided, and what limits it, a sentence or two each."""
+    if changes["comparisons"]:
+        number = changes["comparisons"]
+        yield (
+            f"A change is larger than {margin(changes)} by its whole interval. {number} "
+            f"{'intervals hold' if number > 1 else 'interval holds'}{' together' * (number > 1)} with a chance of "
+            f"{changes['level'] * 100:.3g} %."
+        )
+    for words, names in (("old", changes["only_old"]), ("new", changes["only_new"])):
+        if names:
+            yield f"Only on the {words} side, and not compared: {_some(names)}."
+    yield from changes["warnings"]
+
+
+def sides(changes: Changes) -> Iterator[str]:
+    """`Old  results/before, measured 2026-11-28 with version 0.1.0; congestion-control cubic`."""
+    for words in ("old", "new"):
+        side = changes["old"] if words == "old" else changes["new"]
+        facts = [
+            *([f"measured {side['measured']}"] if side["measured"] else []),
+            *([f"version {side['version']}"] if side["version"] else []),
+            *([_some([f"{path} {value}" for path, value in side["differs"].items()])] if side["differs"] else []),
+        ]
+        yield f"{words.capitalize()}  {', '.join([side['campaign'], *facts])}"
+
+
+def packets_words(name: str, found: PacketsChange) -> Iterator[str]:
+    """What changed in the packets of a scenario, a sentence each."""
+    first, trials = found["first"], found["trials"]
+    if first is None:
+        yield f"{name}: the same packets at the same times in {_trials(trials)}."
+        return
+    yield f"{name}: {difference_words(first)}."
+    counts = (("packets", found["packets"]), ("IP bytes", found["size_bytes"]), ("flights", found["flights"]))
+    totals = [f"{old:,} to {new:,} {words}" for words, (old, new) in counts if old != new]
+    how_many = f"{found['differing']} of {_trials(trials)} {'differs' if found['differing'] == 1 else 'differ'}"
+    yield f"  {how_many}: {', '.join(totals) if totals else 'as many packets, bytes and flights'}."
+
+
+def difference_words(first: FirstDifference) -> str:
+    """`first change at packet 4 (TLS or QUIC handshake): client to server, … becomes …, +1,184 B`."""
+    phase = "" if first["phase"] is None else f" ({first['phase']})"
+    head = f"first change at packet {first['packet']}{phase}"
+    if first["old"] is None:
+        return f"{head}: one more packet, {first['new']}"
+    if first["new"] is None:
+        return f"{head}: there is none, and there was {first['old']}"
+    more = first["more_bytes"]
+    size = f", {'+' if more > 0 else '−'}{abs(more):,} B" if more else ""
+    return f"{head}: {first['old']}, becomes {first['new']}{size}"
+
+
+def _named(scenario: ScenarioChange, measure: MeasureChange) -> str:
+    by = effect(measure)
+    how = f"changes by {by}" if measure["metric"] is None else f"is {by} times the old one"
+    return f"{scenario_name(scenario)}, the {subject(measure)} {how}"
+
+
+def _first(each: Sequence[tuple[ScenarioChange, MeasureChange]]) -> tuple[ScenarioChange, MeasureChange]:
+    """The largest change."""
+    return max(each, key=lambda pair: _size(pair[1]))
+
+
+def _size(measure: MeasureChange) -> float:
+    point = measure["effect"]["point"] or 0.0
+    if measure["metric"] is None:
+        return abs(point) + 1
+    return max(point, 1 / point) if point else 0.0
+
+
+def _value(measure: MeasureChange, side: str) -> str:
+    found = Estimate.of(measure["old"] if side == "old" else measure["new"])
+    unit = COUNT if measure["metric"] in METRICS else UNITS.get(measure["unit"], Unit(measure["unit"]))
+    return with_unit(found, PERCENT if measure["unit"] == "share" else unit)
+
+
+def _change(measure: MeasureChange) -> str:
+    change: Change = measure["change"]
+    if change in {"larger", "smaller"} and measure["worse"]:
+        return f"{change}: worse"
+    return change
+
+
+def _tone(measure: MeasureChange) -> str | None:
+    if measure["worse"]:
+        return "bad"
+    return "unsure" if measure["change"] == "inconclusive" else None
+
+
+def _some(texts: Sequence[str]) -> str:
+    more = len(texts) - MOST_LISTED
+    return ", ".join(texts[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _scenarios(number: int) -> str:
+    return f"{number} scenario{'s' * (number != 1)}"
+
+
+def _trials(number: int) -> str:
+    return f"{number} pair{'s' * (number != 1)} of trials"
