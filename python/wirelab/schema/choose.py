@@ -93,7 +93,7 @@ class Choice(TypedDict):
     near_deadline: str | None
     """Why it is open whether it keeps the deadline, as a sentence: a deadline 10 % shorter or longer would decide
     otherwise, or the interval has both. Null if it is decided, and without a deadline. Such a choice is not ranked,
-    unless none surely keeps the deadline.
+    unless none surely keeps the deadline and some may.
     """
     messages: int
     """Messages that were due, of all trials."""
@@ -292,6 +292,10 @@ class Chosen(TypedDict):
     """Protocols that were not compared."""
     first: str | None
     """Name of the choice that is first; null if none is."""
+    nearest: str | None
+    """Name of the choice that comes nearest to the deadline, if none acknowledges 95 % of its messages by then: nothing
+    is ranked then. Null otherwise.
+    """
     alike: list[str]
     """Choices that share the first rank, if none is first."""
     gap: EstimateRecord | None

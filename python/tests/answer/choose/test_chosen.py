@@ -20,6 +20,7 @@ from wirelab.answer.choose.ranking import Parts
 from wirelab.answer.choose.tariff import Tariff
 from wirelab.metrics.energy_settings import Equipment
 from wirelab.schema.choose import CHOSEN, Choice, Chosen, Lever, OperatorAxis, OperatorSetting, WinnerMap, read_chosen
+from wirelab.stats.estimate.model import Estimate
 from wirelab.stats.estimate.proportion import share
 from wirelab_energy import load_radio
 from wirelab_energy.proof import proofs
@@ -151,15 +152,62 @@ def test_what_loses_everything_is_not_ranked_even_if_all_do() -> None:
 
 def test_what_nothing_answers_makes_no_other_late() -> None:
     asked = replace(ASKED, deadline_ns=10 * S)
-    record = answer([(OTHER, of(0.05)), (FRESH, of(0.098, late=40)), (KEPT, of(0.2, late=50))], asked)
+    record = answer([(OTHER, of(0.05)), (FRESH, of(0.098, late=4)), (KEPT, of(0.2, late=50))], asked)
     assert ranks(record) == {"mqtts, persistent": 1, "coaps, new": 2, "coaps, persistent": None}
 
 
-def test_a_deadline_that_no_choice_keeps_is_a_warning() -> None:
+def test_if_no_choice_keeps_the_deadline_nothing_is_first_and_the_nearest_is_named() -> None:
     asked = replace(ASKED, deadline_ns=10 * S)
-    words = "No choice keeps the deadline: at most 40% of its messages are acknowledged by then."
-    assert answer([(OTHER, of(0.05)), (FRESH, of(0.098, late=60))], asked)["warnings"] == [words]
-    assert answer([(OTHER, of(0.05)), (FRESH, of(0.098, late=5))], asked)["warnings"] == []
+    record = answer([(OTHER, of(0.05)), (FRESH, of(0.098, late=60)), (KEPT, of(0.05, late=70))], asked)
+    assert (record["first"], record["alike"], record["nearest"]) == (None, [], "coaps, new")
+    assert {each["name"]: each["not_ranked"] for each in record["choices"]} == {
+        "coaps, new": "60 % of its messages are not acknowledged within the deadline.",
+        "coaps, persistent": "70 % of its messages are not acknowledged within the deadline.",
+        "mqtts, persistent": "Nothing acknowledges its messages.",
+    }
+    assert record["choices"][0]["name"] == "coaps, new"
+    assert {*ranks(record).values()} == {None}
+    assert [each["first"] for each in record["settings"]] == [[]]
+    kept = answer([(OTHER, of(0.05)), (FRESH, of(0.098, late=5))], asked)
+    assert (kept["first"], kept["nearest"]) == ("mqtts, persistent", None)
+
+
+def test_of_choices_that_acknowledge_nothing_in_time_the_fastest_is_nearest() -> None:
+    asked = replace(ASKED, deadline_ns=10 * S, battery=(2400, 3.6), life_years=5.0)
+    fast, slow = (replace(of(0.098, late=100), p50_s=Estimate(p50, p50, p50, LEVEL, 9, "")) for p50 in (12.0, 30.0))
+    record = answer([(KEPT, slow), (FRESH, fast)], asked)
+    assert record["nearest"] == "coaps, new"
+    assert record["goal"] is not None
+    assert record["goal"]["reached_by"] == ["coaps, new"]
+
+
+def test_a_deadline_that_no_choice_keeps_is_settled_if_neither_trials_nor_a_little_time_leave_it_open() -> None:
+    def settled(*known: OfChoice) -> bool:
+        runs = [*zip(THREE, known, strict=False)]
+        found = evidence(runs, replace(ASKED, deadline_ns=10 * S))
+        return found.is_settled(found.typical)
+
+    never = replace(of(0.05, late=100), late_near=(1.0, 1.0))
+    assert settled(never, never)
+    assert not settled(never, replace(never, late_near=(1.0, 0.0)))
+    assert not settled(never, of(0.05, late=8))
+
+
+def test_where_other_settings_miss_the_deadline_nothing_is_first_there() -> None:
+    link = Network(
+        ("nb", "slow"), (), {"": {}}, (OperatorAxis(name="link", levels=["nb", "slow"], source="", runs=True),)
+    )
+    asked = replace(ASKED, deadline_ns=10 * S)
+    runs = {
+        (each.name, name, None): of(joules, late=late)
+        for name, late in (("nb", 0), ("slow", 80)) for each, joules in ((KEPT, 0.05), (FRESH, 0.098))
+    }  # fmt: skip
+    known = replace(evidence([(KEPT, of(0.05)), (FRESH, of(0.098))], asked, link), runs=runs)
+    record = chosen(known, settled=True)
+    assert [(each["levels"], each["first"]) for each in record["settings"]] == [
+        (["nb"], ["coaps, persistent"]), (["slow"], []),
+    ]  # fmt: skip
+    assert record["safest"] is None
 
 
 def test_trials_that_failed_are_said() -> None:
@@ -200,13 +248,23 @@ def test_what_a_little_more_time_would_rank_is_inconclusive_if_another_is_surely
     said = "Inconclusive, close to the deadline: 100 % of its messages are late"
     assert kept["not_ranked"] == kept["near_deadline"] == f"{said}, but 0 % with 10 % more time."
     assert choice(record, "mqtts, persistent")["near_deadline"] is None
-    # Where none is surely in time, all are compared.
+    # None keeps it, although one would with a little more time.
     alone = answer([(KEPT, near), (OTHER, out)], asked)
-    assert ranks(alone) == {"mqtts, persistent": 1, "coaps, persistent": 2}
+    assert (ranks(alone), alone["nearest"]) == (
+        {"coaps, persistent": None, "mqtts, persistent": None}, "coaps, persistent",
+    )  # fmt: skip
     assert (
         choice(alone, "mqtts, persistent")["near_deadline"] == f"{said}, and with 10 % more time another is not late."
     )
     assert choice(alone, "coaps, persistent")["near_deadline"] == kept["near_deadline"]
+
+
+def test_where_none_is_surely_in_time_those_that_may_be_are_compared() -> None:
+    asked = replace(ASKED, deadline_ns=10 * S)
+    close, closer = (replace(of(joules, late=0), late_near=(1.0, 0.0)) for joules in (0.05, 0.098))
+    record = answer([(KEPT, close), (FRESH, closer)], asked)
+    assert ranks(record) == {"coaps, persistent": 1, "coaps, new": 2}
+    assert choice(record, "coaps, persistent")["near_deadline"] is not None
 
 
 def test_only_what_takes_less_and_is_left_open_by_trials_needs_more_of_them() -> None:

@@ -6,9 +6,11 @@ from wirelab.answer.choose.delivery import (
     MOST_LATE,
     MOST_LOST,
     falls_behind,
+    misses_deadline,
     near_deadline,
     needs_trials,
     not_comparable,
+    surely_misses_deadline,
 )
 from wirelab.answer.choose.measured import OfChoice
 from wirelab.stats.estimate.model import Estimate
@@ -94,9 +96,26 @@ def test_the_least_late_has_an_interval_too() -> None:
 
 def test_what_is_open_is_not_compared_if_another_is_surely_in_time() -> None:
     near, in_time = losing(0, late=1000, near=(1.0, 0.0)), losing(0, late=0)
-    out = losing(0, late=1000)
+    # Nothing of it is surely in time, but it may be.
+    may = losing(0, late=0, near=(0.6, 0.0))
     assert not_comparable(near, [near, in_time]) == near_deadline(near, [near, in_time])
     assert not_comparable(in_time, [near, in_time]) is None
-    assert not_comparable(near, [near, out]) is None
+    assert not_comparable(may, [may]) is None
     losing_too = losing(500, late=1000, near=(1.0, 0.0))
     assert not_comparable(losing_too, [losing_too, in_time]) == "It loses 500 of 1,000 messages."
+
+
+def test_if_none_keeps_the_deadline_none_is_compared() -> None:
+    late, later, unanswered = losing(0, late=60), losing(0, late=70), losing(0)
+    known = [late, later, unanswered]
+    assert misses_deadline(known)
+    assert not misses_deadline([unanswered])
+    assert not misses_deadline([*known, losing(0, late=50)])
+    assert not_comparable(late, known) == "6 % of its messages are not acknowledged within the deadline."
+    assert not_comparable(unanswered, known) == "Nothing acknowledges its messages."
+    assert not_comparable(losing(20, late=70), known) == "It loses 20 of 1,000 messages."
+    # 6 of 100 may be 5.
+    assert not surely_misses_deadline(known)
+    assert surely_misses_deadline([losing(0, late=90), unanswered])
+    assert not surely_misses_deadline([losing(0, late=90, near=(0.09, 0.0))])
+    assert not surely_misses_deadline([unanswered])

@@ -112,7 +112,7 @@ RECORD: Chosen = {
         {"protocol": "https1", "why": "It has certificates here: compare it with --auth server-certificate."},
         {"protocol": "coap", "why": "It has no security; --auth none compares those without."},
     ],
-    "first": FIRST, "alike": [], "gap": estimate(1.313, 1.22, 1.41), "spread": 1.733, "axes": AXES,
+    "first": FIRST, "nearest": None, "alike": [], "gap": estimate(1.313, 1.22, 1.41), "spread": 1.733, "axes": AXES,
     "settings": settings(), "safest": None,
     "levers": [
         {"name": "Release assistance", "of": FIRST, "how": "modelled", "value": 0.05, "ratio": 0.667, "delay_s": None},
@@ -157,4 +157,21 @@ def bare() -> Chosen:
         **RECORD, "question": question, "criterion": "data", "choices": choices, "apart": [], "axes": [],
         "settings": RECORD["settings"][:1], "levers": [], "maps": [], "radio_errors": [], "assumptions": [],
         "not_considered": [], "warnings": [],
+    }  # fmt: skip
+
+
+def missed() -> Chosen:
+    """No choice keeps the deadline, under any setting."""
+    late = "90 % of its messages are not acknowledged within the deadline."
+    choices: list[Choice] = [
+        {**each, "rank": None, "not_ranked": late, "within_deadline": estimate(0.1, 0.07, 0.14),
+         "p50_s": estimate(12.5, 12.1, 13.0)}
+        for each in RECORD["choices"][:3]
+    ]  # fmt: skip
+    nowhere: list[OperatorSetting] = [
+        {**each, "first": [], "values": dict.fromkeys(each["values"])} for each in settings()
+    ]  # fmt: skip
+    return {
+        **RECORD, "choices": choices, "first": None, "nearest": FIRST, "gap": None, "spread": None,
+        "settings": nowhere, "levers": [], "maps": [], "goal": {"years": 7.0, "most_j": 0.08, "reached_by": [FIRST]},
     }  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser import browse, require
-from tests.report.choose.made_up import FIRST, RECORD, SECOND, THIRD, alike, bare
+from tests.report.choose.made_up import FIRST, RECORD, SECOND, THIRD, alike, bare, missed
 from tests.report.html_checks import Page
 from wirelab.report.blocks import Figure, Legend, Table
 from wirelab.report.choose import pictures
@@ -30,14 +30,14 @@ def tables_of(record: Chosen) -> list[Table]:
     return [block for block in sections(record)[0].blocks if isinstance(block, Table)]
 
 
-@pytest.mark.parametrize("record", [RECORD, alike(), bare()], ids=["ranked", "alike", "bare"])
+@pytest.mark.parametrize("record", [RECORD, alike(), bare(), missed()], ids=["ranked", "alike", "bare", "missed"])
 def test_the_record_is_read_as_it_was_written(record: Chosen, tmp_path: Path) -> None:
     text = write_chosen(record, tmp_path, "choose.html")
     assert json.loads(text) == record == read_chosen(tmp_path / CHOSEN)
     assert (tmp_path / CHOSEN).read_text(encoding="utf-8") == f"{text}\n"
 
 
-@pytest.mark.parametrize("record", [RECORD, alike(), bare()], ids=["ranked", "alike", "bare"])
+@pytest.mark.parametrize("record", [RECORD, alike(), bare(), missed()], ids=["ranked", "alike", "bare", "missed"])
 def test_the_page_is_whole_and_offline(record: Chosen, tmp_path: Path) -> None:
     page = Page(page_of(record, tmp_path))
     assert len(page.ids) == len(set(page.ids))

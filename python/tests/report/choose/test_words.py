@@ -19,6 +19,7 @@ from tests.report.choose.made_up import (
     cell,
     choice,
     estimate,
+    missed,
     of_settings,
 )
 from wirelab.report.choose import asked, levers, maps, words
@@ -52,6 +53,22 @@ def test_those_that_are_alike_are_named_with_their_distance() -> None:
     three: Chosen = {**alike(), "alike": [FIRST, THIRD, SECOND], "gap": None}
     assert words.lead(three) == (
         "No protocol is first: coaps, persistent; mqtts, persistent and coaps, new are alike (at most 31.3 % apart)."
+    )
+
+
+def test_if_no_choice_keeps_the_deadline_nothing_is_first_and_the_nearest_is_named() -> None:
+    nearest = (
+        "coaps, persistent comes nearest: it acknowledges 10 % of its messages by then, and half of them within 12.5 s."
+    )
+    assert words.lead(missed()) == f"No choice keeps the deadline of 10 s. {nearest}"
+    assert words.lead({**missed(), "settled": False}).startswith("No choice keeps the deadline of 10 s so far. coaps, ")
+    assert {row[0] for row in words.table(missed())[words.HEADS :]} == {"–"}
+    assert [choice["name"] for choice in words.meant(missed())] == [FIRST]
+    assert words.meant(RECORD) == words.ranked(RECORD)
+    # Its battery's life is said all the same.
+    assert (
+        levers.battery(missed())[0]
+        == "Battery, modelled: communication alone 7.33 [5.60, 9.33] years with coaps, persistent."
     )
 
 
@@ -250,7 +267,7 @@ def test_what_is_not_considered_is_one_line() -> None:
     assert words.not_considered(bare()) == ""
 
 
-@pytest.mark.parametrize("record", [RECORD, alike(), bare()], ids=["ranked", "alike", "bare"])
+@pytest.mark.parametrize("record", [RECORD, alike(), bare(), missed()], ids=["ranked", "alike", "bare", "missed"])
 def test_sentences_are_short(record: Chosen) -> None:
     """Clauses that name a choice each are as good as sentences of their own."""
     said = [

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from wirelab import __version__
 from wirelab.answer.choose.candidates import DELIVERIES, MESSAGES, Candidate
-from wirelab.answer.choose.delivery import MOST_LATE
 from wirelab.answer.choose.evidence import FAR, Evidence, mean_of, typical_of
 from wirelab.answer.choose.measured import OfChoice, bounds_of
 from wirelab.answer.choose.question import Asked
@@ -48,6 +47,8 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
     place = evidence.typical
     ranking = evidence.ranking(place)
     choices = sorted((_choice(evidence, each, ranking) for each in evidence.candidates), key=_in_order)
+    nearest = evidence.nearest(place)
+    choices.sort(key=lambda each: nearest is not None and each["name"] != nearest)
     settings = list(_settings(evidence))
     return Chosen(
         schema_version=CHOSEN_VERSION,
@@ -60,6 +61,7 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
         choices=choices,
         apart=[*evidence.apart],
         first=None if ranking is None else ranking.first,
+        nearest=nearest,
         alike=[each["name"] for each in choices if ranking is not None and ranking.first is None and each["rank"] == 1],
         gap=None if ranking is None or ranking.gap is None else ranking.gap.record(),
         spread=None if ranking is None else _spread(evidence, ranking),
@@ -67,12 +69,12 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
         settings=settings,
         safest=_safest(settings),
         levers=[*evidence.levers],
-        goal=_goal(evidence, choices),
+        goal=_goal(evidence, choices, nearest),
         maps=[*evidence.maps],
         radio_errors=list(_radio_errors(evidence)),
         assumptions=list(_assumptions(evidence)),
         not_considered=[*NOT_CONSIDERED],
-        warnings=[*evidence.warnings, *_missed(choices)],
+        warnings=[*evidence.warnings],
     )
 
 
@@ -85,15 +87,7 @@ def _spread(evidence: Evidence, ranking: Ranking) -> float | None:
     return max(lowest.values()) / min(lowest.values()) if len(lowest) > 1 else None
 
 
-def _missed(choices: Sequence[Choice]) -> Iterator[str]:
-    """What has a rank although it comes too late, since all do."""
-    within = [each["within_deadline"]["point"] for each in choices if each["rank"] and each["within_deadline"]]
-    known = [point for point in within if point is not None]
-    if known and max(known) < 1 - MOST_LATE:
-        yield f"No choice keeps the deadline: at most {max(known):.0%} of its messages are acknowledged by then."
-
-
-def _goal(evidence: Evidence, choices: Sequence[Choice]) -> Goal | None:
+def _goal(evidence: Evidence, choices: Sequence[Choice], nearest: str | None) -> Goal | None:
     asked = evidence.asked
     if asked.life_years is None or asked.battery is None or evidence.criterion != "energy":
         return None
@@ -103,7 +97,8 @@ def _goal(evidence: Evidence, choices: Sequence[Choice]) -> Goal | None:
     if left_j <= 0:
         return Goal(years=asked.life_years, most_j=None, reached_by=[])
     most_j = left_j * (asked.contact_ns / 1e9) / DAY_S
-    able = [each["name"] for each in choices if each["rank"] is not None and _joules(each) <= most_j]
+    meant = [each for each in choices if each["rank"] is not None or each["name"] == nearest]
+    able = [each["name"] for each in meant if _joules(each) <= most_j]
     changed = [each["name"] for each in evidence.levers if each["value"] <= most_j]
     return Goal(years=asked.life_years, most_j=most_j, reached_by=[*able, *changed])
 
@@ -246,6 +241,9 @@ def _settings(evidence: Evidence) -> Iterator[OperatorSetting]:
         if able:
             fewest = min(len(trials[name]) for name in able)
             yield OperatorSetting(levels=[*place.levels], first=[*first_of(able)], values=values, trials=fewest)
+        elif evidence.nearest(place) is not None:
+            known = [len(of) for each in evidence.candidates if (of := evidence.values(each, place))]
+            yield OperatorSetting(levels=[*place.levels], first=[], values=values, trials=min(known))
 
 
 def _safest(settings: Sequence[OperatorSetting]) -> Safest | None:
@@ -255,6 +253,8 @@ def _safest(settings: Sequence[OperatorSetting]) -> Safest | None:
     worst: dict[str, float] = {}
     for setting in settings:
         known = {name: value for name, value in setting["values"].items() if value is not None}
+        if not known:
+            return None
         lowest = min(known.values())
         ratios = {name: value / lowest for name, value in known.items()}
         of_all = ratios.keys() if setting is settings[0] else ratios.keys() & worst.keys()

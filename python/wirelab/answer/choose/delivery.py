@@ -19,10 +19,34 @@ MOST_LATE = 0.05
 
 def not_comparable(found: OfChoice, known: Collection[OfChoice]) -> str | None:
     """Why something is not compared with what is known, of which it is one; None if it is."""
+    if misses_deadline(known):
+        return loses(found, known) or _late(found)
     if (why := near_deadline(found, known)) is None or loses(found, known) is not None:
         return falls_behind(found, known)
     # If none is surely in time, those that may be are compared.
     return why if any(_is_in_time(each, known) for each in known) else None
+
+
+def misses_deadline(known: Collection[OfChoice]) -> bool:
+    """Whether no choice of which it is known acknowledges enough messages within the deadline."""
+    least = _least(known)
+    return least is not None and share_of(least) > MOST_LATE
+
+
+def surely_misses_deadline(known: Collection[OfChoice]) -> bool:
+    """The same if neither trials nor a little more time leave it open."""
+    late = [each for each in known if each.messages and each.late is not None]
+    return misses_deadline(known) and all(
+        each.late is not None and each.late.low is not None and each.late.low > MOST_LATE
+        and (each.late_near is None or each.late_near[1] > MOST_LATE)
+        for each in late
+    )  # fmt: skip
+
+
+def _late(found: OfChoice) -> str:
+    if found.late is None:
+        return "Nothing acknowledges its messages."
+    return f"{format_share(share_of(found.late))} of its messages are not acknowledged within the deadline."
 
 
 def needs_trials(found: OfChoice, known: Collection[OfChoice]) -> bool:
@@ -37,7 +61,7 @@ def falls_behind(found: OfChoice, others: Collection[OfChoice]) -> str | None:
     if (why := loses(found, others)) is not None:
         return why
     if share_of(found.late) > _least_late(others) + MOST_LATE:
-        return f"{format_share(share_of(found.late))} of its messages are not acknowledged within the deadline."
+        return _late(found)
     return None
 
 

@@ -7,14 +7,23 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from wirelab.answer.choose.candidates import Candidate
-from wirelab.answer.choose.delivery import loses, near_deadline, needs_trials, not_comparable
+from wirelab.answer.choose.delivery import (
+    loses,
+    misses_deadline,
+    near_deadline,
+    needs_trials,
+    not_comparable,
+    share_of,
+    surely_misses_deadline,
+)
 from wirelab.answer.choose.measured import OfChoice
 from wirelab.answer.choose.network import Nat, Network, Place
 from wirelab.answer.choose.question import Asked
-from wirelab.answer.choose.ranking import Parts, Ranking, exactly, ranked
+from wirelab.answer.choose.ranking import Parts, Ranking, exactly, is_settled, ranked
 from wirelab.metrics.energy_settings import Equipment
 from wirelab.schema.choose import Apart, Criterion, Lever, WinnerMap
 from wirelab.schema.exact import ExactBounds
+from wirelab.stats.estimate.model import Estimate
 
 FAR = 3.0
 """What takes more than so many times the lowest is not computed with other settings of the radio."""
@@ -103,6 +112,31 @@ class Evidence:
                 return True
         return False
 
+    def nearest(self, place: Place) -> str | None:
+        """The choice that comes nearest to the deadline there, by its name. None if one keeps it, and without one."""
+        known = self._known(place)
+        if not misses_deadline(known):
+            return None
+        found = [(each, self.of(each, place)) for each in self.candidates]
+        able = [
+            (
+                share_of(of.late),
+                (of.late_near or (0, 1.0))[1],
+                _or_infinite(of.p50_s),
+                _or_infinite(mean_of(self.values(each, place))),
+                each.name,
+            )
+            for each, of in found
+            if of is not None and of.messages and of.late is not None
+        ]
+        return min(able)[-1]
+
+    def is_settled(self, place: Place) -> bool:
+        """Whether more trials would change nothing that matters there."""
+        if (ranking := self.ranking(place)) is None:
+            return surely_misses_deadline(self._known(place))
+        return is_settled(ranking) and not self.needs_trials(place)
+
     def _known(self, place: Place) -> list[OfChoice]:
         return [each for candidate in self.candidates if (each := self.of(candidate, place)) is not None]
 
@@ -130,6 +164,12 @@ class Evidence:
             known = [cost for cost in costs.values() if cost is not None]
             found |= {run for run, cost in costs.items() if cost is not None and cost <= FAR * min(known)}
         return found
+
+
+def _or_infinite(value: Estimate | float | None) -> float:
+    """A number for an order, in which what is not known comes last."""
+    number = value.point if isinstance(value, Estimate) else value
+    return float("inf") if number is None else number
 
 
 def mean_of(trials: Mapping[int, Parts]) -> float | None:

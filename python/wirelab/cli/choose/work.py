@@ -14,7 +14,7 @@ from wirelab.answer.choose.experiments import Group, Named, Variant, groups, tex
 from wirelab.answer.choose.measured import OfChoice, measured, vary_radio
 from wirelab.answer.choose.network import Nat, Network
 from wirelab.answer.choose.question import Asked, require_possible
-from wirelab.answer.choose.ranking import LOOKS, is_settled
+from wirelab.answer.choose.ranking import LOOKS
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment import library
 from wirelab.launcher import launched
@@ -170,8 +170,7 @@ class Work:
 
     def _is_settled(self) -> bool:
         evidence = self.evidence()
-        ranking = evidence.ranking(evidence.typical)
-        return ranking is not None and is_settled(ranking) and not evidence.needs_trials(evidence.typical)
+        return evidence.is_settled(evidence.typical)
 
     def record(self, *, settled: bool) -> Chosen:
         """The answer so far."""

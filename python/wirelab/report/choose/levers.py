@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wirelab.report.choose.amounts import NO_MATTER, SMALL, digits, factor, lasts, seconds, times
-from wirelab.report.choose.words import ranked
+from wirelab.report.choose.words import meant
 from wirelab.report.numbers import DASH
 from wirelab.schema.bounds import Bounds
 from wirelab.schema.choose import Chosen, Lever
@@ -76,7 +76,7 @@ def battery(record: Chosen) -> list[str]:
     asked = record["question"]
     if asked["battery_mah"] is None:
         return []
-    known = [(each["name"], each["battery_years"]) for each in ranked(record)]
+    known = [(each["name"], each["battery_years"]) for each in meant(record)]
     lives = [(name, life) for name, life in known if life is not None][:MOST_LIVES]
     if not lives:
         return [f"Battery: no life is known{' without a radio' if asked['radio'] is None else ''}."]

@@ -25,6 +25,8 @@ NO_ACKNOWLEDGEMENT = "no acknowledgement is known"
 def lead(record: Chosen) -> str:
     """The first sentence: which is first, and the assumption that decides it."""
     spread, count = record["spread"], len(ranked(record))
+    if (nearest := _nearest(record)) is not None:
+        return nearest
     if not count:
         return "No protocol is first: no choice could be ranked."
     if spread is not None and spread < NO_MATTER:
@@ -38,6 +40,21 @@ def lead(record: Chosen) -> str:
         return _no_first(record)
     first = f"First{'' if record['settled'] else ' so far'}: {record['first']}."
     return f"{first} No other choice is ranked." if count == 1 else f"{first}{_in_settings(record)}"
+
+
+def _nearest(record: Chosen) -> str | None:
+    """That no choice keeps the deadline, and which comes nearest; None if one keeps it."""
+    deadline_s = record["question"]["deadline_s"]
+    found = next((choice for choice in record["choices"] if choice["name"] == record["nearest"]), None)
+    if found is None or deadline_s is None:
+        return None
+    so_far = "" if record["settled"] else " so far"
+    by_then = _point(found["within_deadline"], share)
+    half = "" if (p50 := _point(found["p50_s"], seconds)) == DASH else f", and half of them within {p50}"
+    return (
+        f"No choice keeps the deadline of {seconds(deadline_s)}{so_far}. "
+        f"{found['name']} comes nearest: it acknowledges {by_then} of its messages by then{half}."
+    )
 
 
 def _in_settings(record: Chosen) -> str:
@@ -105,6 +122,11 @@ def _value(what: Criterion, choice: Choice) -> float | None:
     if what == "data":
         return choice["data_bytes"]["point"]
     return None if choice["energy_j"] is None else choice["energy_j"]["typical"]
+
+
+def meant(record: Chosen) -> list[Choice]:
+    """The choices of which more is said: those that have a rank, or the one that comes nearest to the deadline."""
+    return ranked(record) or [choice for choice in record["choices"] if choice["name"] == record["nearest"]]
 
 
 def ranked(record: Chosen) -> list[Choice]:
