@@ -85,3 +85,19 @@ def test_a_server_that_ends_at_once_is_shown_with_its_last_words(bench: Bench) -
     code, out, words = measured(bench, "python3 -c 'import sys; sys.exit(\"no database\")' {port}")
     assert code == 1
     assert "no database" in f"{out}{words}"
+
+
+SLOWER = SERVER.replace('self.answer(*((200, b"[]")', 'self.answer(*((200, b"[" + b" " * 3000 + b"]")')
+
+
+@pytest.mark.guest
+def test_two_programs_are_compared_packet_by_packet(bench: Bench) -> None:
+    (bench.folder / "larger.py").write_text(SLOWER)
+    asked = ("python3 larger.py {port}", "--get", "/api/items", "--clock", "virtual", "--against")
+    code, out, words = measured(bench, asked[0], *asked[1:], "python3 server.py {port}", "--margin", "50 %")
+    assert code == 5, f"{out}{words}"
+    assert "first change at packet" in out
+    assert "server to client" in out
+    code, out, words = measured(bench, "python3 server.py {port}", *asked[1:], "python3 ./server.py {port}")
+    assert code == 0, f"{out}{words}"
+    assert out.count("the same packets at the same times in 5 pairs of trials.") == 1

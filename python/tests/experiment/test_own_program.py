@@ -53,7 +53,7 @@ def test_the_client_gets_the_url_and_its_exit_code_decides(tmp_path: Path) -> No
 
 
 def test_a_server_over_udp_is_ready_when_its_port_is_bound(tmp_path: Path) -> None:
-    text = implementation_text(replace(SERVER, protocols=("coap",), over_udp=True), ["/bin/sh"], tmp_path)
+    text = implementation_text(replace(SERVER, protocols=("coap",), over_udp=True), {"own": ["/bin/sh"]}, tmp_path)
     assert tomllib.loads(text)["own"]["roles"]["server"]["ready"] == "udp-bound"
 
 
@@ -71,7 +71,25 @@ def test_a_program_that_cannot_be_started_is_refused(tmp_path: Path, tested: Own
 
 def test_a_path_is_sought_in_the_users_folder(tmp_path: Path) -> None:
     (tmp_path / "app").touch()
-    assert words_of(replace(SERVER, program="./app {port}"), tmp_path) == [str(tmp_path / "app"), "{port}"]
+    assert words_of(replace(SERVER, program="./app {port}"), tmp_path) == {"own": [str(tmp_path / "app"), "{port}"]}
+
+
+def test_a_program_and_the_one_before_it_are_two_levels_of_one_factor(tmp_path: Path) -> None:
+    both = replace(SERVER, before="sh -c 'echo before {port}'")
+    words = words_of(both, tmp_path)
+    (tmp_path / "implementations.toml").write_text(implementation_text(both, words, tmp_path))
+    (tmp_path / "test.toml").write_text(experiment_text(both))
+    loaded = load_experiment(str(tmp_path / "test.toml"))
+    assert loaded.factors["server.implementation"] == ("before", "own")
+    entries = tomllib.loads((tmp_path / "implementations.toml").read_text())
+    assert [entries[name]["roles"]["server"]["command"][-1] for name in ("before", "own")] == [
+        "echo before {{ port }}", "{% raw %}echo {{x}} {% endraw %}{{ port }} {{ address }}",
+    ]  # fmt: skip
+
+
+def test_a_wrong_program_before_names_its_option(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match=r"--against: no program ./none"):
+        words_of(replace(SERVER, before="./none {port}"), tmp_path)
 
 
 def test_links_are_names_round_trips_or_files(tmp_path: Path) -> None:

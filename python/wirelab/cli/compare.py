@@ -26,14 +26,17 @@ NUMBERS = 2, 3, 4
 """Columns of the table."""
 
 
+margin_option = click.option(
+    "--margin", type=QuantityType("share", share, may_be_0=True), default="5 %", metavar="SHARE",
+    help="A change up to this counts as none.  [5 %]",
+)  # fmt: skip
+
+
 @click.command("compare", short_help="Compare two runs: what changed, with an exit code.")
 @click.argument("old", metavar="OLD", type=click.Path(path_type=Path))
 @click.argument("new", metavar="[NEW]", required=False, type=click.Path(path_type=Path))
 @click.option("--by", metavar="KEY", help="What may differ between the sides, such as congestion-control.")
-@click.option(
-    "--margin", type=QuantityType("share", share, may_be_0=True), default="5 %", metavar="SHARE",
-    help="A change up to this counts as none.  [5 %]",
-)  # fmt: skip
+@margin_option
 @click.option("--fail-if-inconclusive", is_flag=True, help="Exit with 6 if nothing changed, but something may have.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 @click.option(
@@ -82,7 +85,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if as_json:
         click.echo(json.dumps(record, ensure_ascii=False, allow_nan=False))
     else:
-        click.echo("\n".join(_lines(record)))
+        click.echo("\n".join(lines(record)))
     return exit_code(record, inconclusive_fails=fail_if_inconclusive)
 
 
@@ -109,7 +112,8 @@ def _export(record: Changes, markdown: Path | None, junit: Path | None) -> None:
             write_text(path, text_of(record))
 
 
-def _lines(record: Changes) -> Iterator[str]:
+def lines(record: Changes) -> Iterator[str]:
+    """What a terminal shows."""
     from wirelab.cli.text import columns
     from wirelab.report import changes as words
 

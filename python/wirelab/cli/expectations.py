@@ -15,6 +15,7 @@ from wirelab.units import UnitError
 if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
     from wirelab.report.campaign import Campaign
+    from wirelab.schema.changes import Changes
     from wirelab.schema.estimates import Estimates, ExpectationRecord, Kept
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -47,15 +48,15 @@ def export_options(command: Command) -> Command:
     )
 
 
-def export(campaign: Campaign, markdown: Path | None, junit: Path | None) -> None:
-    """Write what was asked for. Raises `WirelabError` where that fails."""
+def export(campaign: Campaign, markdown: Path | None, junit: Path | None, changes: Changes | None = None) -> None:
+    """Write what was asked for, with a comparison of the campaign's sides. Raises `WirelabError` where that fails."""
     from wirelab.report import junit as bounds
     from wirelab.report import markdown as numbers
     from wirelab.report.page import write_text
 
     for path, text_of in ((markdown, numbers.of_campaign), (junit, bounds.of_campaign)):
         if path is not None:
-            write_text(path, text_of(campaign))
+            write_text(path, text_of(campaign, changes))
 
 
 def with_failures(loaded: Experiment, conditions: Sequence[str]) -> Experiment:

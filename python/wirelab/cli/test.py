@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wirelab.cli import compare
 from wirelab.cli.arguments import DurationType, clock_option, with_clock
 from wirelab.cli.campaigns import RESULTS
+from wirelab.cli.compare import margin_option
 from wirelab.cli.expectations import (
+    MISSED,
     exit_code,
     expectation_lines,
     export,
@@ -23,6 +26,7 @@ from wirelab.schema.describe import SuccessStatus
 if TYPE_CHECKING:
     from wirelab.report.campaign import Campaign
     from wirelab.schema import ProtocolDescription
+    from wirelab.schema.changes import Changes
     from wirelab.schema.estimates import AnalysedScenario
 
 EXPERIMENT = "test.toml"
@@ -33,6 +37,8 @@ METHODS = ("get", "post", "put", "delete")
 
 @click.command("test", short_help="Test your own server or client over links, with an exit code.")
 @click.argument("program", required=False)
+@click.option("--against", metavar="PROGRAM", help="Compare with this program for the same role, in turns.")
+@margin_option
 @click.option("--client", metavar="PROGRAM", help="Test a client instead, such as 'curl -s {url}'.")
 @click.option("--get", metavar="PATH", help="Ask for this path by GET.  [/ if no other is given]")
 @click.option("--post", metavar="PATH", help="Ask for this path by POST.")
@@ -66,6 +72,8 @@ METHODS = ("get", "post", "put", "delete")
 )
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     program: str | None,
+    against: str | None,
+    margin: float,
     client: str | None,
     get: str | None,
     post: str | None,
@@ -91,9 +99,10 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     PROGRAM is a command with {port} where it takes its port, such as 'python3 app.py --port {port}'. It runs in this
     folder, and must listen on every address or on {address}. With --client our server answers, and a client that is
-    started for each request gets {url}; its exit code says whether it was answered. Exits with 1 if no request of a
-    scenario completed, and with 4 if a condition of --fail-if is true. The folder of the results has the experiment,
-    from which one of your own can start.
+    started for each request gets {url}; its exit code says whether it was answered. With --against another program for
+    the same role is measured in turns, and what differs is printed. Exits with 1 if no request of a scenario completed,
+    with 4 if a condition of --fail-if is true or PROGRAM is worse, and with 5 if it differs otherwise. The folder of
+    the results has the experiment, from which one of your own can start.
     """
     from rich.console import Console
 
@@ -126,6 +135,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         connection=connection,
         exchanges=requests,
         download=reply,
+        before=against,
     )
     words = own_program.words_of(tested, Path.cwd())
     folder = out if out is not None else RESULTS / "test"
@@ -142,11 +152,25 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     remove_last(folder / "campaign", plan)
     run_campaign(loaded, plan, folder / "campaign", How(fresh=True), Console(stderr=True, highlight=False))
     campaign = load_campaign(folder / "campaign", folder / "campaign")
-    export(campaign, markdown, junit)
-    _tell(campaign, folder)
+    changes = None if against is None else _compared(folder / "campaign", tested.role, margin)
+    export(campaign, markdown, junit, changes)
+    _tell(campaign, folder, changes)
     if campaign.failed or _without_any(campaign):
         return 1
-    return exit_code(campaign.estimates, inconclusive_fails=fail_if_inconclusive)
+    code = exit_code(campaign.estimates, inconclusive_fails=fail_if_inconclusive)
+    if changes is None or code == MISSED:
+        return code
+    return compare.exit_code(changes, inconclusive_fails=fail_if_inconclusive) or code
+
+
+def _compared(folder: Path, role: str, margin: float) -> Changes:
+    """What differs between the two programs."""
+    from wirelab.answer.compare.pairing import within
+    from wirelab.answer.compare.record import Campaign as Compared
+    from wirelab.answer.compare.record import changes
+
+    campaign = Compared.read(folder)
+    return changes(campaign, campaign, within(campaign.plan, f"{role}.implementation"), margin)
 
 
 def _each(text: str, option: str) -> tuple[str, ...]:
@@ -214,7 +238,7 @@ def _without_any(campaign: Campaign) -> list[AnalysedScenario]:
     return [each for each in campaign.estimates["scenarios"] if not each["denominators"]["completed"]]
 
 
-def _tell(campaign: Campaign, folder: Path) -> None:
+def _tell(campaign: Campaign, folder: Path, changes: Changes | None) -> None:
     from wirelab.cli import summary
     from wirelab.experiment.own_program import NAME
     from wirelab.report.sections.outcomes import commonest_errors
@@ -229,9 +253,11 @@ def _tell(campaign: Campaign, folder: Path) -> None:
         click.echo(f"No request completed: {scenario['name']}{f' ({why})' * (why is not None)}")
     for line in expectation_lines(campaign.estimates):
         click.echo(line)
+    if changes is not None:
+        click.echo("\n".join([*compare.lines(changes), ""]))
     if any(each.implementation.client == NAME for each in campaign.plan.scenarios):
         click.echo("Delays include the start of the client's process, which is started for each request.")
-    if campaign.plan.clock.value == "virtual":
+    if campaign.plan.clock.value == "virtual" and changes is None:
         click.echo("CPU time is not simulated: a slower program is not seen; --clock live sees it.")
     click.echo(f"Report  {folder / 'campaign' / 'report.html'}")
     click.echo(f"Files   {folder / EXPERIMENT}, from which an experiment of your own can start")

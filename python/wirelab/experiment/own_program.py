@@ -18,8 +18,9 @@ from wirelab.launcher import launched
 from wirelab.toml import inline
 from wirelab.units import UnitError, duration_ns
 
-NAME = "own"
-"""Its name in `implementations.toml`."""
+NAME, BEFORE = "own", "before"
+"""Its name in `implementations.toml`, and that of the program with which it is compared."""
+TITLES = {NAME: "the tested program", BEFORE: "the program that it is compared with"}
 PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
     "server": {"{port}": "{{ port }}", "{address}": "{{ address }}"},
     "client": {"{url}": "{{ scheme }}://{{ host }}:{{ port }}TARGET", "{authority}": "{{ authority }}"},
@@ -32,7 +33,9 @@ NEEDED = {"server": "{port}", "client": "{url}"}
 
 @dataclass(frozen=True)
 class OwnProgram:
-    """What is tested, and how. `request` is a table as in an experiment, without a body's content."""
+    """What is tested, and how. `request` is a table as in an experiment, without a body's content. `before` is another
+    program for the same role, with which it is compared.
+    """
 
     role: str
     program: str
@@ -44,22 +47,33 @@ class OwnProgram:
     connection: str
     exchanges: int
     download: str
+    before: str | None = None
+
+    @property
+    def programs(self) -> Mapping[str, str]:
+        """The command of each, by its name in `implementations.toml`, the older first."""
+        return {**({} if self.before is None else {BEFORE: self.before}), NAME: self.program}
 
 
-def words_of(tested: OwnProgram, folder: Path) -> list[str]:
-    """The program and its arguments. Raises `WirelabError` if there is no such program, or if nothing says where it
+def words_of(tested: OwnProgram, folder: Path) -> dict[str, list[str]]:
+    """Each program with its arguments. Raises `WirelabError` if there is no such program, or if nothing says where it
     is to listen or what it is to ask.
     """
-    option = "--client" if tested.role == "client" else "PROGRAM"
+    first = "--client" if tested.role == "client" else "PROGRAM"
+    options = {NAME: first, BEFORE: "--against"}
+    return {name: _words(tested.role, each, folder, options[name]) for name, each in tested.programs.items()}
+
+
+def _words(role: str, program: str, folder: Path, option: str) -> list[str]:
     try:
-        words = shlex.split(tested.program)
+        words = shlex.split(program)
     except ValueError as error:
         raise WirelabError(f"not a command: {error}", option, "close the quotation mark") from None
     if not words:
-        raise WirelabError("no program", option, f"such as './app.py {NEEDED[tested.role]}'")
-    if all(NEEDED[tested.role] not in word for word in words):
-        what = "the port on which it listens" if tested.role == "server" else "what it asks for"
-        hint = f"write {NEEDED[tested.role]} where the program takes it, such as '{words[0]} {NEEDED[tested.role]}'"
+        raise WirelabError("no program", option, f"such as './app.py {NEEDED[role]}'")
+    if all(NEEDED[role] not in word for word in words):
+        what = "the port on which it listens" if role == "server" else "what it asks for"
+        hint = f"write {NEEDED[role]} where the program takes it, such as '{words[0]} {NEEDED[role]}'"
         raise WirelabError(f"{words[0]} does not get {what}", option, hint)
     path = folder / words[0] if "/" in words[0] else Path(shutil.which(words[0]) or words[0])
     if not path.is_file():
@@ -71,15 +85,14 @@ def experiment_text(tested: OwnProgram) -> str:
     """The experiment, as a file has it."""
     request = inline(dict(tested.request))
     return f"""\
-title = "Test of {_in_words(tested)}"
+title = "Test of {_in_words(tested.program)}"
 
 [factors]
 protocol = {inline(list(tested.protocols))}
 link = {inline(list(tested.links))}
+"{tested.role}.implementation" = {inline(list(tested.programs))}
 
-{_links(tested.own_links)}[endpoints]
-{tested.role}.implementation = "{NAME}"
-
+{_links(tested.own_links)}\
 [workload]
 kind = "request-response"
 request = {request}
@@ -121,28 +134,32 @@ def links_of(names: Sequence[str], folder: Path) -> dict[str, dict[str, str]]:
     return found
 
 
-def _in_words(tested: OwnProgram) -> str:
-    return " ".join(tested.program.split()).replace("\\", "").replace('"', "'")
+def _in_words(program: str) -> str:
+    return " ".join(program.split()).replace("\\", "").replace('"', "'")
 
 
-def implementation_text(tested: OwnProgram, words: Sequence[str], folder: Path) -> str:
-    """The entry of `implementations.toml`. The program runs in the user's folder."""
+def implementation_text(tested: OwnProgram, words: Mapping[str, Sequence[str]], folder: Path) -> str:
+    """The entries of `implementations.toml`. The programs run in the user's folder."""
+    return "\n".join(_entry(tested, name, each, folder) for name, each in words.items())
+
+
+def _entry(tested: OwnProgram, name: str, words: Sequence[str], folder: Path) -> str:
     target = str(tested.request["path"])
-    filled = {name: text.replace("TARGET", _plain(target)) for name, text in PLACEHOLDERS[tested.role].items()}
+    filled = {each: text.replace("TARGET", _plain(target)) for each, text in PLACEHOLDERS[tested.role].items()}
     command = ["env", "-C", str(folder), *(_template(word, filled) for word in words)]
     ready = "udp-bound" if tested.over_udp else "tcp-connect"
     how = f'command = {inline(command)}\nready = "{ready}"' if tested.role == "server" else (
         f"requests = true\nper_exchange = {inline(_reported(command))}"
     )  # fmt: skip
     return f"""\
-[{NAME}]
-title = "the tested program"
-about = {inline(_in_words(tested))}
+[{name}]
+title = "{TITLES[name]}"
+about = {inline(_in_words(tested.programs[name]))}
 homepage = ""
 install = "it is the program of the command line"
 version_command = ["true"]
 
-[{NAME}.roles.{tested.role}]
+[{name}.roles.{tested.role}]
 protocols = {inline(list(tested.protocols))}
 connections = {inline(["new"] if tested.role == "client" else ["new", "resumed", "persistent"])}
 {how}

@@ -16,18 +16,29 @@ from wirelab.schema.estimates import ExpectationRecord
 _TAGS = {"missed": "failure", "inconclusive": "skipped"}
 
 
-def of_campaign(campaign: Campaign) -> str:
-    """A test for each bound and scenario: one that is missed fails, and one that is inconclusive is skipped."""
+def of_campaign(campaign: Campaign, changes: Changes | None = None) -> str:
+    """A test for each bound and scenario: one that is missed fails, and one that is inconclusive is skipped. With a
+    comparison of the campaign's sides a second suite has its tests.
+    """
     records = campaign.estimates.get("expectations", [])
     cases = [
         Case(each["name"], f"{each['subject']} {each['bound']}", _TAGS.get(each["verdict"]), _message(each))
         for each in records
     ]
-    return _suite(campaign.experiment.name, cases)
+    bounds = _suite(campaign.experiment.name, cases)
+    if changes is None:
+        return _text(bounds)
+    both = ET.Element("testsuites")
+    both.extend([bounds, _compared(changes)])
+    return _text(both)
 
 
 def of_changes(changes: Changes) -> str:
     """A test for each comparison: one that is worse fails, and one that is inconclusive is skipped."""
+    return _text(_compared(changes))
+
+
+def _compared(changes: Changes) -> ET.Element:
     cases = [
         Case(
             words.scenario_name(scenario),
@@ -50,7 +61,7 @@ class Case(NamedTuple):
     message: str
 
 
-def _suite(name: str, cases: Sequence[Case]) -> str:
+def _suite(name: str, cases: Sequence[Case]) -> ET.Element:
     counts = {tag: str(sum(each.tag == tag for each in cases)) for tag in _TAGS.values()}
     suite = ET.Element(
         "testsuite", name=name, tests=str(len(cases)), failures=counts["failure"], skipped=counts["skipped"],
@@ -60,8 +71,12 @@ def _suite(name: str, cases: Sequence[Case]) -> str:
         case = ET.SubElement(suite, "testcase", classname=each.of, name=each.name)
         if each.tag is not None:
             ET.SubElement(case, each.tag, message=each.message)
-    ET.indent(suite)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suite, encoding="unicode")}\n'
+    return suite
+
+
+def _text(root: ET.Element) -> str:
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
 def _message(record: ExpectationRecord) -> str:

@@ -22,8 +22,10 @@ def table(caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]
     return [*lines, *(_row([cell.text for cell in row]) for row in rows), ""]
 
 
-def of_campaign(campaign: Campaign) -> str:
-    """Title, quality, the headline metric of each scenario, and the bounds that it keeps or misses."""
+def of_campaign(campaign: Campaign, changes: Changes | None = None) -> str:
+    """Title, quality, the headline metric of each scenario, and the bounds that it keeps or misses; before it a
+    comparison of the campaign's sides, if there is one.
+    """
     level = f"{campaign.estimates['level']:.0%}"
     lines = [f"# {campaign.experiment.title or campaign.experiment.name}", "", f"Quality: {graded(campaign)}."]
     lines += [f"- {reason}" for reason in reasons(campaign.estimates)]
@@ -36,7 +38,8 @@ def of_campaign(campaign: Campaign) -> str:
         for block in section.blocks:
             if isinstance(block, Table):
                 lines += table(block.caption, block.shown.columns, block.shown.rows, level)
-    return "\n".join(lines).rstrip() + "\n"
+    text = "\n".join(lines).rstrip() + "\n"
+    return text if changes is None else f"{of_changes(changes)}\n{text}"
 
 
 def of_changes(changes: Changes) -> str:
