@@ -10,9 +10,10 @@ import pytest
 from tests.cli.choose.worlds import Point, S, World, live_in, with_kernel, work_of
 from wirelab.answer.choose.measured import OfChoice
 from wirelab.answer.choose.ranking import Parts
-from wirelab.cli.choose.work import FIRST, OTHERWISE, SETTINGS, TYPICAL, Work
+from wirelab.cli.choose.work import FIRST, OTHERWISE, SETTINGS, SPENT, TYPICAL, Work
 from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import Experiment
+from wirelab.runner.budget import Budget
 from wirelab.runner.start import Options
 from wirelab.schema.campaign import JOURNAL, EntryStatus, JournalEntry, read_journal
 from wirelab.schema.choose import Chosen
@@ -206,11 +207,11 @@ class Campaigns:
         with_kernel(patched)
         patched.setattr("wirelab.runner.budget.time.monotonic", lambda: self.now_s)
 
-        def measured(work: Work, name: str, _loaded: Experiment, plan: Plan) -> dict[str, OfChoice]:
+        def measured(work: Work, name: str, _loaded: Experiment, plan: Plan, budget: Budget) -> dict[str, OfChoice]:
             self.plans.append(plan)
             lacking = _journal(work.folder / name, plan, 0)
             started = 0
-            while started < lacking and work.budget.left_s > 0:
+            while started < lacking and budget.left_s > 0:
                 started, self.now_s = started + 1, self.now_s + trial_s
             _journal(work.folder / name, plan, started)
             self.new.append(started)
@@ -255,13 +256,16 @@ def test_nothing_is_started_that_the_budget_does_not_allow(monkeypatch: pytest.M
     assert work.run(TYPICAL, work.candidates, link, nats, 2) is not None
     # Of five replicates, two are there.
     ran.now_s = 2000 - 3 * count + 0.5
-    assert work.run(TYPICAL, work.candidates, link, nats, 5) is None
+    found = work.run(TYPICAL, work.candidates, link, nats, 5)
+    assert (found is not None, work.lacking) == (True, f"{3 * count} of {5 * count} trials")
     ran.now_s -= 1
     assert work.run(TYPICAL, work.candidates, link, nats, 5) is not None
-    assert ran.new == [2 * count, 3 * count]
+    assert (ran.new, work.lacking) == ([2 * count, 0, 3 * count], "")
     ran.now_s = 2000.5
     assert work.run("lever", work.candidates[:1], link, nats, 1) is None
-    assert len(ran.plans) == 2
+    # Nothing of it is there, so nothing is measured.
+    assert work.run(SETTINGS, work.candidates, link, nats, 1) is None
+    assert len(ran.plans) == 3
 
 
 def test_a_machine_that_is_slower_than_the_budget_ends_with_what_was_run(
@@ -284,6 +288,26 @@ def test_a_machine_that_is_slower_than_the_budget_ends_with_what_was_run(
     again = work_of(tmp_path / "x", budget_s=900, link="ethernet-100m")
     answered(again)
     assert ran.new[1] == trials - 5
+
+
+def test_what_an_earlier_call_has_run_in_part_counts_in_a_call_without_a_budget(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran = Campaigns(monkeypatch, trial_s=20)
+    first, _ = answered(work_of(tmp_path / "x", budget_s=90, link="ethernet-100m"))
+    again, _ = answered(work_of(tmp_path / "x", budget_s=0, link="ethernet-100m"))
+    assert ran.new[1:] == [0]
+    assert again == first
+
+
+def test_fresh_needs_budget_for_what_is_archived(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ran = Campaigns(monkeypatch)
+    work = work_of(tmp_path / "x", link="ethernet-100m")
+    nats = {each.name: (None,) for each in work.candidates}
+    work.run(TYPICAL, work.candidates, ("ethernet-100m",), nats, 2)
+    work.fresh, work.begun, work.pace_s = True, set(), 1.0
+    ran.now_s += 299.5
+    assert work.run(TYPICAL, work.candidates, ("ethernet-100m",), nats, 2) is None
 
 
 def test_other_settings_of_which_some_were_run_are_those_that_count(
@@ -345,10 +369,19 @@ def test_the_next_call_needs_budget_for_trials_that_failed(monkeypatch: pytest.M
     again = work_of(folder, link="ethernet-100m")
     again.pace_s = 1.0
     ran.now_s += 299.5
-    assert again.run(TYPICAL, again.candidates, link, nats, 2) is None
+    given = list[Budget]()
+    usual = Work._measured
+
+    def measured(self: Work, name: str, loaded: Experiment, plan: Plan, budget: Budget) -> dict[str, OfChoice]:
+        given.append(budget)
+        return usual(self, name, loaded, plan, budget)
+
+    monkeypatch.setattr(Work, "_measured", measured)
+    again.run(TYPICAL, again.candidates, link, nats, 2)
     # Trials that failed in this call are not run again by it.
     again.begun.add(TYPICAL)
-    assert again.run(TYPICAL, again.candidates, link, nats, 2) is not None
+    again.run(TYPICAL, again.candidates, link, nats, 2)
+    assert given == [SPENT, again.budget]
 
 
 def test_trials_that_failed_are_run_again_once_in_each_call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,6 +40,8 @@ FIRST = 2
 """Replicates before the first table."""
 OTHERWISE = 2
 """Replicates of every other combination of the network's settings."""
+SPENT = Budget(-math.inf)
+"""With it nothing is started."""
 NOT_ENDED = frozenset({EntryStatus.CANCELLED, EntryStatus.DISCARDED})
 """What a trial may have come to without an end that counts."""
 TYPICAL, SETTINGS = "typical", "settings"
@@ -281,12 +284,15 @@ class Work:
         if not plan.scenarios:
             what = f"{self.asked.link} carries none of these protocols: {next(iter(self.refused.values()))}"
             raise WirelabError(what, "--link", "another link, or other protocols")
-        again = NOT_ENDED | {EntryStatus.NOT_RUN} | (frozenset() if name in self.begun else FAILURES)
-        lacking, self.lacking = _lacking(self.folder / name, plan, again), ""
-        if lacking and self.budget.left_s < self.pace_s * lacking:
+        begins, self.lacking = name not in self.begun, ""
+        again = NOT_ENDED | {EntryStatus.NOT_RUN} | (FAILURES if begins else frozenset())
+        lacking = plan.trials if self.fresh and begins else _lacking(self.folder / name, plan, again)
+        starts = not lacking or self.budget.left_s >= self.pace_s * lacking
+        if not starts and (name not in {TYPICAL, SETTINGS} or lacking == plan.trials):
             return None
         before = self.budget.left_s
-        found = self._measured(name, loaded, plan)
+        # What an earlier call has run of it counts all the same.
+        found = self._measured(name, loaded, plan, self.budget if starts else SPENT)
         left = _lacking(self.folder / name, plan, NOT_ENDED)
         self.lacking = f"{left:,} of {plan.trials:,} trials" if left else ""
         if lacking > left:
@@ -298,8 +304,8 @@ class Work:
             self.kept |= {run: (name, key) for run, key in keys.items() if key in found}
         return {run: found[key] for run, key in keys.items() if key in found}
 
-    def _measured(self, name: str, loaded: Experiment, plan: Plan) -> dict[str, OfChoice]:
-        """By scenario's key."""
+    def _measured(self, name: str, loaded: Experiment, plan: Plan, budget: Budget) -> dict[str, OfChoice]:
+        """By scenario's key, of the trials that the folder has and of those that start within the budget."""
         from wirelab.cli.progress import LiveProgress
         from wirelab.cli.terminate import terminated_as_interrupted
         from wirelab.metrics.dataset import measure
@@ -316,8 +322,8 @@ class Work:
         self.begun.add(name)
         # The machine may be why trials of an earlier call failed.
         options = Options(
-            jobs=self.jobs, fresh=self.fresh and begins, retry_failed=begins, command=("wirelab", "choose"),
-            beside=loaded.source.folder, budget=self.budget,
+            jobs=self.jobs, fresh=self.fresh and begins, retry_failed=begins and budget is not SPENT,
+            command=("wirelab", "choose"), beside=loaded.source.folder, budget=budget,
         )  # fmt: skip
         with terminated_as_interrupted() as check, LiveProgress(self.console, check) as progress:
             run_plan(plan, folder, options, None, progress)
