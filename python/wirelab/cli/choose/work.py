@@ -287,7 +287,8 @@ class Work:
         begins, self.lacking = name not in self.begun, ""
         again = NOT_ENDED | {EntryStatus.NOT_RUN} | (FAILURES if begins else frozenset())
         lacking = plan.trials if self.fresh and begins else _lacking(self.folder / name, plan, again)
-        starts = not lacking or self.budget.left_s >= self.pace_s * lacking
+        left_s = self.budget.left_s
+        starts = not lacking or 0 < left_s >= self.pace_s * lacking
         if not starts and (name not in {TYPICAL, SETTINGS} or lacking == plan.trials):
             return None
         before = self.budget.left_s
