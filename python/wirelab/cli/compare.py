@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,37 +57,54 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     fail_if_inconclusive: bool,
     as_json: bool,
 ) -> int:
-    """Compare each scenario of OLD with the same one of NEW: two runs, as folders or names under results/.
+    """Compare each scenario of OLD with the same one of NEW: two runs, as folders, names under results/, or files of
+    `run --keep`.
 
     The scenarios may differ in their programs alone, or in KEY and what is below it. Without NEW, two sides of one run
     are compared that differ in KEY alone, the first value being the old one; both were measured in turns. Exits with 4
     if something is worse (longer, or fewer completed), with 5 if something else changed, and with 0 if nothing did.
     """
-    from wirelab.answer.compare import pairing
-    from wirelab.answer.compare.record import Campaign, changes, require_alike
+    from wirelab.answer.compare.kept import opened
     from wirelab.limits import require_limits
 
     require_limits(starts=False)
-    olds = Campaign.read(existing(old))
-    if new is None:
-        if by is None:
-            hint = f"name another run, or what differs in this one: {launched(f'compare {old} --by KEY')}"
-            raise WirelabError("one run, and nothing to compare it with", Where("--by"), hint)
-        news, found = olds, pairing.within(olds.plan, by)
-    else:
-        news = Campaign.read(existing(new))
-        if olds.folder.resolve() == news.folder.resolve():
-            hint = f"two sides of it: {launched(f'compare {old} --by KEY')}"
-            raise WirelabError("OLD and NEW are one run", hint=hint)
-        require_alike(olds, news)
-        found = pairing.between(olds.plan, news.plan, by)
-    record = changes(olds, news, found, margin)
+    with ExitStack() as stack:
+        folders = [stack.enter_context(opened(_existing(each))) for each in (old, new) if each is not None]
+        record = _compared([each for each in (old, new) if each is not None], folders, by, margin)
     _export(record, markdown, junit)
     if as_json:
         click.echo(json.dumps(record, ensure_ascii=False, allow_nan=False))
     else:
         click.echo("\n".join(lines(record)))
     return exit_code(record, inconclusive_fails=fail_if_inconclusive)
+
+
+def _existing(path: Path) -> Path:
+    """A campaign's folder, or a file that --keep wrote."""
+    from wirelab.schema.archive import is_archive
+
+    return path if is_archive(path) and path.is_file() else existing(path)
+
+
+def _compared(names: list[Path], folders: list[Path], by: str | None, margin: float) -> Changes:
+    """One campaign by a key, or two."""
+    from wirelab.answer.compare import pairing
+    from wirelab.answer.compare.record import Campaign, changes, require_alike
+
+    olds, *rest = (Campaign.read(folder) for folder in folders)
+    if not rest:
+        if by is None:
+            hint = f"name another run, or what differs in this one: {launched(f'compare {names[0]} --by KEY')}"
+            raise WirelabError("one run, and nothing to compare it with", Where("--by"), hint)
+        news, found = olds, pairing.within(olds.plan, by)
+    else:
+        [news] = rest
+        if olds.folder.resolve() == news.folder.resolve():
+            hint = f"two sides of it: {launched(f'compare {names[0]} --by KEY')}"
+            raise WirelabError("OLD and NEW are one run", hint=hint)
+        require_alike(olds.plan, news.plan, (names[0], names[1]))
+        found = pairing.between(olds.plan, news.plan, by)
+    return changes(olds, news, found, margin)
 
 
 def exit_code(record: Changes, *, inconclusive_fails: bool) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,23 +40,44 @@ def fail_if_options(command: Command) -> Command:
 
 
 def export_options(command: Command) -> Command:
-    """The options `markdown` and `junit`."""
+    """The options `keep`, `markdown` and `junit`."""
     kind = click.Path(path_type=Path, dir_okay=False)
+    keep = click.option(
+        "--keep", type=kind, metavar="FILE.tar.xz", help="Also write what a later comparison needs, as one small file."
+    )
     junit = click.option("--junit", type=kind, metavar="FILE", help="Also write the bounds as JUnit XML.")
     return click.option("--markdown", type=kind, metavar="FILE", help="Also write the numbers as Markdown.")(
-        junit(command)
+        junit(keep(command))
     )
 
 
-def export(campaign: Campaign, markdown: Path | None, junit: Path | None, changes: Changes | None = None) -> None:
-    """Write what was asked for, with a comparison of the campaign's sides. Raises `WirelabError` where that fails."""
-    from wirelab.report import junit as bounds
-    from wirelab.report import markdown as numbers
-    from wirelab.report.page import write_text
+@dataclass(frozen=True)
+class Exports:
+    """Files that were asked for, in addition to a campaign's folder."""
 
-    for path, text_of in ((markdown, numbers.of_campaign), (junit, bounds.of_campaign)):
-        if path is not None:
-            write_text(path, text_of(campaign, changes))
+    markdown: Path | None
+    junit: Path | None
+    keep: Path | None
+
+    def require_names(self) -> None:
+        """Before anything is run. Raises `WirelabError` for a name that cannot be read again."""
+        from wirelab.answer.compare.kept import require_name
+
+        if self.keep is not None:
+            require_name(self.keep)
+
+    def write(self, campaign: Campaign, changes: Changes | None = None) -> None:
+        """With a comparison of the campaign's sides. Raises `WirelabError` where that fails."""
+        from wirelab.answer.compare import kept
+        from wirelab.report import junit, markdown
+        from wirelab.report.page import write_text
+
+        if self.markdown is not None:
+            write_text(self.markdown, markdown.of_campaign(campaign, changes))
+        if self.junit is not None:
+            write_text(self.junit, junit.of_campaign(campaign, changes))
+        if self.keep is not None:
+            kept.keep(campaign.folder, self.keep)
 
 
 def with_failures(loaded: Experiment, conditions: Sequence[str]) -> Experiment:

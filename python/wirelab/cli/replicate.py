@@ -130,7 +130,7 @@ def _refuse(paper: str | None, folders: Sequence[Path], *, use_kept: bool, runs:
 
 def _each_once(folders: Sequence[Path]) -> list[Path]:
     """The campaigns that exist, folders or kept files. Raises `WirelabError` for one that is named twice."""
-    from wirelab.replicate.archive import is_archive
+    from wirelab.schema.archive import is_archive
 
     found: dict[Path, Path] = {}
     for each in (folder if is_archive(folder) and folder.is_file() else existing(folder) for folder in folders):
@@ -163,10 +163,10 @@ def _claims(paper: str) -> tuple[Claims, Path]:
 
 
 def _source(folder: Path, claims: Claims, why: str | None = None) -> Source:
-    from wirelab.replicate.archive import unpacked
     from wirelab.replicate.source import read_source
     from wirelab.report.campaign import load
     from wirelab.report.grade import graded
+    from wirelab.schema.archive import unpacked
 
     if folder.is_file():
         with unpacked(folder) as campaign:
@@ -283,8 +283,7 @@ def _write(records: Sequence[Replication], folder: Path, markdown: Path | None, 
 
 
 def _keep(record: Replication, folder: Path, campaigns: Sequence[Path]) -> None:
-    from wirelab.replicate.archive import keep_campaign
-    from wirelab.replicate.kept import write_record
+    from wirelab.replicate.kept import keep_campaign, write_record
 
     path = write_record(record, folder / f"{record['paper']}.json")
     click.echo(f"Kept    {path}")

@@ -25,7 +25,7 @@ from wirelab.cli.arguments import (
     with_statistic,
 )
 from wirelab.cli.campaigns import RESULTS, not_an_option
-from wirelab.cli.expectations import exit_code, export, export_options, fail_if_options, with_failures
+from wirelab.cli.expectations import Exports, exit_code, export_options, fail_if_options, with_failures
 from wirelab.cli.precheck import budget_jobs, precheck, within_budget
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     fail_if_inconclusive: bool,
     markdown: Path | None,
     junit: Path | None,
+    keep: Path | None,
     as_json: bool,
 ) -> int:
     """Run an experiment, measure, analyze and report it.
@@ -104,6 +105,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.report.campaign import load as load_campaign
 
     require_limits(starts=True)
+    exports = Exports(markdown, junit, keep)
+    exports.require_names()
     console = Console(stderr=True, highlight=False)
     sets = (*with_page(with_statistic(sets, by), site, link), *(["capture=true"] * capture), *with_clock(clock))
     loaded, plan = planned(experiment, sets, budget=budget, seed=seed, jobs=jobs, fail_if=fail_if)
@@ -113,7 +116,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     how = How(jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes)
     summary = run_campaign(loaded, plan, folder, how, console)
     campaign = load_campaign(folder, folder)
-    export(campaign, markdown, junit)
+    exports.write(campaign)
     if as_json:
         click.echo((folder / "estimates.json").read_text(encoding="utf-8"), nl=False)
     else:

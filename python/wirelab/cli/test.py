@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +15,9 @@ from wirelab.cli.campaigns import RESULTS
 from wirelab.cli.compare import margin_option
 from wirelab.cli.expectations import (
     MISSED,
+    Exports,
     exit_code,
     expectation_lines,
-    export,
     export_options,
     fail_if_options,
     with_failures,
@@ -24,10 +26,13 @@ from wirelab.errors import Where, WirelabError
 from wirelab.schema.describe import SuccessStatus
 
 if TYPE_CHECKING:
+    from wirelab.experiment.experiment import Experiment
+    from wirelab.experiment.own_program import OwnProgram
     from wirelab.report.campaign import Campaign
     from wirelab.schema import ProtocolDescription
     from wirelab.schema.changes import Changes
     from wirelab.schema.estimates import AnalysedScenario
+    from wirelab.schema.plan import Plan
 
 EXPERIMENT = "test.toml"
 HTTP = SuccessStatus(fetched=200, stored=200)
@@ -37,7 +42,10 @@ METHODS = ("get", "post", "put", "delete")
 
 @click.command("test", short_help="Test your own server or client over links, with an exit code.")
 @click.argument("program", required=False)
-@click.option("--against", metavar="PROGRAM", help="Compare with this program for the same role, in turns.")
+@click.option(
+    "--against", metavar="PROGRAM|FILE.tar.xz",
+    help="Compare with another program for the same role, in turns, or with what --keep wrote.",
+)  # fmt: skip
 @margin_option
 @click.option("--client", metavar="PROGRAM", help="Test a client instead, such as 'curl -s {url}'.")
 @click.option("--get", metavar="PATH", help="Ask for this path by GET.  [/ if no other is given]")
@@ -89,6 +97,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     fail_if: tuple[str, ...],
     markdown: Path | None,
     junit: Path | None,
+    keep: Path | None,
     clock: str | None,
     budget: int | None,
     out: Path | None,
@@ -99,24 +108,22 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     PROGRAM is a command with {port} where it takes its port, such as 'python3 app.py --port {port}'. It runs in this
     folder, and must listen on every address or on {address}. With --client our server answers, and a client that is
-    started for each request gets {url}; its exit code says whether it was answered. With --against another program for
-    the same role is measured in turns, and what differs is printed. Exits with 1 if no request of a scenario completed,
-    with 4 if a condition of --fail-if is true or PROGRAM is worse, and with 5 if it differs otherwise. The folder of
-    the results has the experiment, from which one of your own can start.
+    started for each request gets {url}; its exit code says whether it was answered. With --against what differs from
+    another program, or from an earlier test, is printed. Exits with 1 if no request of a scenario completed, with 4 if
+    a condition of --fail-if is true or PROGRAM is worse, and with 5 if it differs otherwise. The folder of the results
+    has the experiment, from which one of your own can start.
     """
-    from rich.console import Console
-
     from wirelab.cli.arguments import load
     from wirelab.cli.precheck import budget_jobs, within_budget
-    from wirelab.cli.run import How, run_campaign
     from wirelab.experiment import own_program
     from wirelab.limits import require_limits
     from wirelab.plan import make_plan
-    from wirelab.report.campaign import load as load_campaign
-    from wirelab.runner.last import remove_last
     from wirelab.runner.start import planned_jobs, require_clock
+    from wirelab.schema.archive import is_archive
 
     require_limits(starts=True)
+    exports = Exports(markdown, junit, keep)
+    exports.require_names()
     if (program is None) == (client is None):
         what = "no program" if program is None else "a server and a client, and one is tested at a time"
         raise WirelabError(what, hint="wirelab test 'python3 app.py --port {port}' --get /")
@@ -135,7 +142,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         connection=connection,
         exchanges=requests,
         download=reply,
-        before=against,
+        before=against if against is not None and not is_archive(Path(against)) else None,
     )
     words = own_program.words_of(tested, Path.cwd())
     folder = out if out is not None else RESULTS / "test"
@@ -148,12 +155,10 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     plan = make_plan(loaded)
     if budget is not None:
         plan = within_budget(plan, loaded, budget, budget_jobs(plan, planned_jobs(plan).number))
-    # The program may have changed: its earlier trials say nothing of it, and would pile up.
-    remove_last(folder / "campaign", plan)
-    run_campaign(loaded, plan, folder / "campaign", How(fresh=True), Console(stderr=True, highlight=False))
-    campaign = load_campaign(folder / "campaign", folder / "campaign")
-    changes = None if against is None else _compared(folder / "campaign", tested.role, margin)
-    export(campaign, markdown, junit, changes)
+    with _other_side(against, tested, plan) as pairing_with:
+        campaign = _measured(loaded, plan, folder)
+        changes = None if pairing_with is None else pairing_with(campaign.folder, margin)
+    exports.write(campaign, changes)
     _tell(campaign, folder, changes)
     if campaign.failed or _without_any(campaign):
         return 1
@@ -163,14 +168,51 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     return compare.exit_code(changes, inconclusive_fails=fail_if_inconclusive) or code
 
 
-def _compared(folder: Path, role: str, margin: float) -> Changes:
-    """What differs between the two programs."""
-    from wirelab.answer.compare.pairing import within
-    from wirelab.answer.compare.record import Campaign as Compared
-    from wirelab.answer.compare.record import changes
+@contextmanager
+def _other_side(
+    against: str | None, tested: OwnProgram, plan: Plan
+) -> Iterator[Callable[[Path, float], Changes] | None]:
+    """What compares the campaign that is run now: with an earlier one, or its two sides. None if nothing is to be
+    compared. Raises `WirelabError` before anything is run if the earlier one is of something else.
+    """
+    from wirelab.answer.compare.kept import opened
+    from wirelab.answer.compare.pairing import Pairing, between, within
+    from wirelab.answer.compare.record import Campaign as Side
+    from wirelab.answer.compare.record import changes, require_alike
 
-    campaign = Compared.read(folder)
-    return changes(campaign, campaign, within(campaign.plan, f"{role}.implementation"), margin)
+    if against is None:
+        yield None
+    elif tested.before is not None:
+        pairing = within(plan, f"{tested.role}.implementation")
+
+        def sides(folder: Path, margin: float) -> Changes:
+            both = Side.read(folder)
+            return changes(both, both, pairing, margin)
+
+        yield sides
+    else:
+        with opened(Path(against)) as kept:
+            old = Side.read(kept)
+            require_alike(old.plan, plan, (Path(against), Path("this test")))
+            found: Pairing = between(old.plan, plan)
+
+            def earlier(folder: Path, margin: float) -> Changes:
+                return changes(old, Side.read(folder), found, margin)
+
+            yield earlier
+
+
+def _measured(loaded: Experiment, plan: Plan, folder: Path) -> Campaign:
+    """The campaign of a test. The program may have changed: its earlier trials say nothing of it, and would pile up."""
+    from rich.console import Console
+
+    from wirelab.cli.run import How, run_campaign
+    from wirelab.report.campaign import load
+    from wirelab.runner.last import remove_last
+
+    remove_last(folder / "campaign", plan)
+    run_campaign(loaded, plan, folder / "campaign", How(fresh=True), Console(stderr=True, highlight=False))
+    return load(folder / "campaign", folder / "campaign")
 
 
 def _each(text: str, option: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Records of replications as files: those that ship with Wirelab, and new ones."""
+"""Records of replications, and what they need of campaigns, as files: those that ship with Wirelab, and new ones."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from pathlib import Path
 
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
+from wirelab.schema.archive import SUFFIX, pack
+from wirelab.schema.campaign import JOURNAL, PLAN, read_plan
+from wirelab.schema.estimates import ESTIMATES
+from wirelab.schema.record import FACTS
 from wirelab.schema.replaced import replace_file
 from wirelab.schema.replication import Replication, read_replication
+from wirelab.schema.verdicts import VERDICTS
 
 SHIPPED = Path(str(resources.files("wirelab.data"))) / "replications"
 
@@ -36,3 +41,10 @@ def write_record(record: Replication, path: Path) -> Path:
     except OSError as error:
         raise WirelabError(f"cannot write {path}: {error.strerror}") from error
     return path
+
+
+def keep_campaign(campaign: Path, folder: Path) -> Path:
+    """Write what a later replication reads of it to a folder, under the campaign's name. Its trials are left out."""
+    names = [PLAN, FACTS, JOURNAL, ESTIMATES, VERDICTS, read_plan(campaign).experiment.claims]
+    path = folder / f"{campaign.resolve().name}{SUFFIX}"
+    return pack(campaign, (name for name in names if name is not None), path)

@@ -55,11 +55,6 @@ class Campaign:
         """What was run."""
         return self.dataset.plan
 
-    @property
-    def headline(self) -> str:
-        """The metric and its statistic."""
-        return f"{self.plan.experiment.statistic} of {self.plan.experiment.metric}"
-
     def unusable(self, key: str) -> str | None:
         """Why the quality of a scenario is unusable; None if it is not."""
         scenario = next(each for each in self.estimates["scenarios"] if each["key"] == key)
@@ -88,15 +83,16 @@ class Campaign:
         }
 
 
-def require_alike(old: Campaign, new: Campaign) -> None:
+def require_alike(old: Plan, new: Plan, names: tuple[Path, Path]) -> None:
     """Raises `WirelabError` if two campaigns have different clocks or headline metrics."""
-    if old.plan.clock is not new.plan.clock:
-        clocks = f"{old.folder} has the {old.plan.clock.value} clock, and {new.folder} the {new.plan.clock.value} one"
-        order = (old, new) if old.plan.clock is Clock.LIVE else (new, old)
-        hint = f"whether the clocks agree: {launched(f'clock compare {order[0].folder} {order[1].folder}')}"
+    if old.clock is not new.clock:
+        clocks = f"{names[0]} has the {old.clock.value} clock, and {names[1]} the {new.clock.value} one"
+        order = names if old.clock is Clock.LIVE else (names[1], names[0])
+        hint = f"whether the clocks agree: {launched(f'clock compare {order[0]} {order[1]}')}"
         raise WirelabError(clocks, hint=hint)
-    if old.headline != new.headline:
-        what = f"{old.folder} is ranked by the {old.headline}, and {new.folder} by the {new.headline}"
+    first, second = (f"{each.experiment.statistic} of {each.experiment.metric}" for each in (old, new))
+    if first != second:
+        what = f"{names[0]} is ranked by the {first}, and {names[1]} by the {second}"
         raise WirelabError(what, hint=f"the same for both: {launched('analyze CAMPAIGN --by STATISTIC')}")
 
 

@@ -1,4 +1,4 @@
-"""A campaign in one small file, for a later replication."""
+"""Files of a campaign in one small file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from tests.golden.kept.convert import kept_results, unpack
 from wirelab.claims.load import load
 from wirelab.errors import WirelabError
 from wirelab.experiment.library import experiment_file
-from wirelab.replicate.archive import is_archive, keep_campaign, unpacked
+from wirelab.replicate.kept import keep_campaign
 from wirelab.replicate.source import read_source
+from wirelab.schema.archive import is_archive, pack, unpacked
 
 CLAIMS = Path(str(experiment_file("londono2016.claims")))
 
@@ -49,6 +50,16 @@ def test_it_is_small_and_the_same_again(campaign: Path, tmp_path: Path) -> None:
     assert first.stat().st_size < sum(path.stat().st_size for path in campaign.iterdir() if path.is_file()) / 3
 
 
+def test_files_of_trials_are_kept_where_they_are_and_absent_ones_left_out(tmp_path: Path) -> None:
+    (tmp_path / "c" / "trials" / "a").mkdir(parents=True)
+    (tmp_path / "c" / "trials" / "a" / "packets.wlpl").write_bytes(b"log")
+    kept = pack(tmp_path / "c", ["plan.json", "trials/a/packets.wlpl"], tmp_path / "new" / "base.tar.xz")
+    with unpacked(kept) as folder:
+        assert [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()] == [
+            "trials/a/packets.wlpl"
+        ]
+
+
 @pytest.mark.parametrize("content", [b"", b"no archive", b"\xfd7zXZ\x00\x00\x04torn"])
 def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "some.tar.xz"
@@ -57,7 +68,10 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
         pass
 
 
-@pytest.mark.parametrize("name", ["../plan.json", "folder/plan.json"])
+@pytest.mark.parametrize(
+    "name",
+    ["../plan.json", "folder/plan.json", "/plan.json", "trials/../plan.json", "trials/plan.json", "trials/a/b/c"],
+)
 def test_a_file_outside_is_never_written(tmp_path: Path, name: str) -> None:
     path = tmp_path / "some.tar.xz"
     with tarfile.open(path, mode="w:xz") as archive:
