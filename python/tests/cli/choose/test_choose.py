@@ -136,7 +136,7 @@ def test_without_a_file_a_reading_of_64_bytes_comes_each_10_minutes(world: World
 def test_a_table_comes_first_and_then_the_answer_with_its_page(world: World, tmp_path: Path) -> None:
     done = choose(*LINK, "--protocols", "coaps,mqtts", "--out", "mine")
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("First: coaps, persistent. In ")
+    assert done.stdout.startswith("First: coaps, persistent. It is first in ")
     assert done.stdout.endswith("Page    mine/choose.html\n")
     assert done.stderr.startswith("First so far: coaps, persistent.")
     assert {each.name for each in (tmp_path / "mine").iterdir()} == {"choose.html", CHOSEN}
@@ -231,3 +231,13 @@ def test_a_deadline_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert record["first"] == "coaps, new"
     late = next(each for each in record["choices"] if each["name"] == "coaps, persistent")
     assert late["not_ranked"] == "50 % of its messages are not acknowledged within the deadline."
+
+
+def test_a_deadline_that_no_choice_keeps_is_said_first_and_exits_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    live_in(World(late=lambda point: 12 * point.replicates), monkeypatch)
+    done = choose(*LINK, "--protocols", "coaps,mqtts", "--deadline", "10s")
+    assert done.exit_code == 1, done.output
+    assert done.stdout.startswith(
+        "No choice keeps the deadline of 10 s. coaps, persistent comes nearest: it acknowledges 40 %"
+    )
+    assert "First" not in done.output

@@ -50,7 +50,7 @@ def test_the_page_says_what_the_terminal_says(tmp_path: Path) -> None:
     source = page_of(RECORD, tmp_path)
     said = Page(source).words()
     for words in (
-        "First: coaps, persistent. In 4 of 6 operator settings (2 of 4", "compared by 2 trials each",
+        "First: coaps, persistent. It is first in 4 of 6 operator settings (2 of 4", "compared by 2 trials each",
         "missed by -59 to +130 %", "energy / 4.2",
         "communication alone 7.33", "Crossover at a message every 1 min to 1 h", "crypto time of the device",
         "fewer than 100 messages", "It loses 14 of 96 messages", "The device never moves.", "4.96 J", "emulation only",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import pytest
 
@@ -24,18 +25,20 @@ from tests.report.choose.made_up import (
 )
 from wirelab.report.choose import asked, levers, maps, words
 from wirelab.report.choose.settings import Standing, decisive, standings
-from wirelab.schema.choose import Choice, Chosen, WinnerMap
+from wirelab.schema.choose import Choice, Chosen, OperatorAxis, OperatorSetting, WinnerMap
 
 LONG = 25
 
 
 def test_the_first_sentence_has_the_first_and_the_setting_that_changes_it() -> None:
     assert words.lead(RECORD) == (
-        "First: coaps, persistent. In 4 of 6 operator settings (2 of 4 that differ in effect); "
-        f"coaps, new if the {NAT} is 30 s."
+        "First: coaps, persistent. It is first in 4 of 6 operator settings (2 of 4 that differ in effect). "
+        f"coaps, new is first if the {NAT} is 30 s."
     )
     everywhere: Chosen = {**RECORD, "settings": of_settings(*[FIRST] * 6)}
-    assert words.lead(everywhere) == ("First: coaps, persistent. In all 6 operator settings (4 that differ in effect).")
+    assert words.lead(everywhere) == (
+        "First: coaps, persistent. It is first in all 6 operator settings (4 that differ in effect)."
+    )
     assert words.lead({**RECORD, "settings": RECORD["settings"][:1]}) == "First: coaps, persistent."
 
 
@@ -48,11 +51,12 @@ def test_a_first_table_says_that_it_is_not_settled() -> None:
 
 def test_those_that_are_alike_are_named_with_their_distance() -> None:
     assert words.lead(alike()) == (
-        "No protocol is first: coaps, persistent and mqtts, persistent are alike (0.4 % apart)."
+        "No protocol is first. coaps, persistent and mqtts, persistent are alike. They are 0.4 % apart."
     )
     three: Chosen = {**alike(), "alike": [FIRST, THIRD, SECOND], "gap": None}
     assert words.lead(three) == (
-        "No protocol is first: coaps, persistent; mqtts, persistent and coaps, new are alike (at most 31.3 % apart)."
+        "No protocol is first. coaps, persistent; mqtts, persistent and coaps, new are alike. "
+        "They are at most 31.3 % apart."
     )
 
 
@@ -75,7 +79,7 @@ def test_if_no_choice_keeps_the_deadline_nothing_is_first_and_the_nearest_is_nam
 def test_policies_of_one_protocol_that_are_alike_leave_the_protocol_first() -> None:
     policies: Chosen = {**RECORD, "first": None, "alike": [FIRST, SECOND], "gap": estimate(1.02, 0.99, 1.06)}
     assert words.lead(policies) == (
-        "First: coaps. Its connections are alike: persistent and new (2 % apart)."
+        "First: coaps. Its connections are alike: persistent and new. They are 2 % apart."
     )  # fmt: skip
 
 
@@ -132,9 +136,9 @@ def test_a_condition_is_the_shortest_that_is_so(firsts: tuple[str, ...], conditi
 
 def test_the_simplest_condition_leads() -> None:
     third_first: Chosen = {**RECORD, "settings": of_settings(FIRST, THIRD, FIRST, THIRD, SECOND, SECOND)}
-    assert words.lead(third_first).endswith(f"; coaps, new if the {NAT} is 30 s.")
+    assert words.lead(third_first).endswith(f". coaps, new is first if the {NAT} is 30 s.")
     shared: Chosen = {**RECORD, "settings": of_settings(FIRST, FIRST, FIRST, FIRST, "", "", alike=(SECOND, FIRST))}
-    assert words.lead(shared).endswith(f"; coaps, persistent and coaps, new are alike if the {NAT} is 30 s.")
+    assert words.lead(shared).endswith(f". coaps, persistent and coaps, new are alike if the {NAT} is 30 s.")
 
 
 def test_the_table_has_what_was_asked_for() -> None:
@@ -297,7 +301,7 @@ def test_what_is_not_decided_is_not_called_alike() -> None:
     open_yet: Chosen = {
         **RECORD, "first": None, "settled": False, "alike": [FIRST, THIRD], "gap": estimate(1.4, 0.1, 22.0)
     }  # fmt: skip
-    assert words.lead(open_yet).startswith("Not decided after 12 trials: ")
+    assert words.lead(open_yet).startswith("Not decided after 12 trials. coaps, ")
 
 
 def test_who_does_not_know_the_network_learns_what_does_least_wrong() -> None:
@@ -312,9 +316,9 @@ def test_who_does_not_know_the_network_learns_what_does_least_wrong() -> None:
 
 
 def test_the_first_sentence_names_what_holds_in_most_settings_unless_a_condition_is_simple() -> None:
-    rare = Standing(("a",), 2, "if w and x and y and z", exact=True, axes=4)
-    common = Standing(("b",), 34, "if w and x, and in 16 more", exact=False, axes=2)
-    simple = Standing(("c",), 3, "if w", exact=True, axes=1)
+    rare = Standing(("a",), 2, ("w", "x", "y", "z"), exact=True)
+    common = Standing(("b",), 34, ("w", "x"), exact=False, more=16)
+    simple = Standing(("c",), 3, ("w",), exact=True)
     assert decisive([rare, common]) == common
     assert decisive([rare, common, simple]) == simple
     assert decisive([]) is None
@@ -369,3 +373,50 @@ def test_shares_without_an_interval_are_said() -> None:
     few[1]["trials"] = 1
     said = ["Shares of 1 or 2 trials have no interval: it would be about 90 points wide."]
     assert words.no_intervals({**RECORD, "choices": few}) == said  # type: ignore[typeddict-item]
+
+
+KEPT = ("coaps, persistent, a ping each 1.6 min", "mqtts-psk, persistent, a ping each 16 min", "coaps, new")
+GRANTS = "link that the operator grants: its power saving"
+
+
+def sentences(text: str) -> list[str]:
+    """What ends with a full stop."""
+    return re.split(r"(?<=\.)\s", text)
+
+
+@pytest.mark.parametrize("alike_names", [KEPT, KEPT[:2], KEPT[:1], (*KEPT, SECOND), ()], ids=str)
+@pytest.mark.parametrize("firsts", ["one", "two", "scattered", "none"])
+def test_no_sentence_of_the_first_ones_is_long(alike_names: tuple[str, ...], firsts: str) -> None:
+    nats = [f"UDP {udp} s, TCP {tcp} s" for udp in (30, 120) for tcp in (150, 1200)]
+    axes: list[OperatorAxis] = [
+        {"name": NAT, "levels": nats, "source": "", "runs": True},
+        {"name": GRANTS, "levels": ["nb-iot-psm", "nb-iot-edrx", "nb-iot"], "source": "", "runs": True},
+        {"name": "release assistance: whether it says that nothing follows", "levels": ["off", "on"], "source": "",
+         "runs": False},
+    ]  # fmt: skip
+    elsewhere = {
+        "one": lambda levels: levels[1] == "nb-iot",
+        "two": lambda levels: levels[0] in nats[1:] and levels[1] != "nb-iot-psm",
+        "scattered": lambda levels: len("".join(levels)) % 3 == 0 or levels[1:] == ("nb-iot", "on"),
+        "none": lambda _: True,
+    }[firsts]
+    every = [*product(*(axis["levels"] for axis in axes))]
+    values: dict[str, float | None] = {FIRST: 1.0, SECOND: 2.0}
+    some: list[OperatorSetting] = [
+        {"levels": [*levels], "first": [*alike_names] if elsewhere(levels) else [FIRST], "trials": 2, "values": values}
+        for levels in every
+    ]  # fmt: skip
+    record: Chosen = {**RECORD, "axes": axes, "settings": some}
+    said = sentences(words.lead(record))
+    assert not [each for each in said if len(each.split()) > words.LONG]
+    assert said[1].startswith("It is first in ")
+
+
+@pytest.mark.parametrize("names", [KEPT, KEPT[:2], (*KEPT, "h3, new")], ids=str)
+@pytest.mark.parametrize("settled", [True, False])
+def test_names_of_those_that_are_alike_leave_sentences_short(names: tuple[str, ...], *, settled: bool) -> None:
+    choices = [choice(name, 1, 0.1 + at / 1000, 100) for at, name in enumerate(names)]
+    record: Chosen = {**RECORD, "choices": choices, "first": None, "alike": [*names], "settled": settled}
+    assert not [each for each in sentences(words.lead(record)) if len(each.split()) > words.LONG]
+    nearest: Chosen = {**missed(), "choices": [{**missed()["choices"][0], "name": names[0]}], "nearest": names[0]}
+    assert not [each for each in sentences(words.lead(nearest)) if len(each.split()) > words.LONG]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from wirelab.report.statement import listed
@@ -20,17 +20,36 @@ SAME = 1.01
 class Standing:
     """The choices that are first in some settings: several if they are alike, none if nothing is ranked there.
 
-    `condition` says in which: `if the NAT time-out is 30 s`. It is empty if no words describe them. An `exact` one is
-    of these settings and of no other. `axes` is how many settings of the network it names. `kinds` is how many of them
-    differ in effect.
+    `parts` say in which: `the NAT time-out is 30 s`, all of which must be so. There are none if no words describe them.
+    They are `exact` if they are of these settings and of no other. `more` is how many of these settings they leave out;
+    if they hold `only` in these, they hold in others too. `kinds` is how many of the settings differ in effect.
     """
 
     first: tuple[str, ...]
     count: int
-    condition: str
+    parts: tuple[str, ...]
     exact: bool
-    axes: int
+    more: int = 0
+    only: bool = False
     kinds: int = 1
+
+    @property
+    def axes(self) -> int:
+        """How many settings of the network are named."""
+        return len(self.parts)
+
+    @property
+    def condition(self) -> str:
+        """`if the NAT time-out is 30 s, and in 2 more`; empty if no words describe them."""
+        if not self.parts:
+            return ""
+        more = f", and in {self.more} more" if self.more else ""
+        return f"{self.how} {' and '.join(self.parts)}{more}"
+
+    @property
+    def how(self) -> str:
+        """Before the parts."""
+        return "only if" if self.only else "if"
 
 
 def standings(record: Chosen) -> list[Standing]:
@@ -43,7 +62,12 @@ def standings(record: Chosen) -> list[Standing]:
         groups.setdefault((*known, *others), set()).add(at)
     levels, of = [setting["levels"] for setting in record["settings"]], kinds(record["settings"])
     found = [
-        Standing(first, len(members), *_condition(record["axes"], levels, members), len({of[at] for at in members}))
+        replace(
+            _standing(record["axes"], levels, members),
+            first=first,
+            count=len(members),
+            kinds=len({of[at] for at in members}),
+        )
         for first, members in groups.items()
     ]
     return [*found[:1], *sorted(found[1:], key=lambda each: -each.count)]
@@ -71,7 +95,7 @@ def decisive(others: Sequence[Standing]) -> Standing | None:
     """The one with the simplest condition that holds exactly; without a simple one that of most settings."""
 
     def place(each: Standing) -> tuple[bool, int, int]:
-        simple = each.exact and bool(each.condition) and each.axes <= MOST_AXES
+        simple = each.exact and 0 < each.axes <= MOST_AXES
         return not simple, each.axes if simple else 0, -each.count
 
     return min(others, key=place, default=None)
@@ -101,12 +125,10 @@ def is_first(first: Sequence[str]) -> str:
     return f"{first[0]} is first" if len(first) == 1 else named(first)
 
 
-def _condition(
-    axes: Sequence[OperatorAxis], levels: Sequence[Sequence[str]], members: set[int]
-) -> tuple[str, bool, int]:
-    """In words, whether it is exact, and how many axes it names."""
+def _standing(axes: Sequence[OperatorAxis], levels: Sequence[Sequence[str]], members: set[int]) -> Standing:
+    """In which settings it is so, in words."""
     if len(members) == len(levels):
-        return "", True, 0
+        return Standing((), 0, (), exact=True)
     seen = {
         at: _in_order(axis, {levels[member][at] for member in members})
         for at, axis in enumerate(axes)
@@ -116,18 +138,17 @@ def _condition(
         for chosen in combinations(seen, size):
             box = {at: seen[at] for at in chosen}
             if _inside(levels, box) == members:
-                return f"if {_words(axes, box)}", True, size
+                return Standing((), 0, _words(axes, box), exact=True)
     enough = max(
         (box for box in _boxes(axes) if _inside(levels, box) and _inside(levels, box) <= members),
         key=lambda box: (len(_inside(levels, box)), -len(box)),
         default=None,
     )
     if enough is not None and 2 * len(_inside(levels, enough)) >= len(members):
-        more = len(members) - len(_inside(levels, enough))
-        return f"if {_words(axes, enough)}, and in {more} more", False, len(enough)
+        return Standing((), 0, _words(axes, enough), exact=False, more=len(members) - len(_inside(levels, enough)))
     if needed := dict(sorted(seen.items(), key=lambda each: len(each[1]))[:MOST_AXES]):
-        return f"only if {_words(axes, needed)}", False, len(needed)
-    return "", False, 0
+        return Standing((), 0, _words(axes, needed), exact=False, only=True)
+    return Standing((), 0, (), exact=False)
 
 
 def _boxes(axes: Sequence[OperatorAxis]) -> Iterator[dict[int, list[str]]]:
@@ -149,8 +170,8 @@ def _in_order(axis: OperatorAxis, some: set[str]) -> list[str]:
     return [*(level for level in axis["levels"] if level in some), *sorted(some.difference(axis["levels"]))]
 
 
-def _words(axes: Sequence[OperatorAxis], box: Mapping[int, Sequence[str]]) -> str:
-    return " and ".join(f"{_the(short(axes[at]))} is {' or '.join(some)}" for at, some in sorted(box.items()))
+def _words(axes: Sequence[OperatorAxis], box: Mapping[int, Sequence[str]]) -> tuple[str, ...]:
+    return tuple(f"{_the(short(axes[at]))} is {' or '.join(some)}" for at, some in sorted(box.items()))
 
 
 def _the(name: str) -> str:

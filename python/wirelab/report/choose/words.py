@@ -7,7 +7,7 @@ from math import prod
 
 from wirelab.report.choose import maps
 from wirelab.report.choose.amounts import NO_MATTER, money, seconds, share
-from wirelab.report.choose.settings import SAME, Standing, decisive, is_first, kinds, named, several, standings
+from wirelab.report.choose.settings import SAME, Standing, decisive, is_first, kinds, several, standings
 from wirelab.report.numbers import COUNT, DASH, Estimate, interval
 from wirelab.schema.bounds import Bounds
 from wirelab.schema.choose import Choice, Chosen, Criterion
@@ -15,6 +15,8 @@ from wirelab.schema.estimates import EstimateRecord
 from wirelab.schema.exact import ExactBounds
 from wirelab.units import format_energy, format_share, format_size
 
+LONG = 25
+"""Words of the longest sentence at the beginning."""
 HEADS, NAMED = 2, 3
 """Rows of a table's header, and its columns before those of figures."""
 UNVALIDATED = " (unvalidated)"
@@ -23,7 +25,7 @@ NO_ACKNOWLEDGEMENT = "no acknowledgement is known"
 
 
 def lead(record: Chosen) -> str:
-    """The first sentence: which is first, and the assumption that decides it."""
+    """The first sentences: which is first, and the assumption that decides it. None is long."""
     spread, count = record["spread"], len(ranked(record))
     if (nearest := _nearest(record)) is not None:
         return nearest
@@ -66,10 +68,36 @@ def _in_settings(record: Chosen) -> str:
     flip = decisive([each for each in found if each.first != (record["first"],)])
     if flip is None:
         effect = "" if (effective := _effective(record)) is None else f" ({effective} that differ in effect)"
-        return f" In all {total} operator settings{_tried(record)}{effect}."
+        return f" It is first in all {total} operator settings{_tried(record)}{effect}."
     count, some = (0, 0) if alone is None else (alone.count, alone.kinds)
     of = f"{total} operator settings{_tried(record)}{_in_effect(record, some, ' that differ')}"
-    return f" In {count} of {of}; {named(flip.first)} {_where(flip)}."
+    return " ".join([f" It is first in {count} of {of}.", *_elsewhere(flip)])
+
+
+def _elsewhere(flip: Standing) -> Iterator[str]:
+    """What is first in other settings, and in which, in short sentences."""
+    what = is_first(flip.first) if flip.first else "Nothing is ranked"
+    whole = f"{what} {flip.how} {' and '.join(flip.parts)}."
+    if flip.parts and _is_short(whole):
+        yield whole
+        if flip.more:
+            yield f"The same holds in {flip.more} more."
+        return
+    counted = f"{what} in {flip.count} others."
+    yield (
+        counted
+        if _is_short(counted)
+        else f"{flip.first[0]} and {len(flip.first) - 1} more are alike in {flip.count} others."
+    )
+    for at, part in enumerate(flip.parts):
+        where = "There" if at else f"In {flip.count - flip.more} of these"
+        sentence = f"{where}, {part}."
+        axis, _, some = part.partition(" is ")
+        yield sentence if _is_short(sentence) else f"{where}, {axis} has one of {some.count(' or ') + 1} levels."
+
+
+def _is_short(sentence: str) -> bool:
+    return len(sentence.split()) <= LONG
 
 
 def _in_effect(record: Chosen, some: int, how: str = "") -> str:
@@ -95,13 +123,13 @@ def _no_first(record: Chosen) -> str:
     distance = _distance(record, alike)
     protocols = {choice["protocol"] for choice in alike}
     if not record["settled"] and record["gap"] is not None:
-        return f"Not decided after {_trials(record)} trials: {several(record['alike'])} may be alike{distance}."
+        return f"Not decided after {_trials(record)} trials. {several(record['alike'])} may be alike.{distance}"
     if len(protocols) == 1 and len(alike) > 1:
         policies = several([choice["policy"] for choice in alike])
         only = len({choice["protocol"] for choice in ranked(record)}) == 1
         first = f"Only {protocols.pop()} was compared" if only else f"First: {protocols.pop()}"
-        return f"{first}. Its connections are alike: {policies}{distance}."
-    return f"No protocol is first: {several(record['alike'])} are alike{distance}."
+        return f"{first}. Its connections are alike: {policies}.{distance}"
+    return f"No protocol is first. {several(record['alike'])} are alike.{distance}"
 
 
 def _trials(record: Chosen) -> int:
@@ -112,9 +140,9 @@ def _distance(record: Chosen, alike: Sequence[Choice]) -> str:
     gap = record["gap"]
     values = [value for choice in alike if (value := _value(record["criterion"], choice)) is not None]
     if len(alike) == 2 and gap is not None and gap["point"] is not None:
-        return f" ({format_share(gap['point'] - 1)} apart)"
+        return f" They are {format_share(gap['point'] - 1)} apart."
     if len(values) > 1 and min(values) > 0:
-        return f" (at most {format_share(max(values) / min(values) - 1)} apart)"
+        return f" They are at most {format_share(max(values) / min(values) - 1)} apart."
     return ""
 
 
@@ -219,10 +247,6 @@ def how_counted(record: Chosen) -> list[str]:
     if _effective(record) is not None:
         said.append("Settings differ in effect if they change the first, or a value by 1 % or more.")
     return said
-
-
-def _where(flip: Standing) -> str:
-    return flip.condition or f"in {flip.count}"
 
 
 def table(record: Chosen) -> list[list[str]]:
