@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+from wirelab.report.statement import word_count
+
 VOID = {"meta", "link", "br", "img", "hr", "input", "path", "rect", "line"}
 SILENT = {"script", "style"}
 BLOCK = {"p", "tr", "th", "td", "li", "h1", "h2", "h3", "h4", "caption", "summary", "figcaption", "dt", "dd", "pre"}
@@ -58,3 +60,58 @@ class Page(HTMLParser):
         """The text, a line for each block or cell."""
         lines = (" ".join(line.split()) for line in "".join(self.text).split("\n"))
         return "\n".join(line for line in lines if line) + "\n"
+
+
+CLOSED = {"script", "style", "head"}
+
+
+@dataclass
+class Seen(HTMLParser):
+    """What a reader sees of a page before opening anything, at the width of a computer: texts of charts included, what
+    only screen readers say left out. `parts` are the texts under each id or class that is asked for.
+    """
+
+    source: str
+    marks: tuple[str, ...]
+    parts: dict[str, list[str]] = field(default_factory=dict)
+    drawn: dict[str, int] = field(default_factory=dict)
+    _open: list[tuple[str, str, bool]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.feed(self.source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in VOID:
+            return
+        given = {name: value or "" for name, value in attrs}
+        classes = given.get("class", "").split()
+        inside = self._open[-1] if self._open else ("", "", True)
+        part = next(
+            (mark for mark in self.marks if mark == given.get("id") or mark in classes or mark == tag), inside[1]
+        )
+        closed = inside[0] == "details" and tag != "summary"
+        hides = tag in CLOSED or closed or "hidden" in given or bool({"spoken", "narrow", "skip"} & {*classes})
+        seen = inside[2] and not hides
+        # A closed part shows its summary alone.
+        kind = "details" if tag == "details" and "open" not in given else ""
+        if tag == "svg" and seen and given.get("role") == "img":
+            self.drawn[part] = self.drawn.get(part, 0) + 1
+        self._open.append((kind, part, seen))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element without content shows no text."""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1][2]:
+            self.parts.setdefault(self._open[-1][1], []).append(data)
+
+    def words(self, *parts: str) -> int:
+        """How many words of these parts are seen; of all without any."""
+        texts = [" ".join(found) for part, found in self.parts.items() if not parts or part in parts]
+        return sum(word_count(text) for text in texts)

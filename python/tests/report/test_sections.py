@@ -12,7 +12,7 @@ from tests.documents import whole_plan
 from tests.report.campaigns import judge, read, store, write
 from wirelab.report import page
 from wirelab.report.answer import answer
-from wirelab.report.blocks import Cell, Claims, Column, Figure, Group, Notes, Section, Table, dash
+from wirelab.report.blocks import Cell, Claims, Column, Figure, Group, Legend, Notes, Section, Table, dash
 from wirelab.report.campaign import load
 from wirelab.report.grade import grade
 from wirelab.report.sections import (
@@ -124,7 +124,7 @@ def test_a_median_above_the_timeout_is_shown_as_such(tmp_path: Path) -> None:
     assert isinstance(figure, Figure)
     [table] = figure.tables
     assert next(row for row in cells(table) if row[1] == "h2")[2] == "> 10,000"
-    assert "An open triangle is a timeout" in figure.caption
+    assert "Open triangle: above the timeout" in figure.caption
     assert "median above the time-out of 10,000 ms, 28 of 40 exchanges timed out" in figure.svg
     assert "clean, encrypted: the median of h2 is above the timeout." in sentences(folder)
 
@@ -200,14 +200,37 @@ def test_a_certificate_has_a_row_for_each_line(tmp_path: Path) -> None:
 
 def test_a_null_phase_is_a_dash_with_its_reason(tmp_path: Path) -> None:
     folder = write(tmp_path, protocols=("http1", "h3"), links=("clean",))
-    (table,) = [t for block in phases.section(load(folder, folder)).blocks for t in getattr(block, "tables", [])]  # type: ignore[union-attr]
+    table, tail = [t for block in phases.section(load(folder, folder)).blocks for t in getattr(block, "tables", [])]  # type: ignore[union-attr]
     http1, h3 = cells(table)
-    assert http1[3:5] == ["20.0 [19.6, 20.4]", "–"]
-    assert h3[3:5] == ["–", "20.0 [19.6, 20.4]"]
+    assert http1[3:5] == ["22.0 [21.6, 22.4]", "–"]
+    assert h3[3:5] == ["–", "22.0 [21.6, 22.4]"]
+    assert tail.caption.startswith("The p95 of each phase")
+    assert cells(tail)[0][3:5] == ["20.4", "–"]
     assert table.notes.reasons == [
         "builtin clients are given an address", "unencrypted: there is no handshake of TLS or QUIC",
         "over UDP there is no TCP connect",
     ]  # fmt: skip
+
+
+def test_a_phase_of_some_exchanges_contributes_its_share_to_the_mean_of_all(tmp_path: Path) -> None:
+    folder = write(tmp_path, protocols=("h2",), links=("clean",))
+    scenarios = read(folder, "estimates.json")["scenarios"]
+    metrics = scenarios[0]["metrics"]
+    scenarios[0]["denominators"] |= {"completed": 40, "failed": 0}
+    metrics["phase-handshake"] |= {"n": 4}
+    change(folder, "estimates.json", scenarios=scenarios)
+    found = phases.section(load(folder, folder))
+    assert found is not None
+    [figure] = [block for block in found.blocks if isinstance(block, Figure)]
+    assert "TLS or QUIC handshake 2.2 ms" in figure.svg, "a tenth of 22 ms"
+    [row] = figure.tables[0].rows
+    assert (row[4].text, row[4].title) == (
+        "2.20", "in 4 of 40 exchanges; if it happened, 22.0 ms [21.6, 22.4]"
+    )  # fmt: skip
+    assert ", p95 81.6" in figure.svg
+    [legend] = [block for block in found.blocks if isinstance(block, Legend)]
+    names = [entry.text for entry in legend.entries]
+    assert names == ["TCP connect", "TLS or QUIC handshake", "wait for the response"], "a transfer of 22 µs is not seen"
 
 
 def test_the_times_of_a_proxy_have_their_own_table(tmp_path: Path) -> None:
@@ -218,7 +241,7 @@ def test_the_times_of_a_proxy_have_their_own_table(tmp_path: Path) -> None:
     store(folder, "estimates.json", estimates)
     found = phases.section(load(folder, folder))
     assert found is not None
-    _, table = [t for block in found.blocks for t in getattr(block, "tables", [])]
+    *_, table = [t for block in found.blocks for t in getattr(block, "tables", [])]
     assert table.caption == "Median time of a request at the proxy"
     assert [row[:3] for row in cells(table)] == [["clean", "http1", "20.0 [19.6, 20.4]"]]
 
@@ -763,7 +786,7 @@ def test_metrics_that_a_third_party_client_lacks_have_the_reason_in_their_place(
     assert {cell.title for row in table.rows if row[1].text.startswith("h2") for cell in row[2:-1]} == {why}
     assert table.notes.lettered
     [figure] = [block for block in phases.section(load(folder, folder)).blocks if isinstance(block, Figure)]
-    [table] = figure.tables
+    table, _ = figure.tables
     assert "nghttp does not report when its handshake was over" in table.notes.reasons
     assert "over UDP there is no TCP connect" in table.notes.reasons
 

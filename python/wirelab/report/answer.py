@@ -32,6 +32,11 @@ _LESSER = {
 
 def answer(campaign: Campaign) -> list[Statement]:
     """Sentences, the most important first."""
+    return [*findings(campaign), *cautions(campaign)]
+
+
+def findings(campaign: Campaign) -> list[Statement]:
+    """What was found, and what is missing from it."""
     waiting = list(ways_of_waiting(campaign))
     return [
         *_failures(campaign),
@@ -47,9 +52,12 @@ def answer(campaign: Campaign) -> list[Statement]:
         *_unsupported(campaign),
         *_messages(campaign),
         *_nat(campaign),
-        *_grades(campaign),
-        *_warnings(campaign),
     ]
+
+
+def cautions(campaign: Campaign) -> list[Statement]:
+    """What may mislead a reader of the findings."""
+    return [*_grades(campaign), *_warnings(campaign)]
 
 
 def _failures(campaign: Campaign) -> Iterator[Statement]:

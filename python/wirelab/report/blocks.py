@@ -13,13 +13,16 @@ from markupsafe import Markup
 
 from wirelab.report.numbers import DASH, Estimate, Unit, interval, plain
 
+MOST_LETTERS = 150
+"""Of the columns of a table that fits the width of a page."""
+
 
 @dataclass(frozen=True)
 class Cell:
     """One cell.
 
     `reason` says why there is no value, or a caveat of the value; it becomes a note under the table. `tone` colours
-    it: good, bad, unsure, clear (bold).
+    it: good, bad, unsure, clear (bold); a `weak` one says the same with less weight.
     """
 
     text: str
@@ -29,6 +32,7 @@ class Cell:
     tone: str | None = None
     swatch: int | None = None
     spoken: str | None = None
+    weak: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,13 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in kept], rows=rows)
 
     @property
+    def dense(self) -> bool:
+        """Whether it is too wide for a page as long as each interval stays in one line."""
+        longest = [max([len(column.title) / 2, *(_longest(row[i].text) for row in self.rows)]) for i, column in
+                   enumerate(self.columns)]  # fmt: skip
+        return sum(longest) + len(longest) > MOST_LETTERS
+
+    @property
     def left_out(self) -> str:
         """Which columns are not shown, and why they are empty."""
         if len(self.shown.columns) == len(self.columns):
@@ -154,13 +165,14 @@ class Legend:
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One mark of a legend: a series has a shape and a dash, a part of a bar neither."""
+    """One mark of a legend: a series has a shape, a dash and a key by which charts know it, a part of a bar none."""
 
     text: str
     color: str
     note: str = ""
     shape: str | None = None
     dash: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -298,11 +310,17 @@ Block = Table | Figure | Grid | Legend | Prose | Items | Code | Definitions | Gr
 
 @dataclass(frozen=True)
 class Section:
-    """A titled part of the page. `id` is its anchor."""
+    """A titled part of the page. `id` is its anchor, and `line` one sentence that stands above its charts."""
 
     id: str
     title: str
     blocks: Sequence[Block]
+    line: str = ""
+
+
+def _longest(text: str) -> int:
+    """Letters of its longest part: a number or its interval."""
+    return max(map(len, text.partition(" [")))
 
 
 def _is_missing(cell: Cell) -> bool:

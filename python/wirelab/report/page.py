@@ -15,18 +15,21 @@ from wirelab import __version__
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.report import palette
-from wirelab.report.answer import answer
 from wirelab.report.blocks import Cell, Section
 from wirelab.report.campaign import Campaign, load
+from wirelab.report.first_chart import FirstChart
 from wirelab.report.grade import LINK, MACHINE, PREVIEW, blamed, grade, graded
-from wirelab.report.sections import SECTIONS
+from wirelab.report.layers import Layers, first, layers
 from wirelab.report.sections.claims import verdict_cell
 from wirelab.report.sections.common import LINK_TONES
 from wirelab.report.statement import Statement
+from wirelab.schema.verdicts import ClaimRecord
 from wirelab.units import format_duration
 
 TEMPLATES = Path(__file__).parent / "templates"
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+INTERVAL = re.compile(r"(\S+) ([\[(].*[\])])")
+WIDTH = re.compile(r'\bwidth="([\d.]+)"')
 NO_RESULT = (
     (
         LINK,
@@ -50,8 +53,17 @@ class Header:
     grade: Cell | None
     facts: list[str]
     warnings: list[str]
-    answer: list[Statement]
+    answer: Sequence[Statement]
     verdicts: list[Cell]
+    cautions: Sequence[Statement] = ()
+    """What may mislead a reader of the answer."""
+    more: Sequence[Statement] = ()
+    """Sentences that the answer has no room for."""
+    chart: FirstChart | None = None
+    chips: bool = True
+    """Whether the verdicts stand on the first screen."""
+    measured: str = ""
+    """The day of the measurement."""
 
 
 def write_page(folder: Path, out: Path | None = None) -> Path:
@@ -77,21 +89,23 @@ def write_text(path: Path, text: str) -> Path:
 
 def render(campaign: Campaign) -> str:
     """The page as text; the same for the same files."""
-    sections = [section for build in SECTIONS if (section := build(campaign)) is not None]
-    return fill(header(campaign), sections, campaign.estimates["level"])
+    top = header(campaign)
+    return fill(top, layers(campaign, top.chart), campaign.estimates["level"])
 
 
-def fill(top: Header, sections: Sequence[Section], level: float) -> str:
-    """The template with a header and sections; `level` is that of intervals."""
+def fill(top: Header, parts: Sequence[Section] | Layers, level: float) -> str:
+    """The template with a header and what follows it, in layers or as sections alone; `level` is that of intervals."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters["options"] = options
+    environment.filters |= {"options": options, "number": number, "width": drawn_width}
+    charts, evidence = (parts.charts, parts.evidence) if isinstance(parts, Layers) else (parts, [])
     return environment.get_template("page.html.j2").render(
         header=top,
-        sections=sections,
-        contents=_contents(sections),
+        layered=isinstance(parts, Layers),
+        charts=charts,
+        evidence=evidence,
         colors=colors(),
         css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
@@ -105,29 +119,36 @@ def options(text: str) -> Markup:
     return Markup(OPTION.sub(r"<code>\g<0></code>", str(escape(text))))
 
 
+def number(text: str) -> Markup | str:
+    """A cell's text; of a number with its interval each is whole, so that a line may break between them alone."""
+    found = INTERVAL.fullmatch(text)
+    return text if found is None else Markup("<span>{}</span> <span>{}</span>").format(found[1], found[2])
+
+
+def drawn_width(svg: str) -> str:
+    """The width of a drawing in pixels."""
+    found = WIDTH.search(svg)
+    return found[1] if found is not None else "0"
+
+
 def header(campaign: Campaign) -> Header:
-    """Title, quality, counts, answer, a chip for each claim."""
+    """Title, quality, counts, and the first layer with a chip for each claim."""
     experiment = campaign.experiment
+    title, quality, facts = experiment.title or experiment.name, _grade(campaign), _facts(campaign)
+    warnings, chips = _warnings(campaign), [_chip(claim) for claim in campaign.claims]
+    fixed = [experiment.name, title, experiment.doi or "", quality.text, *facts, *warnings]
+    shown = first(campaign, fixed, chips)
     return Header(
-        name=experiment.name,
-        title=experiment.title or experiment.name,
-        doi=experiment.doi,
-        grade=_grade(campaign),
-        facts=_facts(campaign),
-        warnings=_warnings(campaign),
-        answer=answer(campaign),
-        verdicts=[
-            replace(
-                verdict_cell(claim["verdict"], claim["link"], head=f"{claim['id']} "),
-                title=claim["text"],
-                href=f"#claim-{claim['id']}",
-                reason="the publication's own numbers or its experiment contradict it"
-                if claim["contradiction"]
-                else None,
-            )
-            for claim in campaign.claims
-        ],
-    )
+        name=experiment.name, title=title, doi=experiment.doi, grade=quality, facts=facts, warnings=warnings,
+        answer=shown.answer, verdicts=chips, cautions=shown.cautions, more=shown.more, chart=shown.chart,
+        chips=shown.chips, measured=_measured(campaign),
+    )  # fmt: skip
+
+
+def _chip(claim: ClaimRecord) -> Cell:
+    against = "the publication's own numbers or its experiment contradict it" if claim["contradiction"] else None
+    cell = verdict_cell(claim["verdict"], claim["link"], head=f"{claim['id']} ")
+    return replace(cell, title=claim["text"], href=f"#claim-{claim['id']}", reason=against)
 
 
 def _grade(campaign: Campaign) -> Cell:
@@ -140,13 +161,16 @@ def _facts(campaign: Campaign) -> list[str]:
     exchanges, completed = sum(each["exchanges"] for each in ends), sum(each["completed"] for each in ends)
     trials = sum(each["trials"] for each in ends)
     sent = sum(each["sent"] for each in ends)
-    facts = [
+    return [
         f"{len(campaign.scenarios)} scenario{'s' * (len(campaign.scenarios) != 1)}",
         f"{trials:,} trial{'s' * (trials != 1)}",
-        f"{exchanges:,} exchange{'s' * (exchanges != 1)}, {completed:,} completed{f', {sent:,} sent' * bool(sent)}",
+        f"{completed:,} of {exchanges:,} exchange{'s' * (exchanges != 1)} completed{f', {sent:,} sent' * bool(sent)}",
     ]
-    written = sorted(entry.written for entry in campaign.journal.values())
-    return [*facts, f"measured {written[-1][:10]}"] if written else facts
+
+
+def _measured(campaign: Campaign) -> str:
+    """The day of the last trial; empty before the first."""
+    return max((entry.written for entry in campaign.journal.values()), default="")[:10]
 
 
 def _warnings(campaign: Campaign) -> list[str]:
@@ -164,10 +188,6 @@ def _warnings(campaign: Campaign) -> list[str]:
     if campaign.unfinished:
         warnings.append(campaign.unfinished)
     return warnings
-
-
-def _contents(sections: Sequence[Section]) -> list[tuple[str, str]]:
-    return [(section.id, section.title) for section in sections]
 
 
 def colors() -> dict[str, dict[str, str]]:

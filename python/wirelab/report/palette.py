@@ -37,6 +37,8 @@ DARK = (
     "#a9a9a9", "#c9a56a", "#ff9248", "#ec92c8", "#5cb3f5", "#93d3fa", "#35cf9f", "#e3c238", "#bd9cf2", "#ff8a80",
     "#ce1bde", "#6969ec", "#598d11", "#a474b4", "#e42565", "#f0c9f8", "#25e425", "#b56226", "#e269ec", "#af5ceb",
 )  # fmt: skip
+MOST_VARIANTS = 15
+"""Of one slot that charts tell from each other."""
 OWN_SLOTS = tuple(range(len(PROTOCOL_SLOTS), len(LIGHT)))
 """For user-defined protocols."""
 SHAPES = (
@@ -59,11 +61,19 @@ PARTS_DARK = (
 
 @dataclass(frozen=True)
 class Look:
-    """How a series is drawn: slot of the palette, shape of its points, dash of its lines."""
+    """How a series is drawn: slot of the palette, shape of its points, dash of its lines. `variant` counts the series
+    of one slot.
+    """
 
     slot: int
     shape: str
     dash: tuple[int, ...]
+    variant: int = 0
+
+    @property
+    def key(self) -> str:
+        """What the page knows the series by."""
+        return series_key(self.slot, self.variant)
 
 
 def looks(protocols: list[tuple[str, str]]) -> list[Look]:
@@ -84,13 +94,28 @@ def looks(protocols: list[tuple[str, str]]) -> list[Look]:
         variant = seen.get(slot, 0)
         seen[slot] = variant + 1
         shape = SHAPES[slot] if variant == 0 else SHAPES[(slot + variant) % len(SHAPES)]
-        result.append(Look(slot, shape, DASHES[slot] if variant == 0 else (4 + 2 * variant, 2)))
+        result.append(Look(slot, shape, DASHES[slot] if variant == 0 else (4 + 2 * variant, 2), variant))
     return result
 
 
-def series_color(slot: int) -> str:
-    """The sentinel of a series' colour."""
-    return f"#0101{slot + 16:02x}"
+def series_color(slot: int, variant: int = 0) -> str:
+    """The sentinel of a series' colour. Variants share the colour, not the sentinel, so that a chart can tell them
+    from each other.
+    """
+    return f"#{1 + min(variant, MOST_VARIANTS):02x}01{slot + 16:02x}"
+
+
+def series_key(slot: int, variant: int) -> str:
+    """`4`, and `4-1` for the second series of that slot."""
+    return f"{slot}-{variant}" if variant else str(slot)
+
+
+def series_keys() -> dict[str, str]:
+    """Sentinel to the key of its series."""
+    variants = range(MOST_VARIANTS + 1)
+    return {
+        series_color(slot, variant): series_key(slot, variant) for variant in variants for slot in range(len(LIGHT))
+    }
 
 
 def part_color(index: int) -> str:
@@ -105,7 +130,7 @@ GOOD, BAD, UNSURE = "#010305", "#010306", "#010307"
 
 def css_variables() -> dict[str, str]:
     """Sentinel to CSS value."""
-    variables = {series_color(i): f"var(--s{i})" for i in range(len(LIGHT))}
+    variables = {color: f"var(--s{key.partition('-')[0]})" for color, key in series_keys().items()}
     variables |= {part_color(i): f"var(--p{i})" for i in range(len(PARTS_LIGHT))}
     return variables | {
         INK: "var(--ink)", MUTED: "var(--muted)", GRID: "var(--rule)", PAPER: "var(--paper)", FAINT: "var(--faint)",

@@ -5,6 +5,7 @@ estimates by fixed rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from wirelab.metrics.registry import ENERGIES
 from wirelab.report.campaign import Campaign
@@ -106,7 +107,7 @@ def _in_condition(
         what = f"{kind} application protocol".strip()
         was = "was measured" if _alone(scenarios) else f"has a {statistic}"
         more = [Statement(f"No other {what} {was}, so there is no comparison."), *more]
-    return resting_on(text, ranks, "#glance", more)
+    return replace(resting_on(text, ranks, "#glance", more), minor=not compared)
 
 
 def _nothing_ranked(campaign: Campaign, scenarios: list[Scenario]) -> Statement:
@@ -136,7 +137,7 @@ def _wins(campaign: Campaign, kind: str, conditions: list[list[Scenario]]) -> It
     protocols = {first.series.label for _, (first, *_) in rankings}
     if all(_alone(scenarios) for scenarios in conditions) and len(protocols) == 1:
         one = f"Only one {kind} application protocol".replace("  ", " ")
-        yield Statement(f"{one} was measured, {protocols.pop()}, so there is no comparison.")
+        yield Statement(f"{one} was measured, {protocols.pop()}, so there is no comparison.", minor=True)
         return
     won: dict[str, int] = {}
     for scenarios, (first, *others) in rankings:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 from markupsafe import Markup
 
-from wirelab.report.figures.scales import HEIGHT, WIDTH, color, dash, data, log_time
+from wirelab.report.figures.scales import HEIGHT, WIDTH, color, dash, data, time
 from wirelab.report.figures.svg import render
 from wirelab.report.model import Series
 from wirelab.report.palette import INK, MUTED, series_color
@@ -113,7 +113,7 @@ def exceedance(name: str, label: str, tails: Sequence[Tail]) -> Markup:
     domain = (min(tail.delays[0] for tail in tails), max(tail.delays[-1] for tail in tails))
     scale = alt.Scale(type="log", domain=[LEAST_SHARE, 1], nice=False)
     axis = alt.Axis(format="~%", title="share of exchanges that take longer", tickCount=5, tickSize=0, domain=False)
-    base = alt.Chart(data(values)).encode(log_time(domain, "delay, ms (log)"), color(series), description="tip:N")
+    base = alt.Chart(data(values)).encode(time(domain, "delay, ms"), color(series), description="tip:N")
     area = base.mark_area(opacity=0.35, interpolate="step-after", clip=True).encode(
         alt.Y("low:Q", scale=scale, axis=axis), alt.Y2("high:Q")
     )

@@ -1,4 +1,4 @@
-"""A row per condition, a point with its interval per protocol on a logarithmic axis, and the publication's number."""
+"""A row per condition, a point with its interval per protocol on an axis of time, and the publication's number."""
 
 from __future__ import annotations
 
@@ -8,8 +8,19 @@ from dataclasses import dataclass
 import altair as alt
 from markupsafe import Markup
 
-from wirelab.report.figures.scales import color, data, label_width, log_domain, log_time, rows, shape, width_beside
-from wirelab.report.figures.svg import render
+from wirelab.report.figures.scales import (
+    NARROW,
+    above_one_another,
+    color,
+    data,
+    label_width,
+    log_domain,
+    rows,
+    shape,
+    time,
+    width_beside,
+)
+from wirelab.report.figures.svg import both, render
 from wirelab.report.model import Series
 
 ROW_HEIGHT = 17
@@ -47,24 +58,31 @@ def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Marku
     if domain is None:
         return None
     series = list({mark.series.label: mark.series for mark in marks}.values())
-    labels = [mark.row for mark in marks]
-    offset = alt.YOffset("series:N", sort=[s.label for s in series], scale=alt.Scale(paddingOuter=0.35))
-    base = alt.Chart(data(values)).encode(rows(labels), offset, color(series))
-    layers = [
-        base.mark_rule(strokeWidth=2.4).encode(log_time(domain, title, "low"), x2="high:Q", description="tip:N"),
-        base.transform_filter("!datum.above")
-        .mark_point(filled=True, size=70, opacity=1)
-        .encode(log_time(domain, title), shape(series), description="tip:N"),
-    ]
-    if any(mark.above for mark in marks):
-        beyond = base.transform_filter("datum.above").mark_point(shape="triangle-right", size=110, filled=False)
-        layers.append(beyond.encode(log_time(domain, title), description="tip:N"))
-    if any(mark.published is not None for mark in marks):
-        paper = base.transform_filter("isValid(datum.published)").mark_point(
-            shape="stroke", size=170, strokeWidth=2.5, angle=90, filled=False
-        )
-        layers.append(paper.encode(log_time(domain, title, "published"), description="paper:N"))
-    height = (
-        alt.Step(ROW_HEIGHT, **{"for": "position"}) if len(series) == 1 else alt.Step(ROW_HEIGHT, **{"for": "offset"})
-    )
-    return render(alt.layer(*layers).properties(width=width_beside(label_width(labels)), height=height), name, label)
+    labels = list(dict.fromkeys(mark.row for mark in marks))
+    kinds = {"above": any(mark.above for mark in marks), "published": any(m.published is not None for m in marks)}
+
+    def layers(*where: alt.Y | alt.YOffset) -> alt.LayerChart:
+        base = alt.Chart().encode(*where, color(series))
+        drawn = [
+            base.mark_rule(strokeWidth=2.4).encode(time(domain, title, "low"), x2="high:Q", description="tip:N"),
+            base.transform_filter("!datum.above")
+            .mark_point(filled=True, size=70, opacity=1)
+            .encode(time(domain, title), shape(series), description="tip:N"),
+        ]
+        if kinds["above"]:
+            beyond = base.transform_filter("datum.above").mark_point(shape="triangle-right", size=110, filled=False)
+            drawn.append(beyond.encode(time(domain, title), description="tip:N"))
+        if kinds["published"]:
+            paper = base.transform_filter("isValid(datum.published)").mark_point(
+                shape="stroke", size=170, strokeWidth=2.5, angle=90, filled=False
+            )
+            drawn.append(paper.encode(time(domain, title, "published"), description="paper:N"))
+        return alt.LayerChart(data=data(values), layer=drawn)
+
+    order = [each.label for each in series]
+    offset = alt.YOffset("series:N", sort=order, scale=alt.Scale(paddingOuter=0.35))
+    height = alt.Step(ROW_HEIGHT, **{"for": "position" if len(series) == 1 else "offset"})
+    wide = layers(rows(labels), offset).properties(width=width_beside(label_width(labels)), height=height)
+    alone = alt.Y("series:N", sort=order, axis=None, scale=alt.Scale(paddingOuter=0.2))
+    narrow = layers(alone).properties(width=NARROW, height=alt.Step(ROW_HEIGHT))
+    return both(render(wide, name, label), render(above_one_another(narrow, labels), f"{name}-narrow", label))

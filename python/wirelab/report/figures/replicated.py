@@ -43,7 +43,7 @@ class Ratio:
     tip: str
 
 
-def forest(name: str, label: str, ratios: Sequence[Ratio], factor: float) -> Markup | None:
+def forest(name: str, label: str, ratios: Sequence[Ratio], factor: float, width: int = NARROW) -> Markup | None:
     """A row for each magnitude on a logarithmic axis, with the band of the tolerance; None without any."""
     if not ratios:
         return None
@@ -70,7 +70,7 @@ def forest(name: str, label: str, ratios: Sequence[Ratio], factor: float) -> Mar
         base.mark_rule(strokeWidth=2.4).encode(low, x2="high:Q", description="tip:N"),
         base.mark_point(filled=True, size=70, opacity=1).encode(x, _shape(), description="tip:N"),
     ]
-    chart = alt.layer(*layers).properties(width=NARROW, height=alt.Step(ROW_HEIGHT))
+    chart = alt.layer(*layers).properties(width=width, height=alt.Step(ROW_HEIGHT))
     return render(chart, name, label)
 
 

@@ -10,7 +10,11 @@ import altair as alt
 from wirelab.report.model import Series
 from wirelab.report.palette import INK, series_color
 
-WIDTH, HEIGHT = 330, 190
+WIDTH, HEIGHT = 300, 190
+NARROW = 300
+"""Of a chart that fits a phone next to the numbers of its axis."""
+DECADE = 10.0
+"""An axis over a smaller factor is linear: a logarithmic one would have one or two round numbers."""
 LEAST_WIDTH, MOST_WIDTH = 380, 660
 """The width of a chart next to its row labels."""
 PAGE_WIDTH = 890
@@ -19,7 +23,9 @@ LETTER_WIDTH = 7
 
 def color(series: Sequence[Series]) -> alt.Color:
     """Colour by series, without a legend: the page has one for all charts."""
-    return alt.Color("series:N", scale=_by_label(series, [series_color(s.look.slot) for s in series]), legend=None)
+    return alt.Color(
+        "series:N", scale=_by_label(series, [series_color(s.look.slot, s.look.variant) for s in series]), legend=None
+    )
 
 
 def rows(labels: Sequence[str], extent: int = 0) -> alt.Y:
@@ -28,6 +34,14 @@ def rows(labels: Sequence[str], extent: int = 0) -> alt.Y:
         grid=True, tickBand="extent", ticks=False, domain=False, labelFontSize=12, labelColor=INK, labelLimit=0,
         minExtent=extent,
     )  # fmt: skip
+
+
+def above_one_another(panel: alt.LayerChart, labels: Sequence[str]) -> alt.FacetChart:
+    """A panel for each row with its label above it, for a page without room next to it."""
+    header = alt.Header(labelOrient="top", labelAnchor="start", labelAngle=0, labelPadding=0, labelLimit=NARROW + 20)
+    row = alt.Row("row:N", sort=list(labels), title=None, header=header)
+    rows: alt.FacetChart = panel.facet(row=row, spacing=6).resolve_scale(y="independent")
+    return rows
 
 
 def label_width(labels: Iterable[str]) -> int:
@@ -51,6 +65,20 @@ def dash(series: Sequence[Series]) -> alt.StrokeDash:
     return alt.StrokeDash("series:N", scale=_by_label(series, dashes), legend=None)
 
 
+def time(domain: tuple[float, float], title: str, field: str = "x") -> alt.X:
+    """An axis in milliseconds, linear below a factor of ten and logarithmic from there on, which its title says."""
+    if is_logarithmic(domain):
+        return log_time(domain, f"{title} (log)", field)
+    scale = alt.Scale(domain=list(domain), nice=False, zero=False)
+    axis = alt.Axis(tickCount=6, title=title, format=",~r", labelOverlap="greedy", tickSize=4)
+    return alt.X(f"{field}:Q", scale=scale, axis=axis)
+
+
+def is_logarithmic(domain: tuple[float, float]) -> bool:
+    """Whether an axis over the domain is."""
+    return domain[1] >= DECADE * domain[0]
+
+
 def log_time(domain: tuple[float, float], title: str, field: str = "x") -> alt.X:
     """A logarithmic axis in milliseconds with ticks at 1, 2 and 5 times a power of ten."""
     return alt.X(
@@ -60,17 +88,24 @@ def log_time(domain: tuple[float, float], title: str, field: str = "x") -> alt.X
     )
 
 
+STEPS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9), tuple(tenth / 10 for tenth in range(10, 100)))
+"""Numbers times a power of ten at which a logarithmic axis has ticks, from few to many."""
+LEAST_TICKS = 3
+
+
 def ticks(domain: tuple[float, float]) -> list[float]:
-    """1, 2 and 5 times each power of ten inside; powers of ten alone beyond three decades."""
+    """1, 2 and 5 times each power of ten inside; powers of ten alone beyond three decades, and more numbers where these
+    are fewer than three.
+    """
     low, high = domain
-    steps = (1, 2, 5) if math.log10(high / low) <= 3.2 else (1,)
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    return [
-        step * 10.0**e
-        for e in exponents
-        for step in steps
-        if low <= step * 10.0**e * (1 + 1e-9) and step * 10.0**e <= high
-    ]
+    found: list[float] = []
+    for steps in STEPS[0 if math.log10(high / low) > 3.2 else 1 :]:
+        every = (round(step * 10.0**e, 12) for e in exponents for step in steps)
+        found = [at for at in every if low <= at * (1 + 1e-9) and at <= high]
+        if len(found) >= LEAST_TICKS:
+            break
+    return found
 
 
 def log_domain(values: Iterable[float], margin: float = 0.04) -> tuple[float, float] | None:

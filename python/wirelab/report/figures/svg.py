@@ -13,13 +13,16 @@ from markupsafe import Markup
 
 from wirelab.errors import RunError
 from wirelab.limits import require_to_draw
-from wirelab.report.palette import FAINT, GRID, INK, MUTED, css_variables
+from wirelab.report.palette import FAINT, GRID, INK, MUTED, css_variables, series_keys
 
 if TYPE_CHECKING:
     import altair as alt
 
 VEGA_LITE = "6.4"
 FONT = "Roboto"  # vl-convert ships it, so text is measured alike on every machine; the page then shows its own font
+
+NARROW = '<div class="narrow">'
+"""Where the drawing for a phone begins."""
 
 AXIS = {
     "labelColor": MUTED, "titleColor": MUTED, "gridColor": GRID, "domainColor": FAINT, "tickColor": FAINT,
@@ -39,6 +42,7 @@ def render(chart: alt.TopLevelMixin, name: str, label: str) -> Markup:
         svg: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
     except ValueError as error:
         raise RunError(f"the figure {name} cannot be drawn: {' '.join(str(error).split())}") from None
+    svg = _SERIES.sub(_keyed, svg)
     for sentinel, variable in css_variables().items():
         svg = svg.replace(sentinel, variable)
     for pattern, replacement in _CLEAN:
@@ -49,6 +53,11 @@ def render(chart: alt.TopLevelMixin, name: str, label: str) -> Markup:
     svg = re.sub(r"(?<= d=\")[^\"]*", lambda path: _shorten(path[0]), svg)
     svg = re.sub(r"(?<=translate\()[^)]*", lambda pair: _shorten(pair[0]), svg)
     return Markup(f'<svg role="img" aria-label="{Markup.escape(label)}"') + Markup(svg.removeprefix("<svg"))
+
+
+def both(wide: Markup, narrow: Markup) -> Markup:
+    """Two drawings of one chart, of which the page shows the one that has room."""
+    return Markup('<div class="wide">{}</div>{}{}</div>').format(wide, Markup(NARROW), narrow)
 
 
 # The page needs no font of the chart's own, no roles inside an image, no invisible background; a tip shows on hover.
@@ -65,6 +74,16 @@ _CLEAN = [
         (r"<g></g>|<g/>", ""),
     )
 ]
+
+
+_SERIES = re.compile(r"<(\w+)( [^>]*?(#[01][0-9a-f]01[0-9a-f]{2})[^>]*>)")
+"""A tag with the sentinel of a series."""
+
+
+def _keyed(tag: re.Match[str]) -> str:
+    """The tag with the key of its series, by which the page shows and hides it."""
+    key = series_keys().get(tag[3])
+    return tag[0] if key is None else f'<{tag[1]} data-series="{key}"{tag[2]}'
 
 
 def _shorten(path: str) -> str:

@@ -1,4 +1,4 @@
-"""The parts of the page, in their order.
+"""The parts of the page, in their order: those with charts, then the evidence.
 
 Adding one: a file with a function from a campaign to a section (or None), and its line here.
 """
@@ -40,31 +40,36 @@ from wirelab.report.sections import (
     wire,
 )
 
-SECTIONS: tuple[Callable[[Campaign], Section | None], ...] = (
-    claims.section,
-    expectations.section,
+Build = Callable[[Campaign], Section | None]
+CHARTS: tuple[Build, ...] = (
     glance.section,
     lowest_delay.section,
-    offered.section,
-    emulation_accuracy.section,
-    limits.section,
-    published.section,
-    rule.section,
     delays.section,
     enumerated.section,
-    sizes.section,
-    pages.section,
     waterfalls.section,
     phases.section,
+    wire.section,
+    ledger.section,
+    energy.section,
+)
+"""Sections of charts. One that draws nothing stands with the evidence."""
+SECTIONS: tuple[Build, ...] = (
+    *CHARTS,
+    claims.section,
+    expectations.section,
+    outcomes.section,
+    offered.section,
+    limits.section,
+    emulation_accuracy.section,
+    comparisons.section,
+    published.section,
+    rule.section,
+    sizes.section,
+    pages.section,
     messages.section,
     recovery.section,
     nat.section,
-    wire.section,
-    ledger.section,
     resources.section,
-    energy.section,
-    outcomes.section,
-    comparisons.section,
     programs.section,
     machine.section,
     plan.section,

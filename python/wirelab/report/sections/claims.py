@@ -24,8 +24,9 @@ from wirelab.schema.verdicts import (
 )
 from wirelab.stats.link.grade import GRADES
 
+Tone = Literal["good", "bad", "unsure"]
 Standard = Literal["under_published_rule", "at_published_level"]
-TONES = {"confirmed": "good", "contradicted": "bad", "inconclusive": "unsure"}
+TONES: dict[Verdict, Tone] = {"confirmed": "good", "contradicted": "bad", "inconclusive": "unsure"}
 MARKS = {"confirmed": "✓", "contradicted": "✗", "inconclusive": "?"}
 RESPONSE_TIME = "response-time"
 MOST_ROWS = 40
@@ -53,14 +54,17 @@ def section(campaign: Campaign) -> Section | None:
 
 
 def verdict_cell(value: Verdict | None, link: VerdictQuality | None, head: str = "") -> Cell:
-    """A verdict with the quality of its link; coloured as decided only if that is good."""
+    """A verdict with the quality of its link. Its colour is that of its direction, of lesser weight if the quality is
+    not good. On an unusable link it has none.
+    """
     if value is None:
         return dash("not judged")
     if link is None:
-        return Cell(f"{head}{value}", tone="unsure", title="the quality of its links is not known")
+        return Cell(f"{head}{value}", tone=TONES[value], weak=True, title="the quality of its links is not known")
     if link["flag"] == GRADES[0]:
         return Cell(f"{head}{value}", tone=TONES[value])
-    return Cell(f"{head}{value} ({link['flag']})", tone="unsure", title=link["why"])
+    tone = "unsure" if link["flag"] == GRADES[-1] else TONES[value]
+    return Cell(f"{head}{value} ({link['flag']})", tone=tone, weak=True, title=link["why"])
 
 
 def _claim(claim: ClaimRecord, standards: Iterable[Standard] = ()) -> Claim:

@@ -65,6 +65,7 @@ def legend(campaign: Campaign) -> Legend:
                 note=series.provider,
                 shape=series.look.shape,
                 dash=" ".join(map(str, series.look.dash)),
+                key=series.look.key,
             )
             for series in campaign.series
         ]
@@ -78,7 +79,9 @@ def parts_legend(slots: Mapping[str, int]) -> Legend:
 
 def constants(campaign: Campaign) -> str:
     """The levels that all scenarios share, as half a sentence; empty if there are none."""
-    words = ", ".join(level_words(*pair) for pair in campaign.constant_levels)
+    # A link that an experiment calls just that says nothing.
+    named = [pair for pair in campaign.constant_levels if pair != ("link", "link")]
+    words = ", ".join(level_words(*pair) for pair in named)
     return f"All scenarios: {words}." if words else ""
 
 

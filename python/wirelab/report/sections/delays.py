@@ -1,8 +1,7 @@
-"""All delays: distribution and histogram of each condition, all protocols in one chart, without filtering."""
+"""All delays: the distribution of each condition, all protocols in one chart, without filtering."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 
 import numpy as np
@@ -10,7 +9,7 @@ import polars as pl
 
 from wirelab.report.blocks import Block, Cell, Column, Figure, Grid, Prose, Section, Table, dash, estimate, number
 from wirelab.report.campaign import Campaign
-from wirelab.report.figures.distribution import Sample, bin_counts, bin_edges, ecdf, histogram
+from wirelab.report.figures.distribution import Sample, ecdf
 from wirelab.report.figures.scales import log_domain
 from wirelab.report.model import Condition, Scenario
 from wirelab.report.model import Group as Choices
@@ -39,15 +38,14 @@ def section(campaign: Campaign) -> Section | None:
         return _blocks(campaign, group, prefix, delays)
 
     words = metric_words(campaign.metric)
-    note = (
-        f"All exchanges of all counted trials; no value is removed. Left, the share of all exchanges whose {words} is "
-        "at most x: a curve that ends "
-        "below 100 % has failures or time-outs. Its marks are the estimated quantiles 5, 25, 50, 75, 95 and 99 %. "
-        "Right, the histogram in bins of "
-        "equal width on the logarithmic axis, 24 to a factor of ten. Of steps closer than one pixel the last is drawn. "
-        f"{constants(campaign)}"
+    about = (
+        "All exchanges of all counted trials; no value is removed. A curve that ends below 100 % has failures or "
+        "timeouts. Its marks are the estimated quantiles 5, 25, 50, 75, 95 and 99 %. Of steps closer than one pixel "
+        f"the last is drawn. {constants(campaign)}"
     )
-    return Section("delays", f"Distribution of {words}", [Prose(note), legend(campaign), *by_choices(campaign, build)])
+    line = f"The share of all exchanges whose {words} is at most x."
+    blocks = [legend(campaign), *by_choices(campaign, build), Prose(about)]
+    return Section("delays", f"Distribution of {words}", blocks, line)
 
 
 def _delays(campaign: Campaign) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] | None:
@@ -78,24 +76,16 @@ def _blocks(
     if domain is None:
         return [Prose(f"There is no delay to draw here: {_nothing(group.scenarios)}.")]
     blocks: list[Block] = []
+    figures = []
     for i, condition in enumerate(group.conditions):
         samples = [s for s in (_sample(campaign.metric, scenario, delays) for scenario in condition.scenarios) if s]
         if not samples:
             blocks.append(Prose(f"{condition.label}: there is no delay to draw: {_nothing(condition.scenarios)}."))
             continue
-        where = f"{metric_words(campaign.metric)}, {condition.label}"
-        left = Figure(
-            "Distribution", f"Empirical distribution of {where}", "",
-            ecdf(f"{prefix}-ecdf{i}", f"Empirical distribution of {where}", samples, domain),
-            [_quantiles(campaign.metric, condition)],
-        )  # fmt: skip
-        right = Figure(
-            "Histogram", f"Histogram of {where}", "",
-            histogram(f"{prefix}-hist{i}", f"Histogram of {where}", samples, domain),
-            [_counts(condition, samples, domain)],
-        )  # fmt: skip
-        blocks.append(Grid(condition.label, [left, right]))
-    return blocks
+        label = f"Empirical distribution of {metric_words(campaign.metric)}, {condition.label}"
+        svg = ecdf(f"{prefix}-ecdf{i}", label, samples, domain)
+        figures.append(Figure(condition.label, label, "", svg, [_quantiles(campaign.metric, condition)]))
+    return [*([Grid("", figures)] if figures else []), *blocks]
 
 
 def _nothing(scenarios: Iterable[Scenario]) -> str:
@@ -156,15 +146,3 @@ def _modes(scenario: Scenario, metric: str) -> Cell:
         size = f" ({share:.1%})" if share is not None else ""
         words.append(f"{plain(mode['low'] * 1e3)} to {plain(mode['high'] * 1e3)}{size}")
     return Cell("; ".join(words))
-
-
-def _counts(condition: Condition, samples: list[Sample], domain: tuple[float, float]) -> Table:
-    edges = bin_edges(domain)
-    counts = [bin_counts(sample.delays, edges) for sample in samples]
-    rows = [
-        [Cell(f"{plain(low)} to {plain(high)}"), *(number(float(c[i]), 0) for c in counts)]
-        for i, (low, high) in enumerate(itertools.pairwise(edges))
-        if any(c[i] for c in counts)
-    ]
-    columns = [Column("delay", "ms"), *(Column(sample.series.label) for sample in samples)]
-    return Table(f"Exchanges in each bin, {condition.label}; empty bins left out", columns, rows)

@@ -133,7 +133,8 @@ def section(campaign: Campaign) -> Section | None:
         Prose(_about(model, campaign)), *key, *by_choices(campaign, of_message), *days,
         Items(list(model["notes"])), _sources(model),
     ]  # fmt: skip
-    return Section("energy", _title(model), blocks)
+    line = f"Energy by states of {what}, modelled from the measured packets with typical constants."
+    return Section("energy", _title(model), blocks, line)
 
 
 def _title(model: EnergyModel) -> str:

@@ -20,6 +20,8 @@ NOTE = (
     "varies them, and may have other clients and exchanges next to it."
 )
 
+LINE = "Lines: exact probabilities over every pattern of lost packets. Points: the exchanges of this campaign."
+
 
 def section(campaign: Campaign) -> Section | None:
     """A picture for each condition whose losses were enumerated; None without any."""
@@ -32,7 +34,7 @@ def section(campaign: Campaign) -> Section | None:
         ]
 
     title = "Exact probabilities of long delays, next to the sample"
-    return Section("enumerated", title, [Prose(NOTE), *by_choices(campaign, build)])
+    return Section("enumerated", title, [Prose(NOTE), *by_choices(campaign, build)], LINE)
 
 
 def _blocks(condition: Condition, prefix: str, number: int) -> list[Block]:

@@ -1,8 +1,10 @@
-"""The one chart to look at: a row per condition, an interval per protocol, the publication's number."""
+"""The headline metric: a row per condition, an interval per protocol, the publication's number."""
 
 from __future__ import annotations
 
-from wirelab.report.blocks import Block, Cell, Column, Figure, Prose, Section, Table, dash, estimate
+from dataclasses import replace
+
+from wirelab.report.blocks import Block, Cell, Column, Figure, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.intervals import Mark, intervals
 from wirelab.report.missing import why_missing
@@ -23,33 +25,34 @@ from wirelab.report.sections.common import (
 from wirelab.statistic import key_of, words_of
 from wirelab.stats.estimate.horizon import LATE_S, counted_at
 
-ONE_VALUE = (
-    "Intervals of means are descriptive where each trial has one exchange: of 10 trials with losses, those at 95 % "
-    "covered 92 % in simulations."
-)
-"""What intervals do not cover (`docs/concepts/coverage.md`)."""
-
 
 def section(campaign: Campaign) -> Section:
     """The headline metric of every scenario."""
     published = published_numbers(campaign)
-    statistic = "mean" if any(p.metric == campaign.metric for p in published.values()) else key_of(campaign.statistic)
+    statistic = _statistic(campaign, published)
 
     def build(group: Choices, prefix: str) -> list[Block]:
-        return _blocks(campaign, group, prefix, statistic, published)
+        return [_figure(campaign, group, prefix, statistic, published)]
 
-    notes = [Prose(ONE_VALUE)] if any(_one_value(scenario) for scenario in campaign.scenarios) else []
-    return Section("glance", "At a glance", [legend(campaign), *by_choices(campaign, build), *notes])
-
-
-def _one_value(scenario: Scenario) -> bool:
-    counts = scenario.outcomes
-    return counts is not None and 0 < counts["exchanges"] <= counts["trials"]
+    return Section("glance", "At a glance", [legend(campaign), *by_choices(campaign, build)])
 
 
-def _blocks(
+def figure(campaign: Campaign, group: Choices, prefix: str) -> Figure | Table:
+    """The chart of a group, without what all scenarios share; its table alone if there is nothing to draw."""
+    published = published_numbers(campaign)
+    drawn = _figure(campaign, group, prefix, _statistic(campaign, published), published)
+    shared = constants(campaign)
+    return replace(drawn, caption=drawn.caption.removesuffix(shared).strip()) if isinstance(drawn, Figure) else drawn
+
+
+def _statistic(campaign: Campaign, published: dict[tuple[str, str], Published]) -> str:
+    """The mean where the publication prints means, else the statistic that ranks."""
+    return "mean" if any(p.metric == campaign.metric for p in published.values()) else key_of(campaign.statistic)
+
+
+def _figure(
     campaign: Campaign, group: Choices, prefix: str, statistic: str, published: dict[tuple[str, str], Published]
-) -> list[Block]:
+) -> Figure | Table:
     words, unit = metric_words(campaign.metric), campaign.unit
     name = words_of(campaign.statistic) if statistic == key_of(campaign.statistic) else statistic
     marks = []
@@ -71,20 +74,20 @@ def _blocks(
         f"{prefix}-glance",
         f"{name} of {words} per scenario; the table below has the numbers",
         marks,
-        f"{name} of {words}{f', {unit.symbol}' if unit.symbol else ''} (log)",
+        f"{name} of {words}{f', {unit.symbol}' if unit.symbol else ''}",
     )
     if svg is None:
-        return [table]
-    counted = mean_words(group, campaign.metric).removeprefix("mean") or " of completed exchanges"
-    how = counted if statistic == "mean" else " of completed exchanges"
-    caption = [f"{name[:1].upper()}{name[1:]} of {words}{how} with its interval; no outlier is removed."]
-    if statistic == "mean":
-        caption.append("The upright strokes are the publication's means. Medians are in the table.")
+        return table
+    counted = mean_words(group, campaign.metric).partition(", ")[2] if statistic == "mean" else ""
+    of = counted[:1].upper() + counted[1:] if counted else "Completed exchanges"
+    caption = [f"{of}, with intervals; no outlier is removed."]
+    if any(mark.published is not None for mark in marks):
+        caption.append("Upright strokes: the publication’s means.")
     if any(mark.above for mark in marks):
-        caption.append("An open triangle is a timeout: the value is above it by an unknown amount.")
+        caption.append("Open triangle: above the timeout by an unknown amount.")
     caption.append(constants(campaign))
     label = f"{name} of {words}, a row per scenario"
-    return [Figure("", label, " ".join(filter(None, caption)), svg, [table])]
+    return Figure("", label, " ".join(filter(None, caption)), svg, [table])
 
 
 def _above(row: str, scenario: Scenario, statistic: str, timeout_ms: float) -> Mark:

@@ -105,7 +105,8 @@ def section(campaign: Campaign) -> Section | None:
     plotted = [_bar(_message(each)) for each in campaign.scenarios if _ledger(each) and each.plotted]
     drawn = [name for name in BARS if any(each[name] for each in plotted)]
     key = [parts_legend({name: COLORS[name] for name in drawn})] if drawn else []
-    return Section("ledger", "Use of bytes", [Prose(note), *key, *by_choices(campaign, build)])
+    line = "Bytes of one exchange in both directions, by what they were spent on; each byte counts once."
+    return Section("ledger", "Use of bytes", [Prose(note), *key, *by_choices(campaign, build)], line)
 
 
 def _figures(group: Choices, prefix: str, table: Table) -> Iterator[Block]:

@@ -6,12 +6,18 @@ from collections.abc import Callable, Iterator
 
 from wirelab.report.blocks import Items, Section
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import level_words
+from wirelab.report.model import Scenario, level_words
 from wirelab.report.protocols import by_proxy, is_secure
 from wirelab.schema import Clock, LinkSpec, link_key
 from wirelab.schema.back_to_back import back_to_back
 from wirelab.schema.connections import loss_lines
 from wirelab.schema.short_timer import short_timer_lines
+
+ONE_VALUE = (
+    "Intervals of means are descriptive where each trial has one exchange: of 10 trials with losses, those at 95 % "
+    "covered 92 % in simulations."
+)
+"""What intervals do not cover (`docs/concepts/coverage.md`)."""
 
 
 def section(campaign: Campaign) -> Section:
@@ -39,8 +45,15 @@ def _limits(campaign: Campaign) -> Iterator[str]:
         f"The link is emulated between processes on one machine: {_radios(campaign)}, {_air(campaign)}, no constrained "
         "device. Client and server share its processors."
     )
+    if any(_one_value(scenario) for scenario in campaign.scenarios):
+        yield ONE_VALUE
     if any(len(campaign.trials.get(scenario.key, [])) == 1 for scenario in campaign.scenarios):
         yield "A scenario has a single trial, so its intervals do not include the spread between trials."
+
+
+def _one_value(scenario: Scenario) -> bool:
+    counts = scenario.outcomes
+    return counts is not None and 0 < counts["exchanges"] <= counts["trials"]
 
 
 def _clock(campaign: Campaign) -> Iterator[str]:

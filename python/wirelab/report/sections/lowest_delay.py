@@ -78,7 +78,8 @@ def section(campaign: Campaign) -> Section | None:
         f"false ones. White: no clear winner, so all that may be the lowest are named, or quality {UNUSABLE}. Values "
         "between cells are not interpolated."
     )
-    return Section("lowest-delay", "Where each has the lowest delay", [Prose(note), legend(campaign), *blocks])
+    line = f"The protocol with the smallest {words}, coloured if the difference to every other one is significant."
+    return Section("lowest-delay", "Where each has the lowest delay", [Prose(note), legend(campaign), *blocks], line)
 
 
 def _several(scenarios: Sequence[Scenario]) -> bool:

@@ -108,7 +108,8 @@ def section(campaign: Campaign) -> Section | None:
         drawn = [_condition(loads, condition, f"{prefix}-load{i}") for i, condition in enumerate(group.conditions)]
         return [grid for grid in drawn if grid is not None]
 
-    return Section("waterfalls", "Waterfalls of page loads", [Prose(note), key, *by_choices(campaign, build)])
+    line = "The load nearest to the median of each scenario: a bar for each resource, from discovery to its last byte."
+    return Section("waterfalls", "Waterfalls of page loads", [Prose(note), key, *by_choices(campaign, build)], line)
 
 
 def _loads(campaign: Campaign) -> dict[str, _Load]:

@@ -52,7 +52,8 @@ def section(campaign: Campaign) -> Section | None:
         "retransmissions: data retransmitted "
         "although it had arrived (TCP and CoAP's confirmable messages only). " + OWN_SCALE
     )
-    return Section("wire", "On the wire", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)])
+    line = "Mean IP bytes of one exchange on the link, each way."
+    return Section("wire", "On the wire", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)], line)
 
 
 def _blocks(group: Choices, prefix: str) -> list[Block]:
