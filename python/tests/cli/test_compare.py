@@ -10,9 +10,12 @@ from xml.etree import ElementTree as ET
 import polars as pl
 import pytest
 
+from tests.answer.compare.test_enumerated import changed
 from tests.cli.test_main import run
+from tests.report.exact.test_page import _record as enumeration
 from tests.stats.compare.test_clocks import DELAY, edit_exchanges, edit_plan, virtually
 from tests.synthetic import write_campaign
+from wirelab.report.exact.page import write_exact
 from wirelab.schema.estimates import ESTIMATES
 from wirelab.stats.analyze import analyze
 
@@ -148,3 +151,25 @@ def test_a_run_that_was_not_analyzed_names_the_command(two: tuple[Path, Path]) -
     code, _, err = run("compare", str(old), str(new))
     assert code == 2
     assert "analyze" in err
+
+
+def test_two_enumerations_are_compared_by_their_bounds(tmp_path: Path) -> None:
+    for name, record in (("before", enumeration()), ("after", changed())):
+        write_exact(record, tmp_path / name, "exact.html")
+        (tmp_path / name / "plan.json").write_text("{}")
+    code, out, _ = run("compare", str(tmp_path / "before"), str(tmp_path / "after"))
+    assert code == 4
+    assert out.startswith("Worse in 1 of 2 scenarios: h2, P(longer than ")
+    assert "h2: first change at packet 2: " in out
+    assert run("compare", str(tmp_path / "after"), str(tmp_path / "before"))[0] == 5
+    code, out, _ = run("compare", str(tmp_path / "after"), str(tmp_path / "before"), "--json")
+    assert json.loads(out)["verdict"] == "changed"
+    for arguments, what in (
+        (("before",), "an enumeration is compared with another one"),
+        (("before", "before"), "an enumeration is compared with another one"),
+        (("before", "after", "--by", "link"), "--by: is for runs"),
+    ):
+        words = [str(tmp_path / each) if each in {"before", "after"} else each for each in arguments]
+        code, _, err = run("compare", *words)
+        assert code == 2
+        assert what in err

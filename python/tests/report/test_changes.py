@@ -133,10 +133,10 @@ def test_packets_are_said_in_a_sentence_or_two() -> None:
 
 def test_markdown_and_junit_say_the_same() -> None:
     found = record("slower", measure("larger", worse=True), measure("inconclusive", why="too wide"))
-    text = markdown.of_changes(found)
+    text = markdown.of_comparison(words.compared(found))
     assert text.startswith("**Worse in 1 of 1 scenario: h2, lossy")
     numbers = "40.0 ms [39.0, 41.0] | 60.0 ms [59.0, 61.0] | 1.50 [1.40, 1.60]"
     assert f"| h2, lossy | median of end-to-end-delay | {numbers} | larger: worse |" in text
-    xml = junit.of_changes(found)
+    xml = junit.of_comparison(words.compared(found))
     assert 'tests="2" failures="1" skipped="1"' in xml
     assert 'message="new / old 1.50 [1.40, 1.60]: too wide"' in xml

@@ -17,14 +17,14 @@ from wirelab.launcher import launched
 from wirelab.units import share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from wirelab.schema.changes import Changes
+    from wirelab.report.compared import Compared
+    from wirelab.schema.changes import Changes, ExactChanges
+    from wirelab.schema.exact import Exact
 
 SLOWER, CHANGED = 4, 5
 """Exit codes."""
-NUMBERS = 2, 3, 4
-"""Columns of the table."""
 
 
 margin_option = click.option(
@@ -58,7 +58,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     as_json: bool,
 ) -> int:
     """Compare each scenario of OLD with the same one of NEW: two runs, as folders, names under results/, or files of
-    `run --keep`.
+    `run --keep`; or two folders of `exact`.
 
     The scenarios may differ in their programs alone, or in KEY and what is below it. Without NEW, two sides of one run
     are compared that differ in KEY alone, the first value being the old one; both were measured in turns. Exits with 4
@@ -66,17 +66,29 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """
     from wirelab.answer.compare.kept import opened
     from wirelab.limits import require_limits
+    from wirelab.report import changes as of_runs
+    from wirelab.report.exact import changes as of_exact
+    from wirelab.report.junit import of_comparison as as_tests
+    from wirelab.report.markdown import of_comparison
+    from wirelab.report.page import write_text
 
     require_limits(starts=False)
+    names = [each for each in (old, new) if each is not None]
+    record: Changes | ExactChanges
     with ExitStack() as stack:
-        folders = [stack.enter_context(opened(_existing(each))) for each in (old, new) if each is not None]
-        record = _compared([each for each in (old, new) if each is not None], folders, by, margin)
-    _export(record, markdown, junit)
-    if as_json:
-        click.echo(json.dumps(record, ensure_ascii=False, allow_nan=False))
-    else:
-        click.echo("\n".join(lines(record)))
-    return exit_code(record, inconclusive_fails=fail_if_inconclusive)
+        folders = [stack.enter_context(opened(_existing(each))) for each in names]
+        enumerations = [found for each in folders if (found := _enumeration(each)) is not None]
+        if enumerations:
+            record = _exactly(names, enumerations, by, margin)
+            shown = of_exact.compared(record)
+        else:
+            record = _compared(names, folders, by, margin)
+            shown = of_runs.compared(record)
+    for path, text_of in ((markdown, of_comparison), (junit, as_tests)):
+        if path is not None:
+            write_text(path, text_of(shown))
+    click.echo(json.dumps(record, ensure_ascii=False, allow_nan=False) if as_json else "\n".join(lines(shown)))
+    return exit_code(record, shown, inconclusive_fails=fail_if_inconclusive)
 
 
 def _existing(path: Path) -> Path:
@@ -86,7 +98,7 @@ def _existing(path: Path) -> Path:
     return path if is_archive(path) and path.is_file() else existing(path)
 
 
-def _compared(names: list[Path], folders: list[Path], by: str | None, margin: float) -> Changes:
+def _compared(names: Sequence[Path], folders: Sequence[Path], by: str | None, margin: float) -> Changes:
     """One campaign by a key, or two."""
     from wirelab.answer.compare import pairing
     from wirelab.answer.compare.record import Campaign, changes, require_alike
@@ -107,47 +119,48 @@ def _compared(names: list[Path], folders: list[Path], by: str | None, margin: fl
     return changes(olds, news, found, margin)
 
 
-def exit_code(record: Changes, *, inconclusive_fails: bool) -> int:
-    """4 if something is worse, 5 if something else changed, 6 if nothing is decided and that fails, else 0."""
-    match record["verdict"]:
-        case "slower":
-            return SLOWER
-        case "changed":
-            return CHANGED
-        case "inconclusive" if inconclusive_fails:
-            return INCONCLUSIVE
-    open_ones = any(each["change"] == "inconclusive" for one in record["scenarios"] for each in one["measures"])
-    return INCONCLUSIVE if inconclusive_fails and open_ones else 0
+def _enumeration(folder: Path) -> Exact | None:
+    """What `exact` found in a folder; None if it is a run's."""
+    from wirelab.schema.exact import EXACT, read_exact
+
+    return read_exact(folder / EXACT) if (folder / EXACT).is_file() else None
 
 
-def _export(record: Changes, markdown: Path | None, junit: Path | None) -> None:
-    from wirelab.report import junit as tests
-    from wirelab.report import markdown as tables
-    from wirelab.report.page import write_text
+def _exactly(names: Sequence[Path], enumerations: Sequence[Exact], by: str | None, margin: float) -> ExactChanges:
+    """Two enumerations."""
+    from wirelab.answer.compare.enumerated import exact_changes
 
-    for path, text_of in ((markdown, tables.of_changes), (junit, tests.of_changes)):
-        if path is not None:
-            write_text(path, text_of(record))
+    if by is not None:
+        raise WirelabError("is for runs, and this is an enumeration", Where("--by"), "leave it out")
+    if len(enumerations) < 2 or len(names) < 2 or names[0].resolve() == names[1].resolve():
+        what = "an enumeration is compared with another one of the same exchange"
+        raise WirelabError(what, hint=launched("exact FILE --out DIR"))
+    first, second = enumerations
+    return exact_changes(first, second, (str(names[0]), str(names[1])), margin)
 
 
-def lines(record: Changes) -> Iterator[str]:
+def exit_code(record: Changes | ExactChanges, shown: Compared, *, inconclusive_fails: bool) -> int:
+    """4 if something is worse, 5 if something else changed, 6 if something is inconclusive and that fails, else 0."""
+    if record["verdict"] == "slower":
+        return SLOWER
+    if record["verdict"] == "changed":
+        return CHANGED
+    return INCONCLUSIVE if inconclusive_fails and any(each.tag == "skipped" for each in shown.cases) else 0
+
+
+def lines(shown: Compared) -> Iterator[str]:
     """What a terminal shows."""
     from wirelab.cli.text import columns
-    from wirelab.report import changes as words
 
-    yield words.headline(record)
+    yield shown.headline
     yield ""
-    found = words.table(record)
-    head = [column.title for column in found.columns]
-    rows = [[cell.text for cell in row] for row in found.rows]
+    head = [column.title for column in shown.table.columns]
+    rows = [[cell.text for cell in row] for row in shown.table.rows]
     before = [None, *(row[0] for row in rows)]
     named = [["" if row[0] == last else row[0], *row[1:]] for row, last in zip(rows, before, strict=False)]
-    yield columns([head, *named], right=NUMBERS)
-    packets = [each for each in record["scenarios"] if "packets" in each]
-    if packets:
-        yield ""
-    for scenario in packets:
-        yield from words.packets_words(scenario["name"], scenario["packets"])
+    numbers = [index for index, column in enumerate(shown.table.columns) if column.numeric]
+    yield columns([head, *named], right=numbers)
     yield ""
-    yield from words.sides(record)
-    yield from words.notes(record)
+    if shown.packets:
+        yield from (*shown.packets, "")
+    yield from shown.notes

@@ -15,7 +15,7 @@ from wirelab.units import UnitError
 if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
     from wirelab.report.campaign import Campaign
-    from wirelab.schema.changes import Changes
+    from wirelab.report.compared import Compared
     from wirelab.schema.estimates import Estimates, ExpectationRecord, Kept
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -66,16 +66,16 @@ class Exports:
         if self.keep is not None:
             require_name(self.keep)
 
-    def write(self, campaign: Campaign, changes: Changes | None = None) -> None:
+    def write(self, campaign: Campaign, compared: Compared | None = None) -> None:
         """With a comparison of the campaign's sides. Raises `WirelabError` where that fails."""
         from wirelab.answer.compare import kept
         from wirelab.report import junit, markdown
         from wirelab.report.page import write_text
 
         if self.markdown is not None:
-            write_text(self.markdown, markdown.of_campaign(campaign, changes))
+            write_text(self.markdown, markdown.of_campaign(campaign, compared))
         if self.junit is not None:
-            write_text(self.junit, junit.of_campaign(campaign, changes))
+            write_text(self.junit, junit.of_campaign(campaign, compared))
         if self.keep is not None:
             kept.keep(campaign.folder, self.keep)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
     from wirelab.experiment.own_program import OwnProgram
     from wirelab.report.campaign import Campaign
+    from wirelab.report.compared import Compared
     from wirelab.schema import ProtocolDescription
     from wirelab.schema.changes import Changes
     from wirelab.schema.estimates import AnalysedScenario
@@ -118,6 +119,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.experiment import own_program
     from wirelab.limits import require_limits
     from wirelab.plan import make_plan
+    from wirelab.report.changes import compared as words_of
     from wirelab.runner.start import planned_jobs, require_clock
     from wirelab.schema.archive import is_archive
 
@@ -158,14 +160,15 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     with _other_side(against, tested, plan) as pairing_with:
         campaign = _measured(loaded, plan, folder)
         changes = None if pairing_with is None else pairing_with(campaign.folder, margin)
-    exports.write(campaign, changes)
-    _tell(campaign, folder, changes)
+    compared = None if changes is None else words_of(changes)
+    exports.write(campaign, compared)
+    _tell(campaign, folder, compared)
     if campaign.failed or _without_any(campaign):
         return 1
     code = exit_code(campaign.estimates, inconclusive_fails=fail_if_inconclusive)
-    if changes is None or code == MISSED:
+    if changes is None or compared is None or code == MISSED:
         return code
-    return compare.exit_code(changes, inconclusive_fails=fail_if_inconclusive) or code
+    return compare.exit_code(changes, compared, inconclusive_fails=fail_if_inconclusive) or code
 
 
 @contextmanager
@@ -280,7 +283,7 @@ def _without_any(campaign: Campaign) -> list[AnalysedScenario]:
     return [each for each in campaign.estimates["scenarios"] if not each["denominators"]["completed"]]
 
 
-def _tell(campaign: Campaign, folder: Path, changes: Changes | None) -> None:
+def _tell(campaign: Campaign, folder: Path, compared: Compared | None) -> None:
     from wirelab.cli import summary
     from wirelab.experiment.own_program import NAME
     from wirelab.report.sections.outcomes import commonest_errors
@@ -295,11 +298,11 @@ def _tell(campaign: Campaign, folder: Path, changes: Changes | None) -> None:
         click.echo(f"No request completed: {scenario['name']}{f' ({why})' * (why is not None)}")
     for line in expectation_lines(campaign.estimates):
         click.echo(line)
-    if changes is not None:
-        click.echo("\n".join([*compare.lines(changes), ""]))
+    if compared is not None:
+        click.echo("\n".join([*compare.lines(compared), ""]))
     if any(each.implementation.client == NAME for each in campaign.plan.scenarios):
         click.echo("Delays include the start of the client's process, which is started for each request.")
-    if campaign.plan.clock.value == "virtual" and changes is None:
+    if campaign.plan.clock.value == "virtual" and compared is None:
         click.echo("CPU time is not simulated: a slower program is not seen; --clock live sees it.")
     click.echo(f"Report  {folder / 'campaign' / 'report.html'}")
     click.echo(f"Files   {folder / EXPERIMENT}, from which an experiment of your own can start")

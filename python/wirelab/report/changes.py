@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from wirelab.report.blocks import Cell, Column, Table
+from wirelab.report.compared import Case, Compared
 from wirelab.report.numbers import COUNT, PERCENT, UNITS, Estimate, Unit, plain, with_unit
 from wirelab.schema.changes import Change, Changes, FirstDifference, MeasureChange, PacketsChange, ScenarioChange
 from wirelab.schema.estimates import EXACT
@@ -13,6 +14,28 @@ from wirelab.statistic import MEAN
 SHARE = "share that completed"
 METRICS = {"wire-bytes": "IP bytes", "wire-up-packets": "packets up", "wire-down-packets": "packets down"}
 MOST_LISTED = 3
+
+
+def compared(changes: Changes) -> Compared:
+    """Everything that is shown of it."""
+    packets = (
+        line
+        for each in changes["scenarios"]
+        if "packets" in each
+        for line in packets_words(each["name"], each["packets"])
+    )
+    cases = (
+        Case(
+            scenario_name(scenario),
+            subject(measure),
+            "failure" if measure["worse"] else "skipped" if measure["change"] == "inconclusive" else None,
+            ": ".join(filter(None, [f"new / old {effect(measure)}", measure["why"]])),
+        )
+        for scenario in changes["scenarios"]
+        for measure in scenario["measures"]
+    )
+    name = f"{changes['old']['campaign']} and {changes['new']['campaign']}"
+    return Compared(name, headline(changes), table(changes), [*packets], [*sides(changes), *notes(changes)], [*cases])
 
 
 def headline(changes: Changes) -> str:

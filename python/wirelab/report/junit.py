@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal
 from xml.etree import ElementTree as ET
 
-from wirelab.report import changes as words
 from wirelab.report.campaign import Campaign
+from wirelab.report.compared import Case, Compared
 from wirelab.report.numbers import Estimate, with_unit
 from wirelab.report.sections.expectations import unit_of
-from wirelab.schema.changes import Changes
 from wirelab.schema.estimates import ExpectationRecord
 
-_TAGS = {"missed": "failure", "inconclusive": "skipped"}
+_TAGS: dict[str, Literal["failure", "skipped"]] = {"missed": "failure", "inconclusive": "skipped"}
 
 
-def of_campaign(campaign: Campaign, changes: Changes | None = None) -> str:
-    """A test for each bound and scenario: one that is missed fails, and one that is inconclusive is skipped. With a
-    comparison of the campaign's sides a second suite has its tests.
+def of_campaign(campaign: Campaign, compared: Compared | None = None) -> str:
+    """A test for each bound and scenario: one that is missed fails, and one that is inconclusive is skipped. A
+    comparison of the campaign's sides has a suite of its own.
     """
     records = campaign.estimates.get("expectations", [])
     cases = [
@@ -26,39 +25,16 @@ def of_campaign(campaign: Campaign, changes: Changes | None = None) -> str:
         for each in records
     ]
     bounds = _suite(campaign.experiment.name, cases)
-    if changes is None:
+    if compared is None:
         return _text(bounds)
     both = ET.Element("testsuites")
-    both.extend([bounds, _compared(changes)])
+    both.extend([bounds, _suite(compared.name, compared.cases)])
     return _text(both)
 
 
-def of_changes(changes: Changes) -> str:
+def of_comparison(compared: Compared) -> str:
     """A test for each comparison: one that is worse fails, and one that is inconclusive is skipped."""
-    return _text(_compared(changes))
-
-
-def _compared(changes: Changes) -> ET.Element:
-    cases = [
-        Case(
-            words.scenario_name(scenario),
-            words.subject(measure),
-            "failure" if measure["worse"] else "skipped" if measure["change"] == "inconclusive" else None,
-            ": ".join(filter(None, [f"new / old {words.effect(measure)}", measure["why"]])),
-        )
-        for scenario in changes["scenarios"]
-        for measure in scenario["measures"]
-    ]
-    return _suite(f"{changes['old']['campaign']} and {changes['new']['campaign']}", cases)
-
-
-class Case(NamedTuple):
-    """A test of a suite; `tag` is None if it passes."""
-
-    of: str
-    name: str
-    tag: str | None
-    message: str
+    return _text(_suite(compared.name, compared.cases))
 
 
 def _suite(name: str, cases: Sequence[Case]) -> ET.Element:

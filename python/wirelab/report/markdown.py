@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wirelab.report import changes as words
 from wirelab.report.blocks import Cell, Column, Table
 from wirelab.report.campaign import Campaign
+from wirelab.report.compared import Compared
 from wirelab.report.grade import graded, reasons
 from wirelab.report.numbers import DASH, ended, with_unit
 from wirelab.report.ranking import value, why_unranked
 from wirelab.report.sections import expectations
 from wirelab.report.sections.common import metric_words
-from wirelab.schema.changes import Changes
 
 
 def table(caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], level: str) -> list[str]:
@@ -22,7 +21,7 @@ def table(caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]
     return [*lines, *(_row([cell.text for cell in row]) for row in rows), ""]
 
 
-def of_campaign(campaign: Campaign, changes: Changes | None = None) -> str:
+def of_campaign(campaign: Campaign, compared: Compared | None = None) -> str:
     """Title, quality, the headline metric of each scenario, and the bounds that it keeps or misses; before it a
     comparison of the campaign's sides, if there is one.
     """
@@ -39,19 +38,14 @@ def of_campaign(campaign: Campaign, changes: Changes | None = None) -> str:
             if isinstance(block, Table):
                 lines += table(block.caption, block.shown.columns, block.shown.rows, level)
     text = "\n".join(lines).rstrip() + "\n"
-    return text if changes is None else f"{of_changes(changes)}\n{text}"
+    return text if compared is None else f"{of_comparison(compared)}\n{text}"
 
 
-def of_changes(changes: Changes) -> str:
-    """What `compare` found: the sentence, the table, and each scenario's packets."""
-    found = words.table(changes)
-    lines = [f"**{words.headline(changes)}**", "", *(f"- {each}" for each in words.sides(changes)), ""]
-    lines += table(found.caption, found.columns, found.rows, "")
-    for scenario in changes["scenarios"]:
-        if "packets" in scenario:
-            found_in = words.packets_words(scenario["name"], scenario["packets"])
-            lines += [f"- {' '.join(each.strip() for each in found_in)}"]
-    lines += ["", *(f"- {each}" for each in words.notes(changes))]
+def of_comparison(compared: Compared) -> str:
+    """The sentence, the table, what changed in packets, and the notes."""
+    lines = [f"**{compared.headline}**", ""]
+    lines += table(compared.table.caption, compared.table.columns, compared.table.rows, "")
+    lines += [f"- {each.strip()}" for each in (*compared.packets, *compared.notes)]
     return "\n".join(lines).rstrip() + "\n"
 
 

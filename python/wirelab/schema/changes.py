@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from wirelab.schema.bounds import document
 from wirelab.schema.estimates import EstimateRecord
+from wirelab.schema.exact import ExactBounds
 
 CHANGES_VERSION = 1
 
@@ -147,6 +148,84 @@ class Changes(TypedDict):
     """Of all comparisons together."""
     scenarios: list[ScenarioChange]
     """In the order of the new side's plan."""
+    only_old: list[str]
+    """Scenarios that the new side has not."""
+    only_new: list[str]
+    """Scenarios that the old side has not."""
+    warnings: list[str]
+    """What limits the comparison."""
+
+
+@document
+class ProbabilityChange(TypedDict):
+    """The probability that an exchange takes longer than a delay, old and new."""
+
+    loss: str
+    """Name of the loss model."""
+    delay_s: float
+    """The delay in seconds."""
+    old: ExactBounds
+    """The old probability lies between them."""
+    new: ExactBounds
+    """The new one."""
+    change: Change
+    """By the bounds and the margin."""
+
+
+@document
+class PriceChange(TypedDict):
+    """What losing a packet costs, old and new. The packet is the same in both runs without losses."""
+
+    packet: int
+    """Its place among the packets, from 1."""
+    words: str
+    """What it is."""
+    old_s: float | None
+    """Seconds that its loss added to the delay; null if the exchange had no end then."""
+    new_s: float | None
+    """Seconds that it adds now."""
+
+
+@document
+class EnumeratedChange(TypedDict):
+    """One scenario that was enumerated, with one seed, old and new."""
+
+    name: str
+    """Its name."""
+    seed: int
+    """Number of the seed, from 1."""
+    delay_s: list[float | None]
+    """Old and new delay without losses; null if it did not complete."""
+    packets: list[int]
+    """Packets of the runs without losses."""
+    first: str | None
+    """The first packet in which these differ, in words; null if they are the same."""
+    prices: list[PriceChange]
+    """Packets up to that one whose loss costs something else now."""
+    probabilities: list[ProbabilityChange]
+    """Under each loss model and of each delay that both sides have."""
+
+
+@document
+class ExactChanges(TypedDict):
+    """Two enumerations, scenario by scenario. Nothing in them is random."""
+
+    schema_version: int
+    """Version of the format."""
+    version: str
+    """Version of Wirelab that compared."""
+    old: str
+    """Name of the old folder."""
+    new: str
+    """Name of the new folder."""
+    margin: float
+    """A relative change of a probability up to this, as a fraction, is none."""
+    asked: list[str]
+    """Loss models that both sides were asked for."""
+    verdict: Outcome
+    """Of all probabilities together; other packets are a change."""
+    scenarios: list[EnumeratedChange]
+    """In the order of the new side."""
     only_old: list[str]
     """Scenarios that the new side has not."""
     only_new: list[str]

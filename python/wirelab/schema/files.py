@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from wirelab.schema.campaign import JournalEntry
-from wirelab.schema.changes import Changes
+from wirelab.schema.changes import Changes, ExactChanges
 from wirelab.schema.choose import Chosen
 from wirelab.schema.documented import Documented
 from wirelab.schema.estimates import EnergyModel, Estimates
@@ -37,6 +37,7 @@ FILES: Mapping[str, TypeAdapter[Any]] = {
     "choose": TypeAdapter(Chosen),
     "explain": TypeAdapter(Explained),
     "changes": TypeAdapter(Changes),
+    "exact-changes": TypeAdapter(ExactChanges),
 }
 """What a file is called in `schema/`, and what it holds."""
 
