@@ -33,12 +33,14 @@ from wirelab_energy.units import (
 )  # fmt: skip
 
 __all__ = [
-    "QUANTITIES", "SIZE_UNITS", "UnitError", "charge_mah", "current_a", "duration_ns", "energy_j", "format_duration",
-    "format_energy", "format_power", "format_rate", "format_share", "format_size", "frequency_hz", "level_dbm",
-    "offset_ns", "packet_count", "power_w", "rate_bps", "share", "size_bytes", "size_or_packets", "voltage_v",
-    "with_bounds",
+    "AT_MOST", "QUANTITIES", "SIZE_UNITS", "UnitError", "charge_mah", "current_a", "duration_ns", "energy_j",
+    "format_duration", "format_energy", "format_power", "format_rate", "format_share", "format_size", "frequency_hz",
+    "level_dbm", "offset_ns", "packet_count", "power_w", "rate_bps", "share", "size_bytes", "size_or_packets",
+    "voltage_v", "with_bounds",
 ]  # fmt: skip
 
+AT_MOST = "at most 100 %"
+"""Hint of a share that is more."""
 _SHARES = {"%": Fraction(1, 100), "ppm": Fraction(1, 10**6)}
 _PACKETS = {"packets": Fraction(1), "packet": Fraction(1)}
 _LEVELS = {"dBm": Fraction(1)}
@@ -77,7 +79,7 @@ def share(value: object) -> float:
     """`"10 %"` as the fraction 0.1."""
     fraction = quantity(value, "a share", _SHARES, "%")
     if fraction > 1:
-        raise UnitError("is more than 100 %")
+        raise UnitError("is more than 100 %", AT_MOST)
     return float(fraction)
 
 

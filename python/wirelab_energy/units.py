@@ -91,9 +91,9 @@ def voltage_v(value: object) -> float:
     return float(quantity(value, "a voltage", VOLTAGES, "V"))
 
 
-def current_a(value: object) -> float:
-    """`"6.4 mA"` as amperes."""
-    return float(quantity(value, "a current", _CURRENTS, "mA"))
+def current_a(value: object, example: str = "mA") -> float:
+    """`"6.4 mA"` as amperes; `example` is the unit that a hint writes."""
+    return float(quantity(value, "a current", _CURRENTS, example))
 
 
 def power_w(value: object) -> float:

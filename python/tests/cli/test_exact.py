@@ -45,6 +45,34 @@ def exact(*arguments: str) -> Result:
         (["--send", "20MB"], ["more than 1,000 packets", "wirelab run --clock virtual"]),
         (["--link", "wifi-poor"], ["is random"]),
         (["no-such-experiment"], ["no-such-experiment"]),
+        (["--link", "20"], ["--link: '20' has no unit", 'hint: write "20 ms"']),
+        (["--link=-20 ms"], ["--link: '-20 ms' is negative", 'did you mean "20 ms"?']),
+        (["--link", ""], ["--link: names nothing ('')", "such as --link '20 ms'"]),
+        (["--protocols", " "], ["--protocols: names nothing (' ')", "such as --protocols coap,http1"]),
+        (["--protocols", "coap,,h2"], ["--protocols: unknown protocol"]),
+        (["--send", ""], ["--send: names nothing"]),
+        (["--send", "0B"], ["--send: a message of telemetry has at least 1 B", "hint: 1 B or more"]),
+        (["--send", "big"], ["--send: is not a size"]),
+        (["--loss", "101 %"], ["--loss: loss: is more than 100 %", "hint: at most 100 %"]),
+        (["--loss", "2 % within"], ["--loss: does not say within what (2 % within)", "'2 % within 0.5 %'"]),
+        (["--loss", "2 % within 3"], ["--loss: 3 has no unit"]),
+        (["--loss", "{ loss = '1 %'"], ["--loss: is not a table"]),
+        (["--loss", "{ los = '1 %' }"], ["--loss: los: unknown key", "did you mean 'loss'?"]),
+        (["--beyond", "200"], ["'--beyond': 200 has no unit"]),
+        (["--beyond", "200 ms,,1 s"], ["'--beyond': '' is not a duration"]),
+        (["--beyond", "10 min"], ["--beyond: 10 min is beyond", "hint: --set workload.timeout=10min"]),
+        (["--within", "0 %"], ["'--within': must be more than 0"]),
+        (["--state", "ugly"], ["'ugly' is not one of"]),
+        (["--state"], ["option '--state' requires an argument", "hint: wirelab exact --help"]),
+        (["--seeds", "0"], ["0 is not in the range"]),
+        (["--seeds", "two"], ["'two' is not a whole number"]),
+        (["--budget", "3"], ["'--budget': 3 has no unit"]),
+        (["--jobs", "0"], ["0 is not in the range"]),
+        (["--set", "rtt"], ["--set: not PATH=VALUE (rtt)"]),
+        (["--set", "nosuch=1"], ["--set: nosuch: cannot be varied"]),
+        (["nosuch.toml"], ["nosuch.toml: no such file"]),
+        (["mesage"], ["no experiment 'mesage'", "did you mean 'message'?"]),
+        (["message", "sensor"], ["unexpected extra argument (sensor)"]),
     ],
 )
 def test_wrong_input_is_one_error_and_starts_nothing(arguments: list[str], words: list[str], tmp_path: Path) -> None:
@@ -53,6 +81,7 @@ def test_wrong_input_is_one_error_and_starts_nothing(arguments: list[str], words
     for each in words:
         assert each in done.output, done.output
     assert "Traceback" not in done.output
+    assert "\nhint: " in done.output
     assert list(tmp_path.iterdir()) == []
 
 

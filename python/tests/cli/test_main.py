@@ -69,6 +69,12 @@ def test_a_missing_argument_is_refused() -> None:
     assert run("plan") == (2, "", "error: missing argument 'FILE'\nhint: wirelab plan --help\n")
 
 
+def test_an_option_without_its_value_is_refused_with_the_help_command() -> None:
+    code, out, err = run("plan", "quickstart", "--budget")
+    assert (code, out) == (2, "")
+    assert err == "error: option '--budget' requires an argument\nhint: wirelab plan --help\n"
+
+
 def test_no_arguments_print_the_help() -> None:
     code, out, err = run()
     assert (code, out) == (2, "")

@@ -116,6 +116,9 @@ def test_a_value_rounded_up_to_the_next_unit_is_shown_in_that_unit() -> None:
 def test_electrical_quantities_become_their_si_units() -> None:
     assert units.voltage_v("3700 mV") == 3.7
     assert units.current_a("6.4 mA") == 0.0064
+    with pytest.raises(UnitError) as without:
+        units.current_a("20", "uA")
+    assert without.value.hint is not None and without.value.hint.startswith('write "20 uA"')
     assert units.current_a("2.7 uA") == 2.7e-6
     assert units.power_w("543 mW") == 0.543
     assert units.energy_j("105 mJ") == 0.105

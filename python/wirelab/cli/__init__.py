@@ -200,7 +200,7 @@ class LazyGroup(click.Group):
             click.echo(printable(str(error)), err=True)
             sys.exit(error.exit_code)
         except click.ClickException as error:
-            click.echo(printable(_usage(error)), err=True)
+            click.echo(printable(_usage(error, sys.argv[1:] if args is None else args)), err=True)
             sys.exit(error.exit_code)
         except OSError as error:
             click.echo(printable(f"error: {_of_the_system(error)}"), err=True)
@@ -246,10 +246,14 @@ def main() -> None:
     """Which application protocol should my devices speak over my link? Measured, with intervals."""
 
 
-def _usage(error: click.ClickException) -> str:
+def _usage(error: click.ClickException, args: Sequence[str]) -> str:
     message = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return error.message
     line = f"error: {message[:1].lower()}{message[1:]}".replace("is not a valid integer range", "is not a whole number")
-    return f"{line}\nhint: {context.command_path} --help" if context is not None else line
+    if context is not None:
+        return f"{line}\nhint: {context.command_path} --help"
+    # An option without its value has no context.
+    verb = next((arg for arg in args if arg in VERBS), "")
+    return f"{line}\nhint: {launched(f'{verb} --help'.strip())}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+_NUMBER = re.compile(r"\s*(?:-.*|\+?[\d.]+)\s*")
+EXAMPLES = {"--protocols": "coap,http1", "--link": "'20 ms'", "--loss": "'1 %'", "--send": "30B"}
+"""Of the options that describe a single message."""
+
+
 class QuantityType(click.ParamType[Any]):
     """A quantity with its unit, in the unit of `read`."""
 
@@ -39,7 +45,8 @@ class QuantityType(click.ParamType[Any]):
         try:
             read = self._read(value)
         except UnitError as error:
-            self.fail(f"{value} {error}" + (f" ({error.hint})" if error.hint else ""), param, ctx)
+            shown = value if value.strip() else f"'{value}'"
+            self.fail(f"{shown} {error}" + (f" ({error.hint})" if error.hint else ""), param, ctx)
         if read == 0 and not self._may_be_0:
             self.fail("must be more than 0", param, ctx)
         return read
@@ -177,14 +184,19 @@ def message_sets(
     )  # fmt: skip
     found = tuple(sets)
     for option, path, value in options:
+        if value is not None and not value.strip():
+            raise WirelabError(f"names nothing ('{value}')", option, f"such as {option} {EXAMPLES[option]}")
         found = found if value is None else _with_short(found, Short(option, path, value))
     return found
 
 
 def _link_path(link: str) -> str:
+    """What a link's option sets. Raises `WirelabError` for a number that is no round trip and no link's name."""
     try:
         duration_ns(link, example="ms")
-    except UnitError:
+    except UnitError as error:
+        if _NUMBER.fullmatch(link):
+            raise WirelabError(f"'{link}' {error}", "--link", error.hint) from None
         return "link"
     return "link.rtt"
 

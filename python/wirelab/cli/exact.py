@@ -258,6 +258,8 @@ def _asked(text: str, ask: AskLink, options: _Options) -> tuple[str, Asked]:
     from wirelab.exact.search import Asked
 
     written, separator, apart = text.rpartition(" within ")
+    if text.rstrip().endswith(" within"):
+        raise WirelabError(f"does not say within what ({text})", Where("--loss"), "'2 % within 0.5 %'")
     try:
         within = share(apart.strip()) if separator else options.within
     except UnitError as error:
@@ -282,7 +284,8 @@ def _loss(text: str, ask: AskLink, state: State) -> tuple[str, Loss]:
         raise WirelabError(f"{refusal.what} ({text})", Where("--loss"), refusal.hint) from None
     except WirelabError as error:
         key = error.where.key if isinstance(error.where, Where) else None
-        raise WirelabError(error.what, Where("--loss", key=key), error.hint) from None
+        hint = error.hint or "such as '2 %', or keys of a link: '{ uplink.loss = \"2 %\" }'"
+        raise WirelabError(error.what, Where("--loss", key=key), hint) from None
     if found is None:
         raise WirelabError(f"loses nothing ({text})", Where("--loss"), "such as --loss '1 %'")
     return link_words(facts) if is_table else format_share(share(text)), found
@@ -294,4 +297,5 @@ def _require_within_timeout(plan: Plan, longest_s: float) -> None:
         if scenario.workload.timeout_ns < longest_s * 1e9:
             timeout = format_duration(scenario.workload.timeout_ns)
             what = f"{format_duration(round(longest_s * 1e9))} is beyond the time-out of {scenario.name}, {timeout}"
-            raise WirelabError(what, Where("--beyond"), "--set workload.timeout=60s")
+            longer = format_duration(round(longest_s * 1e9)).replace(" ", "")
+            raise WirelabError(what, Where("--beyond"), f"--set workload.timeout={longer}")

@@ -59,8 +59,33 @@ def choose(*arguments: str) -> Result:
         ([*LINK, "--delivery", "twice"], ["--delivery: unknown delivery 'twice'", "hint:"]),
         ([*LINK, "--batch", "1,0"], ["--batch: '0' is not a number of readings", "hint: such as 1,6,24"]),
         ([*LINK, "--flip", "colour"], ["--flip: unknown number to change 'colour'", "hint:"]),
-        (["none.toml"], ["none.toml", "no such file"]),
+        (["none.toml"], ["none.toml: no such file", 'such as send = "64 B"; without one: --link nb-iot-psm']),
+        (["nb-iot-psm"], ["nb-iot-psm: no such file", "hint: nb-iot-psm is a link: --link nb-iot-psm"]),
+        (["."], [".: is a folder, not a file", 'such as send = "64 B"']),
+        (["a.toml", "b.toml"], ["unexpected extra argument (b.toml)"]),
         ([*LINK, "--jobs", "0"], ["--jobs"]),
+        ([*LINK, "--jobs", "many"], ["'many' is not a whole number"]),
+        (["--link", "20"], ["--link: unknown link '20'", "--link ./mine.toml"]),
+        (["--link", "./none.toml"], ["none.toml: no such file", 'with [link] rtt = "20 ms"']),
+        ([*LINK, "--battery", "2400mAh 3.6V", "--base-current", "20"], ["--base-current: '20' has no unit", '"20 uA"']),
+        ([*LINK, "--base-current", "20mW"], ["--base-current: '20mW' unknown unit 'mW' of a current"]),
+        ([*LINK, "--battery", "2400"], ["--battery: '2400' is not a battery's capacity and voltage"]),
+        ([*LINK, "--battery", "2400mAh 3.6V", "--life", "5"], ["--life: '5' is not a life", "such as '5 years'"]),
+        ([*LINK, "--tariff", "none.toml"], ["none.toml: no such file", "hint: a tariff is a file with price"]),
+        ([*LINK, "--every", "10"], ["--every: '10' has no unit", 'write "10 min"']),
+        ([*LINK, "--every", "0s"], ["--every: '0s' must be more than 0"]),
+        ([*LINK, "--every", "hourly"], ["--every: 'hourly' is not a duration"]),
+        ([*LINK, "--send=-5B"], ["--send: '-5B' is negative"]),
+        ([*LINK, "--deadline", "10"], ["--deadline: '10' has no unit", 'write "10 s"']),
+        ([*LINK, "--command-within", "1"], ["--command-within: '1' has no unit", 'write "1 h"']),
+        ([*LINK, "--reply", "5"], ["--reply: '5' has no unit"]),
+        ([*LINK, "--protocols", ""], ["--protocols: names nothing ('')", "leave it out, or --protocols coaps,mqtts"]),
+        ([*LINK, "--flip", ","], ["--flip: names nothing (,)", "leave it out, or --flip interval"]),
+        ([*LINK, "--flip", "interval,size,loss"], ["--flip: a map has at most two axes, not 3"]),
+        ([*LINK, "--budget", "5"], ["'--budget': 5 has no unit"]),
+        ([*LINK, "--radio", "./none.toml"], ["./none.toml: no such file"]),
+        ([*LINK, "--price"], ["option '--price' requires an argument", "hint: wirelab choose --help"]),
+        (["--links", "nb-iot-psm"], ["no such option '--links'"]),
     ],
 )
 def test_wrong_input_is_one_error_with_a_hint_and_starts_nothing(
@@ -78,6 +103,7 @@ def refused(done: Result, words: list[str]) -> None:
     for each in words:
         assert each in done.stderr, done.stderr
     assert "Traceback" not in done.output
+    assert "\nhint: " in done.stderr, done.stderr
     assert len([line for line in done.stderr.splitlines() if line and not line.startswith("hint: ")]) == 1
 
 
@@ -87,6 +113,9 @@ def refused(done: Result, words: list[str]) -> None:
         ('sned = "64 B"\n', ["mine.toml: sned: unknown key 'sned'", "hint: did you mean 'send'?"]),
         ("send = 64\n", ["mine.toml: send: should be a text in quotation marks", 'hint: such as send = "64"']),
         ("link = true\n", ["mine.toml: link: should be a text in quotation marks"]),
+        ('[link]\nrtt = "20 ms"\n', ["mine.toml: link: should be a text", 'link = "./mine.toml"']),
+        ('every = ["1 h", "2 h"]\n', ["mine.toml: every: should be a text", 'hint: such as every = "10min"']),
+        (f"{ASKED.rpartition('protocols')[0]}protocols = []\n", ["mine.toml: protocols: names nothing ([])"]),
         ('send = ["64 B"]\n', ["mine.toml: send: should be a text in quotation marks"]),
         ('send = "64 B"\nlink = "nb-iot"\n', ["mine.toml: every: what to wait for", 'hint: such as every = "10min"']),
         (f'{ASKED}battery = "2400mAh"\n', ["mine.toml: battery: '2400mAh' has no voltage"]),
@@ -241,3 +270,12 @@ def test_a_deadline_that_no_choice_keeps_is_said_first_and_exits_with_1(monkeypa
         "No choice keeps the deadline of 10 s. coaps, persistent comes nearest: it acknowledges 40 %"
     )
     assert "First" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("device/mine.tml", "device/mine.toml"), ("device/mine", "device/mine.toml")]
+)
+def test_a_file_that_is_not_there_is_refused_with_the_nearest(typed: str, meant: str, tmp_path: Path) -> None:
+    (tmp_path / "device").mkdir()
+    (tmp_path / "device" / "mine.toml").write_text(ASKED, encoding="utf-8")
+    refused(choose(typed), [f"{typed}: no such file", f"hint: did you mean '{meant}'?"])

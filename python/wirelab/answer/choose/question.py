@@ -31,7 +31,8 @@ KEYS = (
 """What can be asked: options of the command, and keys of a file."""
 NEEDED = {"send": "64B", "every": "10min", "link": "nb-iot-psm"}
 """With an example of each."""
-LISTS = ("batch", "protocols", "flip")
+LISTS = {"batch": "1,6", "protocols": "coaps,mqtts", "flip": "interval"}
+"""Keys with several values, with an example of each."""
 DAY_NS = 86_400 * 10**9
 _YEARS = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(years?|months?|days?)\s*")
 _OF_YEAR = {"year": 1.0, "month": 1 / 12, "day": 1 / 365.25}
@@ -77,10 +78,17 @@ def question(given: Mapping[str, str | Sequence[str]], at: Place) -> Asked:
     for key, example in NEEDED.items():
         if key not in given:
             raise WirelabError(f"what to {_WHAT[key]} is not given", at(key), f"such as {_written(key, example, at)}")
+    for key, example in LISTS.items():
+        if key in given and not _list(given[key]):
+            what = f"names nothing ({given[key] or repr(given[key])})"
+            raise WirelabError(what, at(key), f"leave it out, or {_written(key, example, at)}")
     texts = {key: value for key, value in given.items() if isinstance(value, str)}
     read = _Reader(texts, at)
     battery = read.as_("battery", lambda text: _battery(text, at("battery")))
-    base, life = read.quantity("base-current", current_a), read.as_("life", lambda text: _life(text, at("life")))
+    base, life = (
+        read.quantity("base-current", lambda text: current_a(text, "uA")),
+        read.as_("life", lambda text: _life(text, at("life"))),
+    )
     for key, value in (("base-current", base), ("life", life)):
         if value is not None and battery is None:
             raise WirelabError("needs a battery", at(key), _written("battery", "2400mAh 3.6V", at))

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 PAGE = "choose.html"
 DEFAULTS = {"send": "64B", "every": "10min"}
 """Of what is asked for without a file."""
+TARIFF = 'a tariff is a file with price = "0.50 EUR/MB"; without one: --price 0.50EUR/MB'
+"""What a file of it should have."""
 MOST_ROWS = 12
 """Of the table on a terminal; the page has all."""
 BUDGET_NS = 5 * 60 * 10**9
@@ -137,7 +139,7 @@ def _asked(file: str | None, options: Mapping[str, str]) -> Asked:
     if (tariff := given.get("tariff")) is None:
         return asked
     path = Path(str(tariff)) if "tariff" in options or file is None else Path(file).parent / str(tariff)
-    table = _table(path)
+    table = _table(path, TARIFF)
     return replace(asked, tariff=of_table(table, _places(path)))
 
 
@@ -159,7 +161,7 @@ def _file(path: Path) -> dict[str, str | list[str]]:
     from wirelab.answer.choose.question import KEYS, LISTS
 
     found: dict[str, str | list[str]] = {}
-    for key, value in _table(path).items():
+    for key, value in _table(path, _no_file(str(path))).items():
         where = Where(str(path), key=key)
         if key not in KEYS:
             raise WirelabError(f"unknown key '{key}'", where, did_you_mean(key, KEYS))
@@ -168,15 +170,42 @@ def _file(path: Path) -> dict[str, str | list[str]]:
         elif isinstance(value, str):
             found[key] = value
         else:
-            raise WirelabError("should be a text in quotation marks", where, f'such as {key} = "{value}"')
+            raise WirelabError("should be a text in quotation marks", where, _as_text(key, value))
     return found
 
 
-def _table(path: Path) -> dict[str, object]:
+def _as_text(key: str, value: object) -> str:
+    """How a value of another kind is written."""
+    from wirelab.answer.choose.question import LISTS, NEEDED
+
+    if key == "link" and isinstance(value, dict):
+        return 'a link of your own is a file of its own: link = "./mine.toml"'
+    if isinstance(value, dict | list):
+        return f'such as {key} = "{ {**NEEDED, **LISTS}.get(key, "...") }"'
+    return f'such as {key} = "{value}"'
+
+
+def _no_file(name: str) -> str:
+    """What can be asked instead of a file that is none."""
+    from wirelab.experiment.library import profiles
+
+    if name in profiles():
+        return f"{name} is a link: --link {name}"
+    return 'a question\'s file has options as keys, such as send = "64 B"; without one: --link nb-iot-psm'
+
+
+def _table(path: Path, hint: str) -> dict[str, object]:
+    """A file of TOML; `hint` says what it should have."""
+    from wirelab.opened import NO_FILE, nearest_file
     from wirelab.toml import parse_toml, read_text
 
     where = Where(str(path))
-    return parse_toml(read_text(path, where), where)
+    try:
+        return parse_toml(read_text(path, where), where)
+    except WirelabError as error:
+        near = nearest_file(path, ".toml") if error.what == NO_FILE else None
+        error.hint = error.hint or (hint if near is None else f"did you mean '{path.parent / near}'?")
+        raise
 
 
 def _lines(record: Chosen) -> Iterable[str]:

@@ -366,10 +366,14 @@ def others() -> Path:
 
 def _profile(link: str) -> Profile:
     """The link's profile. Raises `WirelabError` if there is none."""
+    own = 'a link of your own is a file, such as --link ./mine.toml with [link] rtt = "20 ms"'
     if library.is_profile_file(link):
-        return library.profile_file(Path(link))
+        try:
+            return library.profile_file(Path(link))
+        except WirelabError as error:
+            error.hint = error.hint or own
+            raise
     if link not in library.profiles():
-        own = 'a link of your own is a file, such as --link ./mine.toml with [link] rtt = "20 ms"'
         hint = own if link[:1].isdigit() else did_you_mean(link, library.profiles(), launched("list links"))
         raise WirelabError(f"unknown link '{link}'", Where("--link"), hint)
     return library.profiles()[link]

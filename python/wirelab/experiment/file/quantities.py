@@ -17,7 +17,17 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from wirelab.errors import did_you_mean
-from wirelab.units import UnitError, duration_ns, level_dbm, offset_ns, packet_count, rate_bps, share, size_bytes
+from wirelab.units import (
+    AT_MOST,
+    UnitError,
+    duration_ns,
+    level_dbm,
+    offset_ns,
+    packet_count,
+    rate_bps,
+    share,
+    size_bytes,
+)
 
 MOST_16 = 2**16 - 1
 """What IP holds as the length of a packet."""
@@ -106,7 +116,7 @@ def cpu_share(value: object) -> float | None:
     try:
         found = share(value)
     except UnitError as error:
-        raise UnitError(str(error), error.hint or hint) from None
+        raise UnitError(str(error), hint if error.hint in {None, AT_MOST} else error.hint) from None
     if found < LEAST_CPU:
         raise UnitError("is not a share of a CPU", hint)
     return found

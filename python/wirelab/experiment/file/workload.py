@@ -318,7 +318,7 @@ class WorkloadTable(Table):
         timeout_ns = self.timeout or (LOAD_TIMEOUT_NS if self.kind == "page" else TIMEOUT_NS)
         least = {"request-response": 0, "telemetry": 1}.get(self.kind, HEAD_BYTES)
         if self.message < least:
-            raise WorkloadKeyError("message", f"a message of {self.kind} has at least {least} B")
+            raise WorkloadKeyError("message", f"a message of {self.kind} has at least {least} B", f"{least} B or more")
         match self.kind:
             case "request-response":
                 if self.upload and not isinstance(self.download, int):
