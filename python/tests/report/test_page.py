@@ -20,7 +20,7 @@ from wirelab.errors import WirelabError
 from wirelab.report.campaign import load
 from wirelab.report.figures import svg
 from wirelab.report.page import header, options, render
-from wirelab.report.sections import SECTIONS
+from wirelab.report.sections import SECTIONS, reuse
 
 SOURCE = Path(report.__file__).parents[2]
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \" ' {{ 7*7 }}"
@@ -291,6 +291,32 @@ def test_an_option_is_code_that_no_line_breaks_and_other_words_are_escaped(tmp_p
     html = render(load(folder, folder))
     assert "fewer (<code>--jobs</code>)" in html
     assert "fewer (--jobs)" not in html
+
+
+def test_what_stands_between_backticks_is_code() -> None:
+    assert options("with `retry --all` <i>") == "with <code>retry --all</code> &lt;i&gt;"
+
+
+def test_a_report_names_no_folder_of_the_machine_that_wrote_it(tmp_path: Path) -> None:
+    folder = write(tmp_path / "campaign")
+    command = ["wirelab", "run", f"{tmp_path}/mine.toml", f"--out={folder}", "--set", "workload.request=/api/items"]
+    store(folder, "campaign.json", read(folder, "campaign.json") | {"command": command})
+    source = page_of(folder).source
+    assert str(tmp_path) not in source
+    assert "wirelab show . 0-http1-clean-30B-20ms" in source
+    assert "wirelab run mine.toml --out=campaign --set workload.request=/api/items" in source
+
+
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [
+        ("/home/someone/a/mine.toml", "mine.toml"), ("'python3 /root/app.py' x", "'python3 app.py' x"),
+        ("https://example.org/a/b", "https://example.org/a/b"), ("results/mine", "results/mine"),
+        ("/nowhere-here/items", "/nowhere-here/items"), ("/Users/someone/site/", "site"),
+    ],
+)  # fmt: skip
+def test_a_command_has_files_without_their_folders(word: str, shown: str) -> None:
+    assert reuse.without_folders(word) == shown
 
 
 def test_each_part_has_its_value_interval_n_and_quality(tmp_path: Path) -> None:

@@ -202,9 +202,10 @@ class Code:
 
 @dataclass(frozen=True)
 class Definitions:
-    """Terms and what they mean."""
+    """Terms and what they mean; with `ids`, each has an anchor and is what links describe themselves by."""
 
     terms: Sequence[tuple[str, str]]
+    ids: Sequence[str] = ()
     kind: str = field(default="definitions", init=False)
 
 

@@ -15,7 +15,9 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.figures.svg import NARROW
 from wirelab.report.first_chart import FirstChart, first_chart
 from wirelab.report.sections import CHARTS, SECTIONS
+from wirelab.report.sections.glossary import terms
 from wirelab.report.statement import Statement, word_count
+from wirelab.report.terms import Term
 
 MOST_WORDS = 120
 """In the answer, with the words of its chart."""
@@ -43,6 +45,7 @@ class Layers:
 
     charts: Sequence[Section]
     evidence: Sequence[Section]
+    terms: Sequence[Term]
 
 
 def layers(campaign: Campaign, chart: FirstChart | None) -> Layers:
@@ -51,7 +54,7 @@ def layers(campaign: Campaign, chart: FirstChart | None) -> Layers:
     built = [(build in CHARTS, section) for build in SECTIONS if (section := build(campaign)) is not None]
     drawn = [(layer and has_figure(section.blocks), section) for layer, section in built if section.id != whole]
     charts = [charted(section) for is_chart, section in drawn if is_chart]
-    return Layers(charts, [section for is_chart, section in drawn if not is_chart])
+    return Layers(charts, [section for is_chart, section in drawn if not is_chart], terms(campaign))
 
 
 def first(campaign: Campaign, fixed: Iterable[str], chips: Sequence[Cell]) -> First:

@@ -23,10 +23,13 @@ from wirelab.report.layers import Layers, first, layers
 from wirelab.report.sections.claims import verdict_cell
 from wirelab.report.sections.common import LINK_TONES
 from wirelab.report.statement import Statement
+from wirelab.report.terms import Terms
 from wirelab.schema.verdicts import ClaimRecord
 from wirelab.units import format_duration
 
 TEMPLATES = Path(__file__).parent / "templates"
+BACKTICKS = re.compile(r"`([^`<>]+)`")
+CODED = re.compile(r"(<code>.*?</code>)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 INTERVAL = re.compile(r"(\S+) ([\[(].*[\])])")
 WIDTH = re.compile(r'\bwidth="([\d.]+)"')
@@ -99,10 +102,12 @@ def fill(top: Header, parts: Sequence[Section] | Layers, level: float) -> str:
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters |= {"options": options, "number": number, "width": drawn_width}
+    terms = Terms(parts.terms if isinstance(parts, Layers) else [])
+    environment.filters |= {"options": options, "number": number, "width": drawn_width, "terms": terms.marked}
     charts, evidence = (parts.charts, parts.evidence) if isinstance(parts, Layers) else (parts, [])
     return environment.get_template("page.html.j2").render(
         header=top,
+        reset=terms.reset,
         layered=isinstance(parts, Layers),
         charts=charts,
         evidence=evidence,
@@ -115,8 +120,10 @@ def fill(top: Header, parts: Sequence[Section] | Layers, level: float) -> str:
 
 
 def options(text: str) -> Markup:
-    """A sentence with its `--options` as code, without line breaks inside them."""
-    return Markup(OPTION.sub(r"<code>\g<0></code>", str(escape(text))))
+    """A text with its `--options`, and with what stands between backticks, as code."""
+    coded = BACKTICKS.sub(r"<code>\1</code>", str(escape(text)))
+    parts = CODED.split(coded)
+    return Markup("".join(part if i % 2 else OPTION.sub(r"<code>\g<0></code>", part) for i, part in enumerate(parts)))
 
 
 def number(text: str) -> Markup | str:

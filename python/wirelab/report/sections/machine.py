@@ -8,6 +8,7 @@ from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Ta
 from wirelab.report.campaign import Campaign
 from wirelab.report.protocols import title
 from wirelab.report.sections.common import series_cell
+from wirelab.report.sections.reuse import without_folders
 from wirelab.schema.connections import Connections
 
 UNKNOWN = "none or not known"
@@ -18,7 +19,7 @@ def section(campaign: Campaign) -> Section:
     """Implementations, then everything in `campaign.json`."""
     blocks: list[Block] = [_implementations(campaign)]
     rows = [] if campaign.record is None else list(_flatten(campaign.record.model_dump(mode="json")))
-    plain = [[Cell(key), Cell(value)] for key, value in rows]
+    plain = [[Cell(key), Cell(without_folders(value) if key == "command" else value)] for key, value in rows]
     columns = [Column("key", numeric=False), Column("value", numeric=False)]
     if plain:
         blocks.append(

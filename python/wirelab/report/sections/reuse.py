@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from pathlib import Path, PurePosixPath
 
 from wirelab import __version__
 from wirelab.report.blocks import Block, Code, Links, Prose, Section
 from wirelab.report.campaign import Campaign
 
+ABSOLUTE = re.compile(r"(?<![\w.:/~-])((?:/[^\s/'\"=]+)+)/([^\s/'\"=]+)/?")
+"""A path of two parts or more."""
+HOMES = frozenset({"home", "root", "tmp", "Users"})
+"""Where a user's files are, on this machine or another."""
 FILES = (
     ("exchanges.csv", "a row for each exchange, CSV"),
     ("exchanges.parquet", "a row for each exchange, Parquet"),
@@ -33,11 +39,22 @@ def section(campaign: Campaign) -> Section:
 def rerun_command(campaign: Campaign) -> str:
     """The command line that the campaign recorded, or one made from its plan."""
     if campaign.record is not None and campaign.record.command:
-        return shlex.join(campaign.record.command)
+        return shlex.join(map(without_folders, campaign.record.command))
     words = ["wirelab", "run", campaign.experiment.file or campaign.experiment.name]
     for path, levels in campaign.experiment.sets.items():
         words += ["--set", f"{path}={', '.join(map(str, levels))}"]
     return shlex.join([*words, "--seed", str(campaign.plan.seed)])
+
+
+def without_folders(word: str) -> str:
+    """A word of a command with the names of files alone, for their folders are those of one machine. What is no file,
+    such as the path of a request, keeps its folders.
+    """
+    return ABSOLUTE.sub(lambda path: path[2] if _is_of_a_machine(path[0]) else path[0], word)
+
+
+def _is_of_a_machine(path: str) -> bool:
+    return PurePosixPath(path).parts[1] in HOMES or Path(path).parent.exists()
 
 
 def bibtex(campaign: Campaign) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 
 from wirelab.report.blocks import Block, Cell, Code, Column, Group, Prose, Section, Table, dash
 from wirelab.report.campaign import Campaign, PlannedTrial
@@ -36,17 +35,10 @@ def _scenario(campaign: Campaign, label: str, scenario: Scenario) -> Group:
     columns = [Column(name, numeric=name in {"block", "job"}) for name in names]
     blocks: list[Block] = [Table(f"Trials of {scenario.name}; key {scenario.key[:16]}", columns, rows)]
     if trials:
-        show = f"wirelab show {_folder(campaign.folder)} {trials[0].name}"
-        blocks.insert(0, Code(show, "Show the packet diagram of its first trial"))
+        # The page may be read elsewhere, so it has no path of this machine.
+        show = f"wirelab show . {shlex.quote(trials[0].name)}"
+        blocks.insert(0, Code(show, "In the campaign's folder, this shows the packet diagram of its first trial"))
     return Group(f"{label}, {scenario.series.label} ({len(trials)} trials)", blocks, anchor=scenario.anchor)
-
-
-def _folder(campaign: Path) -> str:
-    """A campaign's folder for a command, without the user's name."""
-    home = Path.home()
-    if campaign.is_relative_to(home) and home != Path("/"):
-        return f"~/{shlex.quote(str(campaign.relative_to(home)))}"
-    return shlex.quote(str(campaign))
 
 
 def _trial(campaign: Campaign, trial: PlannedTrial) -> list[Cell]:
