@@ -100,4 +100,4 @@ def test_two_programs_are_compared_packet_by_packet(bench: Bench) -> None:
     assert "server to client" in out
     code, out, words = measured(bench, "python3 server.py {port}", *asked[1:], "python3 ./server.py {port}")
     assert code == 0, f"{out}{words}"
-    assert out.count("the same packets at the same times in 5 pairs of trials.") == 1
+    assert "the same packets at the same times in " in out
