@@ -63,7 +63,7 @@ def test_what_takes_longer_is_worse_and_has_an_exit_code(two: tuple[Path, Path],
     assert code == 4
     assert out.splitlines()[0].startswith("Worse in 1 of 2 scenarios: h2 lossless 30 B 20 ms, the ")
     assert "larger: worse" in out
-    assert "| h2 lossless 30 B 20 ms | median of end-to-end-delay |" in files[0].read_text()
+    assert "| h2 lossless 30 B 20 ms | median of end-to-end delay |" in files[0].read_text()
     suite = ET.fromstring(files[1].read_text())
     assert suite.get("failures") == "2"
     assert {each.get("classname") for each in suite if len(each)} == {"h2 lossless 30 B 20 ms"}

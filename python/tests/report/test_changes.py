@@ -55,7 +55,7 @@ def test_the_first_sentence_names_the_largest_change_for_the_worse() -> None:
         "slower", measure("larger", worse=True), measure("larger", worse=True, of="p95", effect=estimate(2.0, 1.8, 2.2))
     )
     assert words.headline(found) == (
-        "Worse in 1 of 1 scenario: h2, lossy, the p95 of end-to-end-delay is 2.00 [1.80, 2.20] times the old one."
+        "Worse in 1 of 1 scenario: h2, lossy, the p95 of end-to-end delay is 2.00 [1.80, 2.20] times the old one."
     )
     share = measure(
         "smaller", worse=True, of="completed", metric=None, unit="share", effect=estimate(-0.25, -0.3, -0.2)
@@ -121,7 +121,7 @@ def test_packets_are_said_in_a_sentence_or_two() -> None:
     lines = list(words.packets_words("h2", packets(first)))
     assert lines[0].startswith("h2: first change at packet 4 (TLS or QUIC handshake): client to server, UDP 500")
     assert lines[0].endswith(", +1,184 B.")
-    assert lines[1] == "  1 of 5 pairs of trials differs: 50 to 55 packets, 5,000 to 6,184 IP bytes."
+    assert lines[1] == "  1 of 5 pairs of trials differs, with 50 to 55 packets, 5,000 to 6,184 IP bytes."
     assert list(words.packets_words("h2", packets(None, 0))) == [
         "h2: the same packets at the same times in 5 pairs of trials."
     ]
@@ -136,7 +136,7 @@ def test_markdown_and_junit_say_the_same() -> None:
     text = markdown.of_comparison(words.compared(found))
     assert text.startswith("**Worse in 1 of 1 scenario: h2, lossy")
     numbers = "40.0 ms [39.0, 41.0] | 60.0 ms [59.0, 61.0] | 1.50 [1.40, 1.60]"
-    assert f"| h2, lossy | median of end-to-end-delay | {numbers} | larger: worse |" in text
+    assert f"| h2, lossy | median of end-to-end delay | {numbers} | larger: worse |" in text
     xml = junit.of_comparison(words.compared(found))
     assert 'tests="2" failures="1" skipped="1"' in xml
     assert 'message="new / old 1.50 [1.40, 1.60]: too wide"' in xml

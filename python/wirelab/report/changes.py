@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from wirelab.report.blocks import Cell, Column, Table
 from wirelab.report.compared import Case, Compared
 from wirelab.report.numbers import COUNT, PERCENT, UNITS, Estimate, Unit, plain, with_unit
+from wirelab.report.sections.common import metric_words
 from wirelab.schema.changes import Change, Changes, FirstDifference, MeasureChange, PacketsChange, ScenarioChange
 from wirelab.schema.estimates import EXACT
 from wirelab.statistic import MEAN
@@ -68,10 +69,10 @@ def margin(changes: Changes) -> str:
 
 
 def subject(measure: MeasureChange) -> str:
-    """`median of end-to-end-delay`."""
+    """`median of end-to-end delay`."""
     if measure["metric"] is None:
         return SHARE
-    name = METRICS.get(measure["metric"], measure["metric"])
+    name = METRICS.get(measure["metric"]) or metric_words(measure["metric"])
     return name if measure["of"] == MEAN and measure["metric"] in METRICS else f"{measure['of']} of {name}"
 
 
@@ -151,7 +152,7 @@ def packets_words(name: str, found: PacketsChange) -> Iterator[str]:
     counts = (("packets", found["packets"]), ("IP bytes", found["size_bytes"]), ("flights", found["flights"]))
     totals = [f"{old:,} to {new:,} {words}" for words, (old, new) in counts if old != new]
     how_many = f"{found['differing']} of {_trials(trials)} {'differs' if found['differing'] == 1 else 'differ'}"
-    yield f"  {how_many}: {', '.join(totals) if totals else 'as many packets, bytes and flights'}."
+    yield f"  {how_many}, with {', '.join(totals) if totals else 'as many packets, bytes and flights'}."
 
 
 def difference_words(first: FirstDifference) -> str:

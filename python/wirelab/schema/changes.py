@@ -93,7 +93,7 @@ class PacketsChange(TypedDict):
     first: FirstDifference | None
     """In the first of these; null if all are the same."""
     packets: list[int]
-    """Packets of the old and of the new logs."""
+    """Packets of the old and of the new logs, of the pairs that differ."""
     size_bytes: list[int]
     """Their IP bytes."""
     flights: list[int]

@@ -61,17 +61,18 @@ def compared(pairs: Sequence[Pair], exchanges: Mapping[str, Sequence[Mapping[str
     first: FirstDifference | None = None
     differing, packets, sizes, flights = 0, [0, 0], [0, 0], [0, 0]
     for pair in pairs:
-        same = (pair.old / PACKET_LOG).read_bytes() == (pair.new / PACKET_LOG).read_bytes()
-        logs = [dissected(pair.old / PACKET_LOG)]
-        logs.append(logs[0] if same else dissected(pair.new / PACKET_LOG))
+        files = pair.old / PACKET_LOG, pair.new / PACKET_LOG
+        if files[0].read_bytes() == files[1].read_bytes():
+            continue
+        logs = [dissected(file) for file in files]
+        found = first_difference(*logs)
+        if found is None:
+            continue
+        differing += 1
         for side, log in enumerate(logs):
             packets[side] += len(log)
             sizes[side] += sum(packet["size_bytes"] for packet in log)
             flights[side] += flights_of(log)
-        found = None if same else first_difference(*logs)
-        if found is None:
-            continue
-        differing += 1
         if first is None:
             first = _stated(found, pair, logs, exchanges)
     return PacketsChange(
@@ -128,7 +129,7 @@ def words(packet: Packet, start_ns: int) -> str:
 def phase_of(at_ns: int, exchanges: Sequence[Mapping[str, Any]]) -> str | None:
     """The phase of the exchange that is under way; None between exchanges, and where instants are missing."""
     for each in exchanges:
-        if each["start_ns"] <= at_ns <= each["end_ns"]:
+        if each["start_ns"] <= at_ns <= (each.get("end_ns") or 0):
             return next(
                 (phase for name, phase in PHASES.items() if (end := each.get(name)) is not None and at_ns <= end), None
             )
