@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from wirelab import __version__
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import LAUNCHER, launched, program
 
@@ -234,6 +233,14 @@ Which protocol over NB-IoT, with a message every 10 minutes?
   {launched("choose --link nb-iot-psm")}"""
 
 
+def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        from wirelab.cli.version import version_lines
+
+        click.echo("\n".join(version_lines()))
+        context.exit()
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
@@ -241,7 +248,10 @@ Which protocol over NB-IoT, with a message every 10 minutes?
     subcommand_metavar="VERB [ARGUMENTS]...",
     epilog=_START,
 )
-@click.version_option(__version__, prog_name="wirelab", message="%(prog)s %(version)s")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version,
+    help="Show the version, its commit and the agent, and exit.",
+)  # fmt: skip
 def main() -> None:
     """Which application protocol should my devices speak over my link? Measured, with intervals."""
 
