@@ -1,3 +1,4 @@
+import os
 import shlex
 import subprocess
 import sys
@@ -106,6 +107,20 @@ def test_python_m_wirelab_runs_wirelab() -> None:
         [sys.executable, "-m", "wirelab", "--version"], capture_output=True, text=True, cwd=ROOT / "python", check=True
     )
     assert done.stdout.splitlines()[0] == f"wirelab {wirelab.__version__}"
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("wirelab com", "compare"), ("wirelab run --marg", None), ("wirelab compare --marg", "--margin")],
+)
+def test_a_shell_can_complete_verbs_and_options(words: str, offered: str | None) -> None:
+    asked = {"_WIRELAB_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    script = "from wirelab.cli import main; main(prog_name='wirelab')"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT / "python", check=True,
+        env={**os.environ, **asked},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ([] if offered is None else [f"plain,{offered}"])
 
 
 def test_a_closed_pipe_prints_no_traceback() -> None:
