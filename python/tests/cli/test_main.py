@@ -111,16 +111,16 @@ def test_python_m_wirelab_runs_wirelab() -> None:
 
 @pytest.mark.parametrize(
     ("words", "offered"),
-    [("wirelab com", "compare"), ("wirelab run --marg", None), ("wirelab compare --marg", "--margin")],
+    [("wirelab com", "compare"), ("wirelab run --capt", "--capture"), ("wirelab compare --marg", "--margin")],
 )
-def test_a_shell_can_complete_verbs_and_options(words: str, offered: str | None) -> None:
+def test_a_shell_can_complete_verbs_and_options(words: str, offered: str) -> None:
     asked = {"_WIRELAB_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     script = "from wirelab.cli import main; main(prog_name='wirelab')"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT / "python", check=True,
         env={**os.environ, **asked},
     )  # fmt: skip
-    assert done.stdout.splitlines() == ([] if offered is None else [f"plain,{offered}"])
+    assert done.stdout.splitlines() == [f"plain,{offered}"]
 
 
 def test_a_closed_pipe_prints_no_traceback() -> None:
