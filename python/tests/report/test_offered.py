@@ -10,6 +10,7 @@ import pytest
 
 from tests.report import campaigns
 from tests.report.campaigns import read, store
+from tests.report.html_checks import Page
 from wirelab.cli import summary
 from wirelab.report import page
 from wirelab.report.answer import answer
@@ -142,4 +143,4 @@ def test_a_campaign_with_an_overload_alone_has_a_page(tmp_path: Path) -> None:
     overloaded(tmp_path, protocols=("h2",))
     text = page.render(load(tmp_path, tmp_path))
     assert RATES in text
-    assert "There is no delay to draw here: more was offered than was served." in text
+    assert "There is no delay to draw here: more was offered than was served." in Page(text).words()
