@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.interop.test_virtual import WITHOUT_RIGHTS
 
 if TYPE_CHECKING:
     from conftest import Bench
@@ -85,6 +86,22 @@ def test_a_server_that_ends_at_once_is_shown_with_its_last_words(bench: Bench) -
     code, out, words = measured(bench, "python3 -c 'import sys; sys.exit(\"no database\")' {port}")
     assert code == 1
     assert "no database" in f"{out}{words}"
+
+
+HOSTED = (
+    "unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+    'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh", "taskset", "--cpu-list", "0,1", *WITHOUT_RIGHTS,
+)  # fmt: skip
+"""Begins a command as on a hosted runner: no rights, no user namespaces, two CPUs, and 64 MiB of shared memory."""
+
+
+@pytest.mark.guest
+@pytest.mark.namespaces
+def test_a_test_needs_nothing_that_a_hosted_runner_forbids(bench: Bench) -> None:
+    (bench.folder / "server.py").write_text(SERVER)
+    asked = ("python3 server.py {port}", "--get", "/api/items", "--clock", "virtual")
+    code, out, words = bench.run("test", *asked, *QUICK, within=HOSTED, timeout_s=120)
+    assert code == 0, f"{out}{words}"
 
 
 SLOWER = SERVER.replace('self.answer(*((200, b"[]")', 'self.answer(*((200, b"[" + b" " * 3000 + b"]")')

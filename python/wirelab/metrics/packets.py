@@ -67,6 +67,13 @@ def records_of(log: Path) -> tuple[bytes, list[bytes]]:
         return header, sorted(_records(file), key=_arrival)
 
 
+def heads_of(log: Path) -> list[bytes]:
+    """The first bytes of each packet, as the log keeps them, in the order in which they are dissected. Checksums are
+    among them, so that other contents of a packet show.
+    """
+    return [record[_FIXED_BYTES:] for record in records_of(log)[1]]
+
+
 def first_arrival_ns(log: Path) -> int | None:
     """When the first packet reached the link; None if no log or no packet is there."""
     if not log.exists():

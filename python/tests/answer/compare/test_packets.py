@@ -25,9 +25,14 @@ def packet(at_ms: float, payload: int = 100, *, up: bool = True, **more: Any) ->
 LOG = [packet(0, 0), packet(20, 500), packet(40, 1200, up=False), packet(41, 300, up=False), packet(60, 50)]
 
 
+def whole(log: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[bytes]]:
+    """With the same first bytes of each packet."""
+    return log, [b""] * len(log)
+
+
 def test_equal_logs_have_no_difference_whenever_they_began() -> None:
     later = [{**each, "arrival_ns": each["arrival_ns"] + 7, "departure_ns": each["departure_ns"] + 7} for each in LOG]
-    assert first_difference(LOG, later) is None
+    assert first_difference(whole(LOG), whole(later)) is None
 
 
 @pytest.mark.parametrize(
@@ -36,13 +41,18 @@ def test_equal_logs_have_no_difference_whenever_they_began() -> None:
      {"transport": "tcp"}, {"payload_bytes": 499}],
 )  # fmt: skip
 def test_each_change_of_a_packet_is_found(change: dict[str, Any]) -> None:
-    assert first_difference(LOG, [LOG[0], {**LOG[1], **change}, *LOG[2:]]) == 1
+    assert first_difference(whole(LOG), whole([LOG[0], {**LOG[1], **change}, *LOG[2:]])) == 1
+
+
+def test_other_bytes_of_the_same_length_are_found() -> None:
+    heads = [b"head"] * len(LOG)
+    assert first_difference((LOG, heads), (LOG, [*heads[:3], b"HEAD", heads[4]])) == 3
 
 
 def test_a_packet_more_or_less_is_found() -> None:
-    assert first_difference(LOG, LOG[:4]) == 4
-    assert first_difference(LOG[:4], LOG) == 4
-    assert first_difference([], LOG) == 0
+    assert first_difference(whole(LOG), whole(LOG[:4])) == 4
+    assert first_difference(whole(LOG[:4]), whole(LOG)) == 4
+    assert first_difference(([], []), whole(LOG)) == 0
 
 
 def test_flights_are_changes_of_direction_of_what_arrived() -> None:
@@ -63,14 +73,20 @@ def test_a_phase_is_that_of_the_exchange_under_way() -> None:
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Writes logs of trials, each a list of packets that stands for its bytes."""
     known: dict[Path, list[dict[str, Any]]] = {}
+    heads: dict[Path, bytes] = {}
     monkeypatch.setattr(packets, "dissected", known.__getitem__)
+    monkeypatch.setattr(packets, "heads_of", lambda log: [heads.get(log, b"")] * len(known[log]))
 
-    def write(replicate: int, old: list[dict[str, Any]], new: list[dict[str, Any]]) -> Pair:
+    def write(replicate: int, old: list[dict[str, Any]], new: list[dict[str, Any]], other: str = "") -> Pair:
         pair = Pair(replicate, tmp_path / f"old-{replicate}", tmp_path / f"new-{replicate}")
         for folder, log in ((pair.old, old), (pair.new, new)):
             folder.mkdir()
             (folder / "packets.wlpl").write_text(repr(log))
             known[folder / "packets.wlpl"] = log
+        if other:
+            # Their logs differ, and no packet in what the agent says of it.
+            (pair.new / "packets.wlpl").write_text(other)
+            heads[pair.new / "packets.wlpl"] = other.encode()
         return pair
 
     return write
@@ -106,3 +122,11 @@ def test_a_packet_that_only_one_has_is_said_so(logs: Any) -> None:
 
 def test_without_trials_there_is_nothing() -> None:
     assert compared([], {}) is None
+
+
+def test_other_contents_alone_are_a_change(logs: Any) -> None:
+    found = compared([logs(0, LOG, LOG, "other bytes")], {})
+    assert found is not None
+    assert found["first"] is not None
+    assert found["first"]["new"] == f"{found['first']['old']}, with other bytes"
+    assert found["first"]["more_bytes"] == 0

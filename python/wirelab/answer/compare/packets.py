@@ -10,7 +10,7 @@ from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
-from wirelab.metrics.packets import Packet, dissected, label
+from wirelab.metrics.packets import Packet, dissected, heads_of, label
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 from wirelab.schema.changes import FirstDifference, PacketsChange
 from wirelab.schema.plan import Plan
@@ -65,7 +65,7 @@ def compared(pairs: Sequence[Pair], exchanges: Mapping[str, Sequence[Mapping[str
         if files[0].read_bytes() == files[1].read_bytes():
             continue
         logs = [dissected(file) for file in files]
-        found = first_difference(*logs)
+        found = first_difference((logs[0], heads_of(files[0])), (logs[1], heads_of(files[1])))
         if found is None:
             continue
         differing += 1
@@ -80,11 +80,17 @@ def compared(pairs: Sequence[Pair], exchanges: Mapping[str, Sequence[Mapping[str
     )
 
 
-def first_difference(old: Sequence[Packet], new: Sequence[Packet]) -> int | None:
-    """The index of the first packet that is another one, has another fate, or arrives at another time."""
-    starts = [log[0]["arrival_ns"] if log else 0 for log in (old, new)]
-    for index, (one, other) in enumerate(zip_longest(old, new)):
-        if one is None or other is None or _seen(one, starts[0]) != _seen(other, starts[1]):
+Log = tuple[Sequence[Packet], Sequence[bytes]]
+"""Packets, and the first bytes of each."""
+
+
+def first_difference(old: Log, new: Log) -> int | None:
+    """The index of the first packet that is another one, has other bytes, another fate, or another time."""
+    starts = [log[0]["arrival_ns"] if log else 0 for log, _ in (old, new)]
+    for index, (one, other) in enumerate(zip_longest(zip(*old, strict=True), zip(*new, strict=True))):
+        if one is None or other is None or one[1] != other[1]:
+            return index
+        if _seen(one[0], starts[0]) != _seen(other[0], starts[1]):
             return index
     return None
 
@@ -106,13 +112,19 @@ def _stated(
     old, new = (log[index] if index < len(log) else None for log in logs)
     packet, log, folder = (new, logs[1], pair.new) if old is None else (old, logs[0], pair.old)
     assert packet is not None, "one of them has it"
+    texts = [
+        None if each is None else words(each, side[0]["arrival_ns"])
+        for each, side in zip((old, new), logs, strict=True)
+    ]
+    if texts[0] is not None and texts[0] == texts[1]:
+        texts[1] = f"{texts[1]}, with other bytes"
     return {
         "replicate": pair.replicate,
         "trials": [pair.old.name, pair.new.name],
         "packet": index + 1,
         "at_s": (packet["arrival_ns"] - log[0]["arrival_ns"]) / 1e9,
-        "old": None if old is None else words(old, logs[0][0]["arrival_ns"]),
-        "new": None if new is None else words(new, logs[1][0]["arrival_ns"]),
+        "old": texts[0],
+        "new": texts[1],
         "more_bytes": None if old is None or new is None else new["size_bytes"] - old["size_bytes"],
         "phase": phase_of(packet["arrival_ns"], exchanges.get(folder.name, ())),
     }
