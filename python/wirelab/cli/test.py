@@ -284,6 +284,7 @@ def _without_any(campaign: Campaign) -> list[AnalysedScenario]:
 
 
 def _tell(campaign: Campaign, folder: Path, compared: Compared | None) -> None:
+    from wirelab.answer.compare.record import NO_CPU
     from wirelab.cli import summary
     from wirelab.experiment.own_program import NAME
     from wirelab.report.sections.outcomes import commonest_errors
@@ -303,6 +304,6 @@ def _tell(campaign: Campaign, folder: Path, compared: Compared | None) -> None:
     if any(each.implementation.client == NAME for each in campaign.plan.scenarios):
         click.echo("Delays include the start of the client's process, which is started for each request.")
     if campaign.plan.clock.value == "virtual" and compared is None:
-        click.echo("CPU time is not simulated: a slower program is not seen; --clock live sees it.")
+        click.echo(NO_CPU)
     click.echo(f"Report  {folder / 'campaign' / 'report.html'}")
     click.echo(f"Files   {folder / EXPERIMENT}, from which an experiment of your own can start")

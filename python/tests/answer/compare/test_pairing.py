@@ -91,7 +91,8 @@ def test_sides_of_one_campaign_differ_in_one_key_alone() -> None:
     )  # fmt: skip
     found = within(one, "congestion-control")
     assert names(found.pairs) == [("a", "b"), ("c", "d")]
-    assert [each.name for each in found.only_old] == ["e"]
+    assert [each.name for each in found.alone] == ["e"]
+    assert found.only_old == ()
     assert found.differs == ({"congestion-control": "cubic"}, {"congestion-control": "bbr"})
 
 

@@ -12,7 +12,7 @@ from tests.cli.test_compare import OPTIONS
 from tests.documents import whole_record
 from tests.stats.compare.test_clocks import edit_plan
 from tests.synthetic import write_campaign
-from wirelab.answer.compare.pairing import between
+from wirelab.answer.compare.pairing import between, within
 from wirelab.answer.compare.record import Campaign, changes, verdict_of
 from wirelab.schema.changes import Changes, Outcome, ScenarioChange
 from wirelab.schema.files import FILES
@@ -81,3 +81,19 @@ def test_a_quick_run_and_failed_trials_are_warnings(tmp_path: Path) -> None:
     warnings = changes(*sides, between(sides[0].plan, sides[1].plan), 0.05)["warnings"]
     assert any(each.startswith("The old campaign is a quick run") for each in warnings)
     assert not any(each.startswith("The new campaign") for each in warnings)
+
+
+def test_what_has_no_other_side_in_one_run_is_named(tmp_path: Path) -> None:
+    def one_differs(plan: dict[str, Any]) -> None:
+        plan["scenarios"][-1]["congestion_control"] = "bbr"
+
+    factors = {"link.rtt": ["20 ms", "40 ms"]}
+    folder = edit_plan(write_campaign(tmp_path / "both", **OPTIONS, factors=factors), one_differs)
+    analyze(folder)
+    both = Campaign.read(folder)
+    found = changes(both, both, within(both.plan, "link"), 0.05)
+    assert (found["only_old"], found["only_new"], len(found["scenarios"])) == ([], [], 1)
+    assert found["warnings"][0] == (
+        "Not compared, since no other scenario differs from it in link alone: h2 lossless 30 B 20 ms, "
+        "h2 lossless 30 B 40 ms."
+    )

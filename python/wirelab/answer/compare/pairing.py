@@ -34,6 +34,8 @@ class Pairing:
     pairs: tuple[tuple[Scenario, Scenario], ...]
     only_old: tuple[Scenario, ...] = ()
     only_new: tuple[Scenario, ...] = ()
+    alone: tuple[Scenario, ...] = ()
+    """Of one campaign: those from which no other differs in `by` alone."""
 
     @property
     def differs(self) -> tuple[dict[str, str], dict[str, str]]:
@@ -116,9 +118,9 @@ def within(plan: Plan, by: str) -> Pairing:
     pairs = [(group[0], group[1]) for group in groups.values() if len(group) == 2]
     if not pairs:
         what = f"no two scenarios of {plan.experiment.name} differ in {by} alone"
-        raise WirelabError(what, Where("--by"), f"what differs: {_listed(_varied(plan.scenarios))}")
+        raise WirelabError(what, Where("--by"), f"what differs: {listed(_varied(plan.scenarios))}")
     alone = tuple(group[0] for group in groups.values() if len(group) == 1)
-    return Pairing(by, tuple(pairs), only_old=alone)
+    return Pairing(by, tuple(pairs), alone=alone)
 
 
 def _paired(old: Plan, new: Plan, by: str | None) -> Pairing:
@@ -177,7 +179,7 @@ def _none_alike(old: Plan, new: Plan, by: str | None) -> WirelabError:
     values = [f"{path} ({first[1].get(path, 'none')}, then {second[1].get(path, 'none')})" for path in paths]
     besides = "" if by is None else f" besides {by}"
     names = f"'{first[0].name}' and '{second[0].name}'"
-    what = f"no scenario is on both sides: {names} differ in {_listed(values)}{besides}"
+    what = f"no scenario is on both sides: {names} differ in {listed(values)}{besides}"
     hint = (
         f"if that is what you compare: --by {tops[0]}"
         if len(tops) == 1 and by is None
@@ -193,6 +195,7 @@ def _varied(scenarios: Sequence[Scenario]) -> list[str]:
     return [path for path in paths if len({one.get(path) for one in each}) > 1]
 
 
-def _listed(texts: Sequence[str]) -> str:
+def listed(texts: Sequence[str]) -> str:
+    """`a, b, c and 4 more`."""
     more = len(texts) - MOST_LISTED
     return ", ".join(texts[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "") if texts else "nothing"

@@ -10,7 +10,7 @@ from typing import Any
 
 from wirelab import __version__
 from wirelab.answer.compare import packets
-from wirelab.answer.compare.pairing import Pairing
+from wirelab.answer.compare.pairing import Pairing, listed
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.schema import Clock, is_netem
@@ -33,7 +33,7 @@ from wirelab.stats.dataset import Dataset
 from wirelab.stats.link.grade import GRADES
 from wirelab.stats.quality import of_scenario
 
-NO_CPU = "CPU time is not simulated: a slower handler is not seen, --clock live sees it."
+NO_CPU = "CPU time is not simulated: a slower program is not seen, --clock live sees it."
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def changes(old: Campaign, new: Campaign, pairing: Pairing, margin: float) -> Ch
         "scenarios": scenarios,
         "only_old": [each.name for each in pairing.only_old],
         "only_new": [each.name for each in pairing.only_new],
-        "warnings": [*_warnings(old, new, scenarios)],
+        "warnings": [*_alone(pairing), *_warnings(old, new, scenarios)],
     }
 
 
@@ -175,6 +175,13 @@ def _packets(old: Campaign, new: Campaign, pair: tuple[Scenario, Scenario]) -> P
     whole = packets.trial_pairs(sides)
     kept = [each for each in whole if each.old.name in old.exchanges and each.new.name in new.exchanges]
     return packets.compared(kept, {**new.exchanges, **old.exchanges})
+
+
+def _alone(pairing: Pairing) -> Iterator[str]:
+    """Sides of one campaign leave out what has no other side, such as a protocol that the key does not touch."""
+    if pairing.alone:
+        names = listed([each.name for each in pairing.alone])
+        yield f"Not compared, since no other scenario differs from it in {pairing.by} alone: {names}."
 
 
 def _warnings(old: Campaign, new: Campaign, scenarios: Sequence[ScenarioChange]) -> Iterator[str]:
