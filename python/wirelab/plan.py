@@ -207,6 +207,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=trial_ns + experiment.starts_in_ns(scenario, Role.CLIENT),
         server_starts_in_ns=experiment.starts_in_ns(scenario, Role.SERVER),
+        client_cpu_ns=experiment.client_cpu_ns(scenario),
     )
 
 

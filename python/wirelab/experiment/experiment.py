@@ -109,6 +109,11 @@ class Experiment:
         entry = self._entry(scenario, Role.CLIENT)
         return 0 if entry is None else round(entry.each_takes_s * 1e9)
 
+    def client_cpu_ns(self, scenario: Scenario) -> int:
+        """CPU time that a scenario's client is known to take in a trial; 0 where nobody said."""
+        entry = self._entry(scenario, Role.CLIENT)
+        return 0 if entry is None else round(entry.each_computes_s * 1e9) * scenario.workload.rows
+
     def _entry(self, scenario: Scenario, role: Role) -> RoleEntry | None:
         program = self.source.programs.get(scenario.implementation[role.value])
         return None if program is None else program.role(role)

@@ -220,6 +220,8 @@ class Scenario(Border):
     """Rough guess of a trial's time, for the minutes of a plan."""
     server_starts_in_ns: Unsigned = 0
     """Known time until a third-party server is ready, for the minutes of a plan. Absent if 0."""
+    client_cpu_ns: Unsigned = Field(default=0, exclude_if=is_default)
+    """Known CPU time of a third-party client in a trial, for how many trials run at a time. Absent if 0."""
 
     @property
     def expected_lane_ns(self) -> int:

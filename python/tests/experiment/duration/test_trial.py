@@ -100,3 +100,11 @@ def test_in_elmangoush2017_only_the_perfect_channel_runs_alone() -> None:
 def test_in_quickstart_and_milosevic2021_no_trial_runs_alone() -> None:
     for name in ("quickstart", "milosevic2021"):
         assert not any(map(runs_alone, plan_of(load_experiment(name)).scenarios))
+
+
+def test_a_browser_runs_alone_and_other_programs_of_its_campaign_do_not() -> None:
+    plan = plan_of(load_experiment("fischer2021-choices"))
+    alone = {runs_alone(each) for each in plan.scenarios if each.implementation.client == "chromium"}
+    assert alone == {True}
+    assert not all(map(runs_alone, plan.scenarios))
+    assert "client_cpu_ns" not in next(each for each in plan.scenarios if not each.client_cpu_ns).model_dump()

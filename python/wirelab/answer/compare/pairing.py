@@ -12,7 +12,7 @@ from wirelab.schema.plan import Plan, Scenario
 
 NOT_COMPARED = {
     "key", "identity", "name", "levels", "points", "short_timer", "background_packets_per_s", "connections",
-    "expected_exchange_ns", "expected_trial_ns", "server_starts_in_ns", "clock",
+    "expected_exchange_ns", "expected_trial_ns", "server_starts_in_ns", "client_cpu_ns", "clock",
 }  # fmt: skip
 """Names of a scenario, and what is computed of the rest. Clocks are compared before."""
 PROGRAMS = "implementation"

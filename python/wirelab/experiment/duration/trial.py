@@ -96,7 +96,8 @@ def trial_cpu_ns(scenario: Scenario) -> int:
     workload, ends = scenario.workload, scenario.implementation
     background = round(scenario.background_packets_per_s * BACKGROUND_CPU_NS / 1e9 * scenario.expected_trial_ns)
     if isinstance(workload, PageLoads):
-        return TRIAL_CPU_NS + _load_cpu_ns(scenario, workload) * workload.loads + background
+        loads = _load_cpu_ns(scenario, workload) * workload.loads
+        return TRIAL_CPU_NS + max(loads, scenario.client_cpu_ns) + background
     opens = isinstance(workload, RequestWorkload) and not isinstance(workload.connection, Persistent)
     exchange_ns = FRESH_CPU_NS if opens else KEPT_CPU_NS
     if ends.client != BUILTIN:

@@ -20,7 +20,7 @@ BESIDE, SCRIPTS = "beside", "scripts"
 _PLACE = re.compile(r"\{\{-?\s*(?P<place>beside|scripts)\s*-?\}\}/(?P<rest>.+)", re.DOTALL)
 _WORDS = frozenset({"title", "about", "homepage", "install"})
 """Of an entry, for people."""
-_ESTIMATES = frozenset({"starts_in_s", "each_takes_s"})
+_ESTIMATES = frozenset({"starts_in_s", "each_takes_s", "each_computes_s"})
 """Of a role, for a plan's minutes alone: what is measured does not change with them."""
 _WORD = re.compile(r"[^\s\"',;]+")
 
