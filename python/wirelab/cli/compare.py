@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from wirelab.launcher import launched
 from wirelab.units import share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from wirelab.report.compared import Compared
     from wirelab.schema.changes import Changes, ExactChanges
@@ -46,6 +47,9 @@ margin_option = click.option(
 @click.option(
     "--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write it as JUnit XML."
 )
+@click.option(
+    "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write a page with charts."
+)
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     old: Path,
     new: Path | None,
@@ -53,6 +57,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     margin: float,
     markdown: Path | None,
     junit: Path | None,
+    html: Path | None,
     *,
     fail_if_inconclusive: bool,
     as_json: bool,
@@ -75,18 +80,23 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     require_limits(starts=False)
     names = [each for each in (old, new) if each is not None]
     record: Changes | ExactChanges
+    page: Callable[[], str]
     with ExitStack() as stack:
         folders = [stack.enter_context(opened(_existing(each))) for each in names]
         enumerations = [found for each in folders if (found := _enumeration(each)) is not None]
         if enumerations:
             record = _exactly(names, enumerations, by, margin)
             shown = of_exact.compared(record)
+            page = partial(_page_of_enumerations, shown, *enumerations)
         else:
             record = _compared(names, folders, by, margin)
             shown = of_runs.compared(record)
+            page = partial(_page_of_runs, record, shown)
     for path, text_of in ((markdown, of_comparison), (junit, as_tests)):
         if path is not None:
             write_text(path, text_of(shown))
+    if html is not None:
+        write_text(html, page())
     click.echo(json.dumps(record, ensure_ascii=False, allow_nan=False) if as_json else "\n".join(lines(shown)))
     return exit_code(record, shown, inconclusive_fails=fail_if_inconclusive)
 
@@ -137,6 +147,18 @@ def _exactly(names: Sequence[Path], enumerations: Sequence[Exact], by: str | Non
         raise WirelabError(what, hint=launched("exact FILE --out DIR"))
     first, second = enumerations
     return exact_changes(first, second, (str(names[0]), str(names[1])), margin)
+
+
+def _page_of_runs(record: Changes, shown: Compared) -> str:
+    from wirelab.report.compared_page import of_runs
+
+    return of_runs(record, shown)
+
+
+def _page_of_enumerations(shown: Compared, old: Exact, new: Exact) -> str:
+    from wirelab.report.compared_page import of_enumerations
+
+    return of_enumerations(shown, old, new)
 
 
 def exit_code(record: Changes | ExactChanges, shown: Compared, *, inconclusive_fails: bool) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from wirelab.report.blocks import Cell, Column, Figure, Legend, LegendEntry, Table
 from wirelab.report.campaign import Campaign
-from wirelab.report.figures.replicated import NARROW, SHAPES, Ratio, Tone, forest
+from wirelab.report.figures.replicated import NARROW, SHAPES, Ratio, RatioAxis, Tone, forest
 from wirelab.report.figures.scales import MOST_WIDTH
 from wirelab.report.figures.svg import both
 from wirelab.report.model import Condition, Group
@@ -52,7 +52,9 @@ def _of_claims(campaign: Campaign) -> FirstChart | None:
     shown = found[:MOST_MARKS]
     ratios = [ratio for ratio, _ in shown]
     label = "ours over each printed magnitude, with its interval"
-    wide, narrow = (forest(f"first-{width}", label, ratios, FACTOR, width) for width in (MOST_WIDTH, NARROW))
+    wide, narrow = (
+        forest(f"first-{width}", label, ratios, RatioAxis(FACTOR, width=width)) for width in (MOST_WIDTH, NARROW)
+    )
     if wide is None or narrow is None:
         return None
     of = f" The first {len(shown)} of {len(found)}; section Claims has all." if len(shown) < len(found) else ""

@@ -33,7 +33,7 @@ NARROW = 300
 
 @dataclass(frozen=True)
 class Ratio:
-    """Ours over the publication's number, in one row."""
+    """One number over another, such as ours over the publication's, in one row."""
 
     row: str
     point: float
@@ -43,8 +43,18 @@ class Ratio:
     tip: str
 
 
-def forest(name: str, label: str, ratios: Sequence[Ratio], factor: float, width: int = NARROW) -> Markup | None:
+@dataclass(frozen=True)
+class RatioAxis:
+    """The axis of a forest plot: the tolerance, as a factor either way, its title, and its width."""
+
+    factor: float
+    title: str = "ours / paper"
+    width: int = NARROW
+
+
+def forest(name: str, label: str, ratios: Sequence[Ratio], along: RatioAxis) -> Markup | None:
     """A row for each magnitude on a logarithmic axis, with the band of the tolerance; None without any."""
+    factor = along.factor
     if not ratios:
         return None
     values = [
@@ -57,7 +67,7 @@ def forest(name: str, label: str, ratios: Sequence[Ratio], factor: float, width:
     ends = [end for row in values for end in (row["low"], row["high"]) if isinstance(end, float)]
     domain = log_domain([*ends, 1 / factor**2, factor**2])
     assert domain is not None
-    axis = alt.Axis(values=ticks(domain), title="ours / paper", format=",~r", labelOverlap="greedy", tickSize=4)
+    axis = alt.Axis(values=ticks(domain), title=along.title, format=",~r", labelOverlap="greedy", tickSize=4)
     x, low = (
         alt.X(f"{field}:Q", scale=alt.Scale(type="log", domain=list(domain), nice=False), axis=axis)
         for field in ("x", "low")
@@ -70,7 +80,7 @@ def forest(name: str, label: str, ratios: Sequence[Ratio], factor: float, width:
         base.mark_rule(strokeWidth=2.4).encode(low, x2="high:Q", description="tip:N"),
         base.mark_point(filled=True, size=70, opacity=1).encode(x, _shape(), description="tip:N"),
     ]
-    chart = alt.layer(*layers).properties(width=width, height=alt.Step(ROW_HEIGHT))
+    chart = alt.layer(*layers).properties(width=along.width, height=alt.Step(ROW_HEIGHT))
     return render(chart, name, label)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from wirelab.report.blocks import Block, Figure, Grid, Group, Prose
-from wirelab.report.figures.replicated import Ratio, Specification, Strip, curve, forest, strips
+from wirelab.report.figures.replicated import Ratio, RatioAxis, Specification, Strip, curve, forest, strips
 from wirelab.report.model import level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.replication import words
@@ -30,7 +30,7 @@ def magnitudes(records: Sequence[Replication]) -> list[Block]:
     silent = [record["paper"] for record in records if not ratios(record, several=several)]
     rows = [ratio for record in records for ratio in ratios(record, several=several)]
     factor = max((record["factor"] for record in records), default=1.25)
-    drawn = forest("forest", "ours over each printed magnitude, with its interval", rows, factor)
+    drawn = forest("forest", "ours over each printed magnitude, with its interval", rows, RatioAxis(factor))
     if drawn is None:
         return [Prose(NO_NUMBERS if not any(record["printed"] for record in records) else "No magnitude was measured.")]
     title = f"Ours / paper, with 95 % intervals; the band is the tolerance, a factor of {factor:g} either way"
