@@ -78,6 +78,11 @@ def _range(points: Sequence[Point]) -> EffectRange | None:
     effects: list[EffectAt] = [
         {"value": point.effect, "levels": dict(point.levels)} for point in points if point.effect is not None
     ]
+    return range_of(effects)
+
+
+def range_of(effects: Sequence[EffectAt]) -> EffectRange | None:
+    """The smallest and the largest; None without any."""
     if not effects:
         return None
     return {

@@ -32,11 +32,11 @@ class Samples:
     def __post_init__(self) -> None:
         for scenario in self.dataset.scenarios:
             for point in points(scenario):
-                self._points[_key(point)] = scenario.key
+                self._points[point_key(point)] = scenario.key
 
     def scenario(self, point: Point) -> str | None:
         """Key of the scenario at exactly these levels."""
-        return self._points.get(_key(point))
+        return self._points.get(point_key(point))
 
     @cached_property
     def not_in_force(self) -> dict[str, str]:
@@ -72,11 +72,12 @@ class Samples:
         for scenario in self.dataset.scenarios:
             for point in points(scenario):
                 choice = {path: level for path, level in point.items() if path not in self.grid}
-                found.setdefault(_key(choice), choice)
+                found.setdefault(point_key(choice), choice)
         return list(found.values())
 
 
-def _key(point: Point) -> frozenset[tuple[str, str]]:
+def point_key(point: Point) -> frozenset[tuple[str, str]]:
+    """What a point has in common with others at the same levels."""
     return frozenset((path, as_compared(level)) for path, level in point.items())
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 
 from wirelab.claims.family import reason
 from wirelab.claims.grid import AS_RUN, Grid
@@ -14,14 +15,15 @@ from wirelab.claims.interpretations import InterpretationTable
 from wirelab.claims.judgement import INCONCLUSIVE, all_of
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Claim
-from wirelab.claims.over_grid import DEPENDS, FITTED, Point
+from wirelab.claims.over_grid import DEPENDS, FITTED, Point, range_of
 from wirelab.claims.part import Form, Levels
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
+from wirelab.replicate.effects import effects
 from wirelab.replicate.needed import bounds_of, needed
 from wirelab.replicate.source import Source
 from wirelab.schema.replication import PointVerdict, ReplicatedClaim, ReplicatedPart
-from wirelab.schema.verdicts import ChoiceVerdict, ClaimRecord, PartRecord, VerdictQuality
+from wirelab.schema.verdicts import ChoiceVerdict, ClaimRecord, EffectAt, PartRecord, VerdictQuality
 from wirelab.stats.link.grade import GRADES
 
 
@@ -89,6 +91,7 @@ class OneClaim:
         spoken = replace(firsts[index], point=point, row={**firsts[index].row, "ours": ours}, n=n)
         union = self._union(candidates, {self._key(firsts[index]) for index in speaking}, spoken)
         over = grid.over(self.claim, [each.point for each in union])
+        self._range(parts, union, spoken)
         verdict = shown if at_primary else None
         record: ReplicatedClaim = {
             "id": self.claim.id,
@@ -197,6 +200,25 @@ class OneClaim:
         it has a part that is inconclusive for it.
         """
         return part["verdict"] == INCONCLUSIVE and (first.point.missing or part["n"] == 0)
+
+    def _range(self, parts: Sequence[ReplicatedPart], union: Sequence[_Candidate], spoken: _Candidate) -> None:
+        """Over which effects each of several parts ranges; where the claim is judged, the parts have theirs."""
+        if len(parts) < 2:
+            return
+        found: list[list[EffectAt]] = [[] for _ in parts]
+        for each in union:
+            if not each.point.counts:
+                continue
+            if self._key(each) == self._key(spoken):
+                values = [None if part["ours"] is None else part["ours"]["point"] for part in parts]
+            else:
+                values = effects(self._forms, self.claims, self.sources[each.source], each.row["levels"])
+            for number, value in enumerate(values):
+                if value is not None and isfinite(value):
+                    found[number].append({"value": value, "levels": dict(each.point.levels)})
+        for part, at in zip(parts, found, strict=True):
+            if (over := range_of(at)) is not None:
+                part["range"] = over
 
     def _key(self, each: _Candidate) -> object:
         """What is one point in all campaigns. What experiments leave as run differs from one to the other."""

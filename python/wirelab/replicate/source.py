@@ -10,6 +10,7 @@ from pathlib import Path
 from wirelab.claims import interpretations
 from wirelab.claims.grid import Grid
 from wirelab.claims.load import Claims, load
+from wirelab.claims.samples import point_key
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.schema.campaign import last_day, read_plan
@@ -18,6 +19,7 @@ from wirelab.schema.plan import Plan, Preview
 from wirelab.schema.record import CampaignRecord, read_record
 from wirelab.schema.replication import CampaignSummary
 from wirelab.schema.verdicts import Verdicts, read_verdicts
+from wirelab.stats.dataset import points
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,16 @@ class Source:
     def by_key(self) -> dict[str, AnalysedScenario]:
         """Estimates of each scenario."""
         return {each["key"]: each for each in self.estimates["scenarios"]}
+
+    @cached_property
+    def by_point(self) -> dict[frozenset[tuple[str, str]], AnalysedScenario]:
+        """The same at each point of the grid."""
+        return {
+            point_key(point): self.by_key[each.key]
+            for each in self.plan.scenarios
+            if each.key in self.by_key
+            for point in points(each)
+        }
 
 
 def read_source(folder: Path, claims: Claims, quality: str, why: str | None = None) -> Source:

@@ -16,6 +16,7 @@ from wirelab.schema.estimates import EstimateRecord
 from wirelab.schema.printed import InsideRecord, ModelRecord, NullModel, SkillRecord
 from wirelab.schema.verdicts import (
     Deciding,
+    EffectRange,
     GridRecord,
     OverGrid,
     PublishedVerdict,
@@ -104,6 +105,8 @@ class ReplicatedPart(TypedDict):
     """The estimates whose intervals decided."""
     bounds: NotRequired[list[float]]
     """Bounds of the region in which an interval confirms the part. Absent from a form without such bounds."""
+    range: NotRequired[EffectRange]
+    """Of a claim in several parts: the range of this part's estimate over the points that count. Absent without any."""
     n: int
     """Number of values."""
     link: VerdictQuality | None

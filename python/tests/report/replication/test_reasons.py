@@ -9,7 +9,7 @@ import pytest
 
 from tests.replicate.sources import estimate
 from tests.report.replication.records import record
-from wirelab.report.replication.reasons import why
+from wirelab.report.replication.reasons import leading, why
 from wirelab.schema.replication import ReplicatedClaim, ReplicatedPart, Replication
 from wirelab.schema.verdicts import Verdict
 
@@ -122,3 +122,23 @@ def test_without_a_verdict_the_reason_is_that_of_the_points(tmp_path: Path) -> N
     assert undecided["needed"] is not None
     undecided["over_grid"]["contradicted"] = 2
     assert why(undecided).text.startswith("Confirmed at 0 and contradicted at 2 of 3 points; at the first of them 11 ")
+
+
+def test_the_part_that_leads_is_the_one_that_the_reason_names(found: Replication) -> None:
+    def lead(*parts: ReplicatedPart) -> str | None:
+        _of(found, *parts)
+        led = leading(found["claims"][1])
+        return None if led is None else led["id"]
+
+    ours = estimate(1.1, 0.8, 1.5)
+    sure = [{"of": "", **estimate(2.0, 1.9, 2.1)}]
+    confirmed = _part("confirmed", id="a", ours=ours)
+    blocked = _part("inconclusive", id="b", ours=ours, judged=sure)
+    opened = _part("inconclusive", id="c", ours=ours)
+    against = _part("contradicted", id="d", ours=ours)
+    assert lead(confirmed, blocked, opened, against) == "d"
+    assert lead(confirmed, blocked, opened) == "c"
+    assert lead(confirmed, blocked) == "b"
+    assert lead(_part("confirmed"), confirmed) == "a"
+    assert lead(_part("contradicted")) is None
+    assert lead({**against, "decides": False}, confirmed) == "a"

@@ -114,3 +114,17 @@ def test_what_is_the_same_at_every_point_is_said_with_its_verdict(found: Replica
 def test_a_path_is_shown_by_the_last_names_that_differ() -> None:
     paths = ["link.rtt", "link", "core.link"]
     assert [words.last_names(path, paths) for path in paths] == ["rtt", "link", "core.link"]
+
+
+def test_a_claim_in_parts_has_the_number_and_the_range_of_the_part_that_leads(found: Replication) -> None:
+    claim = found["claims"][1]
+    claim["ours"], part = None, claim["parts"][0]
+    assert claim["over_grid"] is not None
+    claim["over_grid"]["effect"] = None
+    part["range"] = {"least": {"value": 0.7, "levels": {}}, "largest": {"value": 1.4, "levels": {}}}
+    assert words.ours(claim, part).text == "C2.1: 1.1 [0.8, 1.5]"
+    assert words.effect(claim, part).text == "C2.1: 0.700 to 1.40"
+    assert (words.effect(claim, part).title or "").startswith(part["text"])
+    assert words.ours(claim, None).reason == "no part has an estimate"
+    del part["range"]
+    assert words.effect(claim, part).reason == "no point has an estimate"

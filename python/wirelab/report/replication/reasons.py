@@ -55,6 +55,17 @@ def why(claim: ReplicatedClaim) -> Cell:
     return Cell(" ".join(f"{short(each[:1].upper() + each[1:])}." for each in sentences), title=title)
 
 
+def leading(claim: ReplicatedClaim) -> ReplicatedPart | None:
+    """Of a claim in several parts that which its reason names: the first that is against it, or that is open with an
+    estimate, else the first with one. None if no part has an estimate.
+    """
+    parts = [part for part in _deciding(claim) if part["ours"] is not None and part["ours"]["point"] is not None]
+    against = [part for part in parts if part["verdict"] == "contradicted"]
+    openly = [part for part in parts if part["verdict"] == "inconclusive"]
+    bounded = [part for part in openly if _kind(part) == BOUND]
+    return next(iter([*against, *bounded, *openly, *parts]), None)
+
+
 def needs(needed: Needed) -> str:
     """`4 times as many values would confirm it (n = 400, 2 min more)`."""
     if needed["n"] is None:

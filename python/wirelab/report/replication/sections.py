@@ -59,13 +59,14 @@ def table(records: Sequence[Replication]) -> ReplicatedClaims:
         Replicated(
             claim["id"], words.verdict(claim, record),
             [
-                words.paper(claim), words.ours(claim), words.size(claim), words.effect(claim),
+                words.paper(claim), words.ours(claim, leading), words.size(claim), words.effect(claim, leading),
                 words.deciding(claim, record), words.counted(claim), words.quality(claim),
             ],
             claim["text"], reasons.why(claim),
         )
         for record in records
         for claim in record["claims"]
+        for leading in [reasons.leading(claim)]
     ]  # fmt: skip
     return ReplicatedClaims("Verdict in the primary interpretation, and range over the grid of choices", columns, rows)
 
@@ -82,6 +83,7 @@ def about(records: Sequence[Replication]) -> str:
         "If several campaigns ran a point, its verdict is that of the one with most exchanges a scenario. "
         f"In each campaign the chance of one wrong decision or more is at most {rates}. "
         "A claim whose parts come from several campaigns has that chance in each of them. "
+        "Of a claim in several parts, our estimate and its range are of the part that is named. "
         "What would decide a claim is an extrapolation from its interval. "
         "The deciding interval of a part has the level that the number of claims and parts sets; "
         "the other intervals are at 95 %."
@@ -97,11 +99,12 @@ def _frozen(record: Replication) -> str:
 
 
 def campaigns(records: Sequence[Replication]) -> list[Block]:
-    """What was run, and what was not. The page of one paper needs no column of its name."""
+    """What was run, and what was not. The page of one paper needs no column of its name. Versions and kernels lead the
+    page, and are in a tooltip here: with columns of their own the table is wider than a screen.
+    """
     columns = [
         Column("campaign", numeric=False), Column("settings", numeric=False), Column("clock", numeric=False),
-        Column("measured", numeric=False), Column("version", numeric=False), Column("kernel", numeric=False),
-        Column("scenarios"), Column("trials"), Column("exchanges"), Column("completed"), Column("duration"),
+        Column("measured", numeric=False), Column("scenarios"), Column("exchanges"), Column("duration"),
         Column("quality", numeric=False), Column("digest", numeric=False),
     ]  # fmt: skip
     ran = [(record["paper"], _campaign(each)) for record in records for each in record["campaigns"]]
@@ -121,12 +124,10 @@ def _of_papers(caption: str, columns: list[Column], rows: Sequence[tuple[str, li
 
 def _campaign(campaign: CampaignSummary) -> list[Cell]:
     quick = " (quick run, not conclusive)" if campaign["quick"] else ""
-    kernel, digest = campaign["kernel"], campaign["digest"]
+    digest = campaign["digest"]
     return [
         Cell(f"{campaign['experiment']}{quick}", title=campaign.get("why")), _settings(campaign),
-        Cell(campaign["clock"]), _known(campaign["measured"]), _known(campaign["version"]),
-        _known(kernel and kernel.removesuffix(" (virtual clock)")),
-        *(Cell(f"{campaign[key]:,}") for key in ("scenarios", "trials", "exchanges", "completed")),
+        Cell(campaign["clock"]), _measured(campaign), Cell(f"{campaign['scenarios']:,}"), _exchanges(campaign),
         dash("not recorded") if campaign["seconds"] is None else Cell(words.duration(campaign["seconds"])),
         Cell(campaign["quality"]),
         dash("only the virtual clock gives one") if digest is None else Cell(digest[:12], title=digest),
@@ -142,5 +143,15 @@ def _settings(campaign: CampaignSummary) -> Cell:
     return Cell("; ".join(short), title="; ".join(f"{path}={','.join(values)}" for path, values in sets.items()))
 
 
-def _known(text: str | None) -> Cell:
-    return dash("not recorded") if text is None else Cell(text)
+def _measured(campaign: CampaignSummary) -> Cell:
+    made = [f"Wirelab {campaign['version']}"] * bool(campaign["version"])
+    made += [f"kernel {campaign['kernel']}"] * bool(campaign["kernel"])
+    day = campaign["measured"]
+    return dash("not recorded") if day is None else Cell(day, title=", ".join(made) or None)
+
+
+def _exchanges(campaign: CampaignSummary) -> Cell:
+    """`7,570 of 7,650` if some did not complete."""
+    completed, whole = campaign["completed"], campaign["exchanges"]
+    text = f"{whole:,}" if completed == whole else f"{completed:,} of {whole:,}"
+    return Cell(text, title=f"completed, of the exchanges of {campaign['trials']:,} trials")

@@ -12,7 +12,7 @@ from wirelab.report.numbers import Estimate, plain
 from wirelab.report.replication.digits import short_interval
 from wirelab.report.sections.common import LINK_TONES
 from wirelab.report.statement import Statement, listed
-from wirelab.schema.replication import ReplicatedClaim, Replication
+from wirelab.schema.replication import ReplicatedClaim, ReplicatedPart, Replication
 from wirelab.schema.verdicts import EffectAt, Standing, Verdict
 
 WORDS: dict[Standing, str] = {"depends-on-outlier-rule": "depends on the outlier rule"}
@@ -82,22 +82,31 @@ def paper(claim: ReplicatedClaim) -> Cell:
     return Cell(value if isinstance(value, str) else _magnitude(claim, value))
 
 
-def ours(claim: ReplicatedClaim) -> Cell:
-    """Our estimate with its interval."""
-    found = Estimate.of(claim["ours"])
+def ours(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
+    """Our estimate with its interval; of a claim in parts that of the part that its reason names."""
+    found, part = Estimate.of(claim["ours"]), None
     if found is None or found.point is None:
-        return dash("its parts have no single estimate" if len(claim["parts"]) > 1 else "it has no estimate")
-    return Cell(short_interval(found), title=f"{levels(claim['levels'])}; {found.method}")
+        found, part = (None, None) if leading is None else (Estimate.of(leading["ours"]), leading)
+    if found is None or found.point is None:
+        return dash("no part has an estimate" if len(claim["parts"]) > 1 else "it has no estimate")
+    return _of_part(short_interval(found), f"{levels(claim['levels'])}; {found.method}", part)
 
 
-def effect(claim: ReplicatedClaim) -> Cell:
-    """The range of our estimate over the points that count."""
-    found = claim["over_grid"] and claim["over_grid"]["effect"]
+def effect(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
+    """The range of our estimate over the points that count, of the same part."""
+    found, part = claim["over_grid"] and claim["over_grid"]["effect"], None
+    if not found and leading is not None:
+        found, part = leading.get("range"), leading
     if not found:
-        return dash("its parts have no single estimate" if len(claim["parts"]) > 1 else "no point has an estimate")
+        return dash("no point has an estimate")
     title = f"least with {_at(found['least'])}; largest with {_at(found['largest'])}"
     least, largest = (_magnitude(claim, found[end]["value"]) for end in ("least", "largest"))
-    return Cell(f"{least} to {largest}", title=title)
+    return _of_part(f"{least} to {largest}", title, part)
+
+
+def _of_part(text: str, title: str, part: ReplicatedPart | None) -> Cell:
+    """A number of a claim, or of a part of it, which then has its name: `E3.2: 0.914 [0.914, 0.915]`."""
+    return Cell(text, title=title) if part is None else Cell(f"{part['id']}: {text}", title=f"{part['text']}; {title}")
 
 
 def _magnitude(claim: ReplicatedClaim, value: float) -> str:
