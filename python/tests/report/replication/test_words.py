@@ -128,3 +128,16 @@ def test_a_claim_in_parts_has_the_number_and_the_range_of_the_part_that_leads(fo
     assert words.ours(claim, None).reason == "no part has an estimate"
     del part["range"]
     assert words.effect(claim, part).reason == "no point has an estimate"
+
+
+def test_a_choice_that_leaves_a_verdict_open_is_named_if_none_turns_it(found: Replication) -> None:
+    claim = found["claims"][0]
+    assert words.deciding(claim, found).text == "round trip"
+    assert claim["over_grid"] is not None
+    claim["over_grid"]["deciding"] = None
+    claim["points"][1]["standing"] = "inconclusive"
+    cell = words.deciding(claim, found)
+    assert cell.text == "round trip (decided or open)"
+    assert cell.title == "decides it or leaves it open in 1 of 1 pairs of points that differ in it alone"
+    claim["points"][1]["standing"] = claim["points"][0]["standing"]
+    assert words.deciding(claim, found).reason == "it has the same verdict at every point"

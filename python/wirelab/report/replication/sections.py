@@ -83,6 +83,7 @@ def about(records: Sequence[Replication]) -> str:
         "If several campaigns ran a point, its verdict is that of the one with most exchanges a scenario. "
         f"In each campaign the chance of one wrong decision or more is at most {rates}. "
         "A claim whose parts come from several campaigns has that chance in each of them. "
+        "A deciding choice turns the verdict by itself; one with “decided or open” decides whether there is one. "
         "Of a claim in several parts, our estimate and its range are of the part that is named. "
         "What would decide a claim is an extrapolation from its interval. "
         "The deciding interval of a part has the level that the number of claims and parts sets; "

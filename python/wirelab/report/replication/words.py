@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
+from wirelab.claims.over_grid import turning
 from wirelab.report.blocks import Cell, dash
 from wirelab.report.figures.replicated import Tone
 from wirelab.report.model import level_words
@@ -127,12 +128,20 @@ def counted(claim: ReplicatedClaim) -> Cell:
 
 
 def deciding(claim: ReplicatedClaim, record: Replication) -> Cell:
-    """The choice that turns the verdict most often."""
+    """The choice that turns the verdict most often; if none does, that which most often leaves it open."""
     found = claim["over_grid"] and claim["over_grid"]["deciding"]
-    if not found:
-        return dash("no choice alone turns its verdict")
-    pairs = f"turns the verdict in {found['flips']} of {found['pairs']} pairs of points that differ in it alone"
-    return Cell(title_of(found["path"], record), title=pairs)
+    if found:
+        pairs = f"turns the verdict in {found['flips']} of {found['pairs']} pairs of points that differ in it alone"
+        return Cell(title_of(found["path"], record), title=pairs)
+    points = [(record["points"][each["at"]], each["standing"]) for each in claim["points"] if each["counts"]]
+    opens = turning(points, lambda pair: len(pair) == 2 and bool(pair & {*TONES}))
+    if opens is None:
+        same = len({standing for _, standing in points}) < 2
+        return dash("it has the same verdict at every point" if same else "no choice alone turns its verdict")
+    pairs = f"{opens['flips']} of {opens['pairs']} pairs of points that differ in it alone"
+    return Cell(
+        f"{title_of(opens['path'], record)} (decided or open)", title=f"decides it or leaves it open in {pairs}"
+    )
 
 
 def quality(claim: ReplicatedClaim) -> Cell:
