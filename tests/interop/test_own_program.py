@@ -88,6 +88,26 @@ def test_a_server_that_ends_at_once_is_shown_with_its_last_words(bench: Bench) -
     assert "no database" in f"{out}{words}"
 
 
+BROKER = """
+port=$1
+cat >broker.conf <<END
+user root
+listener $port
+allow_anonymous true
+END
+exec mosquitto -c broker.conf
+"""
+
+
+@pytest.mark.mosquitto
+def test_a_broker_takes_messages_to_its_own_topic(bench: Bench) -> None:
+    (bench.folder / "broker.sh").write_text(BROKER)
+    asked = ("sh broker.sh {port}", "--protocol", "mqtt", "--connection", "persistent")
+    for more in ((), ("--body", "on.txt")):
+        code, out, words = measured(bench, *asked, "--topic", "sensors/1", *more)
+        assert code == 0, f"{out}{words}"
+
+
 HOSTED = (
     "unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
     'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh", "taskset", "--cpu-list", "0,1", *WITHOUT_RIGHTS,

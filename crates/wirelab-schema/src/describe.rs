@@ -49,6 +49,9 @@ pub struct ProtocolDescription {
     /// Status of a success; absent if its answers have no status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<SuccessStatus>,
+    /// Where its messages go; absent if a message names no place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topics: Option<Topics>,
     /// What the time of an exchange follows from.
     pub timing: Timing,
     /// Roles it has.
@@ -60,6 +63,15 @@ pub struct ProtocolDescription {
     pub waits: Vec<WaitDescription>,
     /// Settings it takes.
     pub settings: Vec<SettingDescription>,
+}
+
+/// Topics or addresses that messages go to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Topics {
+    /// What the protocol calls one.
+    pub called: String,
+    /// Characters that one cannot have.
+    pub without: String,
 }
 
 /// A way of waiting, in addition to staying connected ([`Wait`](crate::Wait)).

@@ -168,6 +168,20 @@ pub struct Telemetry {
     /// What a client does with a message that failed, in an open loop with a `concurrency` of 1; absent, it is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
+    /// Where every reading goes, and what it says; absent, what built-in brokers take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publish: Option<OwnMessage>,
+}
+
+/// A message of the user's own, of MQTT or AMQP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OwnMessage {
+    /// The topic of MQTT, or the address of AMQP as the broker knows it.
+    pub topic: String,
+    /// The body in base64, of `message_bytes`; empty, it is the endpoints' key stream.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
 }
 
 /// Parameters of `pubsub`.

@@ -71,6 +71,9 @@ pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, Stac
             descriptor.name
         )));
     }
+    if publishes_itself(parameters) && descriptor.topics.is_none() {
+        return Err(StackError::Unsupported(format!("protocol `{}` has no topics to `publish` to", descriptor.name)));
+    }
     Settings::resolve(&descriptor, &parameters.settings)?;
     workload::check(&parameters.workload)?;
     check_wait(&descriptor, parameters)?;
@@ -80,6 +83,11 @@ pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, Stac
 /// Whether the request of every exchange is the user's own.
 fn asks_itself(parameters: &EndpointParameters) -> bool {
     matches!(&parameters.workload, WorkloadSpec::RequestResponse(work) if work.request.is_some())
+}
+
+/// Whether the topic of every reading is the user's own.
+fn publishes_itself(parameters: &EndpointParameters) -> bool {
+    matches!(&parameters.workload, WorkloadSpec::Telemetry(work) if work.publish.is_some())
 }
 
 /// Refuses a way of waiting that the protocol does not have, or has with other settings only.

@@ -24,7 +24,11 @@ def run(*arguments: str) -> Result:
      ((SERVER, "--link", ","), "--link: names nothing"), ((SERVER, "--protocol", "mqtt"), "has no methods and paths"),
      ((SERVER, "--protocol", "h2,h3"), "are tested apart"),
      ((SERVER, "--protocol", "h22"), "did you mean 'h2'?"), (("sh",), "does not get the port"),
-     (("--client", "sh {url}", "--protocol", "coap"), "is not one of a tested client")],
+     (("--client", "sh {url}", "--protocol", "coap"), "is not one of a tested client"),
+     ((SERVER, "--topic", "a", "--protocol", "http1"), "http1 has no topics"),
+     ((SERVER, "--topic", "a", "--get", "/"), "excludes --get"), ((SERVER, "--topic", ""), "--topic: is not a topic"),
+     ((SERVER, "--topic", "a", "--header", "x: y"), "excludes --header"),
+     (("--client", "sh {url}", "--topic", "a"), "excludes --client")],
 )  # fmt: skip
 def test_a_mistake_names_its_option_and_leaves_nothing(
     arguments: tuple[str, ...], what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

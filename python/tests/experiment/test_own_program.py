@@ -21,7 +21,7 @@ from wirelab.experiment.own_program import (
 SERVER = OwnProgram(
     role="server", program="sh -c 'echo {{x}} {port} {address}'", protocols=("http1", "h2c"), over_udp=False,
     links=("clean", "20 ms", "nb-iot"), own_links={"clean": {}, "20 ms": {"rtt": "20 ms"}},
-    request={"method": "GET", "path": "/a?b=1"}, connection="persistent", exchanges=3, download="0 B",
+    asked={"method": "GET", "path": "/a?b=1"}, connection="persistent", exchanges=3, download="0 B",
 )  # fmt: skip
 CLIENT = replace(SERVER, role="client", program="sh -c 'exit 0' {url}", protocols=("http1",), connection="new")
 
@@ -35,6 +35,15 @@ def test_both_files_are_those_of_an_experiment(tmp_path: Path) -> None:
         assert len(loaded.scenarios) == len(tested.protocols) * 3
         assert {each.implementation[tested.role] for each in loaded.scenarios} == {"own"}
         assert {each.workload.to_json()["request"]["target"] for each in loaded.scenarios} == {"/a?b=1"}
+
+
+def test_a_broker_gets_messages(tmp_path: Path) -> None:
+    tested = replace(SERVER, protocols=("mqtt",), asked={"topic": "sensors/1"})
+    words = words_of(tested, tmp_path)
+    (tmp_path / "implementations.toml").write_text(implementation_text(tested, words, tmp_path))
+    (tmp_path / "test.toml").write_text(experiment_text(tested))
+    for each in load_experiment(str(tmp_path / "test.toml")).scenarios:
+        assert each.workload.to_json()["publish"] == {"topic": "sensors/1"}
 
 
 def test_the_server_runs_in_the_users_folder_with_its_placeholders_filled_in(tmp_path: Path) -> None:

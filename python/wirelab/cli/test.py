@@ -53,6 +53,7 @@ METHODS = ("get", "post", "put", "delete")
 @click.option("--post", metavar="PATH", help="Ask for this path by POST.")
 @click.option("--put", metavar="PATH", help="Ask for this path by PUT.")
 @click.option("--delete", metavar="PATH", help="Ask for this path by DELETE.")
+@click.option("--topic", metavar="TOPIC", help="Publish to this topic of MQTT or address of AMQP instead.")
 @click.option(
     "--body", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE", help="Send this file."
 )
@@ -88,6 +89,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     post: str | None,
     put: str | None,
     delete: str | None,
+    topic: str | None,
     body: Path | None,
     headers: tuple[str, ...],
     protocols: str | None,
@@ -106,6 +108,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     fail_if_inconclusive: bool,
 ) -> int:
     """Start PROGRAM as a server, send requests to it over each link by each protocol, and say how long they took.
+    With --topic it is a broker, and messages are published to it.
 
     PROGRAM is a command with {port} where it takes its port, such as 'python3 app.py --port {port}'. It runs in this
     folder, and must listen on every address or on {address}. With --client our server answers, and a client that is
@@ -132,7 +135,10 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     asked = {name.upper(): path for name, path in zip(METHODS, (get, post, put, delete), strict=True) if path}
     if len(asked) > 1:
         raise WirelabError(f"{' and '.join(asked)}, and one is tested at a time", hint="leave one of them out")
-    spoken = _protocols(protocols, client=client is not None)
+    if topic is not None and (asked or headers or client is not None):
+        other = "--client" if client is not None else "--header" if headers else f"--{next(iter(asked)).lower()}"
+        raise WirelabError(f"excludes {other}", "--topic", f"leave out {other}, or --topic")
+    spoken = _protocols(protocols, client=client is not None, topics=topic is not None)
     tested = own_program.OwnProgram(
         role="server" if client is None else "client",
         program=(program if client is None else client) or "",
@@ -140,7 +146,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         over_udp=spoken[0].transport == "udp",
         links=_each(links, "--link"),
         own_links=own_program.links_of(_each(links, "--link"), Path.cwd()),
-        request=_request(asked, body, headers),
+        asked=_request(asked, body, headers) if topic is None else _message(topic, body),
         connection=connection,
         exchanges=requests,
         download=reply,
@@ -225,22 +231,25 @@ def _each(text: str, option: str) -> tuple[str, ...]:
     return found
 
 
-def _protocols(text: str | None, *, client: bool) -> list[ProtocolDescription]:
-    """Those that have methods and paths; of a tested client, which is given a URL, those of HTTP over TCP."""
+def _protocols(text: str | None, *, client: bool, topics: bool) -> list[ProtocolDescription]:
+    """Those that have topics, or methods and paths; of a tested client, which gets a URL, those of HTTP over TCP."""
     from wirelab.errors import did_you_mean
     from wirelab.schema import registered
 
     known = {each.name: each for each in registered().protocols}
-    able = {name: each for name, each in known.items() if each.success is not None}
+    able = {name: each for name, each in known.items() if (each.topics if topics else each.success) is not None}
+    lacks = "has no topics" if topics else "has no methods and paths"
     if client:
+        lacks = "is not one of a tested client"
         able = {name: each for name, each in able.items() if each.success == HTTP and each.transport == "tcp"}
     found = [*able][:1] if text is None else _each(text, "--protocol")
     for name in found:
         if name not in known:
             raise WirelabError(f"unknown protocol ({name})", "--protocol", did_you_mean(name, able))
         if name not in able:
-            what = "is not one of a tested client" if client else "has no methods and paths"
-            raise WirelabError(f"{name} {what}", "--protocol", f"one of {', '.join(able)}")
+            publishes = not topics and not client and known[name].topics is not None
+            hint = "--topic TOPIC publishes to a topic or an address" if publishes else f"one of {', '.join(able)}"
+            raise WirelabError(f"{name} {lacks}", "--protocol", hint)
     if len({able[name].transport for name in found}) > 1:
         raise WirelabError("protocols over TCP and over UDP are tested apart", "--protocol", "call it once for each")
     return [able[name] for name in found]
@@ -267,6 +276,18 @@ def _request(asked: dict[str, str], body: Path | None, headers: tuple[str, ...])
     if body is not None:
         found["body"] = str(body.resolve())
     return found
+
+
+def _message(topic: str, body: Path | None) -> dict[str, object]:
+    """The message as a table of an experiment."""
+    from wirelab.experiment.file.request import read_topic
+    from wirelab.units import UnitError
+
+    try:
+        found: dict[str, object] = {"topic": read_topic(topic)}
+    except UnitError as error:
+        raise WirelabError(f"{error} ({topic})", "--topic", error.hint) from None
+    return found if body is None else {**found, "body": str(body.resolve())}
 
 
 def _write(folder: Path, experiment: str, implementation: str) -> Path:

@@ -33,8 +33,8 @@ NEEDED = {"server": "{port}", "client": "{url}"}
 
 @dataclass(frozen=True)
 class OwnProgram:
-    """What is tested, and how. `request` is a table as in an experiment, without a body's content. `before` is another
-    program for the same role, with which it is compared.
+    """What is tested, and how. `asked` is `workload.request` as in an experiment, or `workload.publish` if it has a
+    topic. `before` is another program for the same role, with which it is compared.
     """
 
     role: str
@@ -43,7 +43,7 @@ class OwnProgram:
     over_udp: bool
     links: tuple[str, ...]
     own_links: Mapping[str, Mapping[str, str]]
-    request: Mapping[str, object]
+    asked: Mapping[str, object]
     connection: str
     exchanges: int
     download: str
@@ -83,7 +83,6 @@ def _words(role: str, program: str, folder: Path, option: str) -> list[str]:
 
 def experiment_text(tested: OwnProgram) -> str:
     """The experiment, as a file has it."""
-    request = inline(dict(tested.request))
     return f"""\
 title = "Test of {_in_words(tested.program)}"
 
@@ -94,9 +93,7 @@ link = {inline(list(tested.links))}
 
 {_links(tested.own_links)}\
 [workload]
-kind = "request-response"
-request = {request}
-download = {inline(tested.download)}
+{_workload(tested)}
 connection = {inline(tested.connection)}
 exchanges = {tested.exchanges}
 
@@ -104,6 +101,14 @@ exchanges = {tested.exchanges}
 replicates = [5, 20]
 interval = "10 % of median"
 """
+
+
+def _workload(tested: OwnProgram) -> str:
+    """What is sent, and what our server answers with."""
+    asked = inline(dict(tested.asked))
+    if "topic" in tested.asked:
+        return f'kind = "telemetry"\npublish = {asked}'
+    return f'kind = "request-response"\nrequest = {asked}\ndownload = {inline(tested.download)}'
 
 
 def _links(links: Mapping[str, Mapping[str, str]]) -> str:
@@ -144,7 +149,7 @@ def implementation_text(tested: OwnProgram, words: Mapping[str, Sequence[str]], 
 
 
 def _entry(tested: OwnProgram, name: str, words: Sequence[str], folder: Path) -> str:
-    target = str(tested.request["path"])
+    target = str(tested.asked.get("path", ""))
     filled = {each: text.replace("TARGET", _plain(target)) for each, text in PLACEHOLDERS[tested.role].items()}
     command = ["env", "-C", str(folder), *(_template(word, filled) for word in words)]
     ready = "udp-bound" if tested.over_udp else "tcp-connect"

@@ -36,7 +36,8 @@ def workload_words(workload: WorkloadSpec) -> str:
     if isinstance(workload, PageLoads):
         return _page_words(workload)
     if isinstance(workload, Telemetry):
-        content = f"telemetry messages of {format_size(workload.message_bytes)}"
+        to = "" if workload.publish is None else f" to {workload.publish.topic}"
+        content = f"telemetry messages of {format_size(workload.message_bytes)}{to}"
     else:
         downloads = " and ".join(map(format_size, workload.downloads))
         turns = " in turn" * (len(workload.downloads) > 1)

@@ -185,6 +185,14 @@ class SuccessStatus(Received):
     stored: int
 
 
+class Topics(Received):
+    """Topics or addresses that messages go to."""
+
+    called: str
+    without: str
+    """Characters that one cannot have."""
+
+
 class ProtocolDescription(Received):
     """One protocol."""
 
@@ -199,6 +207,8 @@ class ProtocolDescription(Received):
     """Whether it has no application protocol and sends back what it is sent: the reference for the others."""
     http_version: str | None = None
     success: SuccessStatus | None = None
+    topics: Topics | None = None
+    """Where its messages go; none if a message names no place."""
     timing: Timing
     roles: tuple[Role, ...]
     workloads: tuple[str, ...]

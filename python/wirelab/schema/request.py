@@ -1,4 +1,4 @@
-"""A request of the user's own as a level of a factor, in words."""
+"""A request or a message of the user's own as a level of a factor, in words."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ import json
 def default_method(*, has_body: bool) -> str:
     """That of a request which names none."""
     return "POST" if has_body else "GET"
+
+
+def message_words(level: str) -> str:
+    """`to sensors/1 (reading.json)`."""
+    try:
+        written = json.loads(level)
+        topic = written["topic"]
+    except (ValueError, TypeError, KeyError):
+        return level
+    return f"to {topic}" + (f" ({written['body']})" if "body" in written else "")
 
 
 def request_words(level: str) -> str:

@@ -261,11 +261,22 @@ class RequestResponse(RequestWorkload):
         return (self.download_bytes,) if isinstance(self.download_bytes, int) else self.download_bytes
 
 
+class OwnMessage(Border):
+    """A message of the user's own, of MQTT or AMQP."""
+
+    topic: str
+    """The topic of MQTT, or the address of AMQP."""
+    body: str = Field(default="", exclude_if=is_default)
+    """The body in base64; empty if it is random."""
+
+
 class Telemetry(RequestWorkload):
     """A client hands readings over and knows that the server has them."""
 
     kind: Literal["telemetry"] = "telemetry"
     message_bytes: Unsigned
+    publish: OwnMessage | None = Field(default=None, exclude_if=is_default)
+    """Where every reading goes, and what it says. Absent if it is what built-in brokers take."""
 
     @property
     def upload_bytes(self) -> int:

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytes::Bytes;
 use fe2o3_amqp::types::messaging::{Data, Outcome};
 use fe2o3_amqp::{Sendable, Sender};
 use tokio::sync::Mutex;
@@ -14,21 +13,24 @@ use super::options::{Delivery, Options};
 use super::stamps::AmqpStamps;
 use super::{DELIVER_ADDRESS, LINK_NAME};
 use crate::base::attempt::{Attempt, ExchangeError};
-use crate::workload::Client;
+use crate::workload::{Client, Reading};
 
-/// Hands readings over to `deliver`, one in each exchange.
+/// Hands readings over to `deliver` or to the user's own address, one in each exchange.
 pub struct AmqpClient {
     opener: Opener,
     reading: Arc<Sendable<Data>>,
     body_bytes: usize,
+    /// The user's own address; `None` for the one of the built-in queue.
+    address: Option<String>,
     /// Several deliveries may be under way on a link.
     pipelined: bool,
 }
 
 impl AmqpClient {
     /// One whose readings are all alike.
-    pub fn new(opener: Opener, reading: &Bytes, pipelined: bool) -> Self {
-        AmqpClient { opener, reading: Arc::new(of_bytes(reading)), body_bytes: reading.len(), pipelined }
+    pub fn new(opener: Opener, reading: &Reading, pipelined: bool) -> Self {
+        let (message, body_bytes) = (Arc::new(of_bytes(&reading.body)), reading.body.len());
+        AmqpClient { opener, reading: message, body_bytes, address: reading.topic.clone(), pipelined }
     }
 }
 
@@ -38,7 +40,11 @@ impl Client for AmqpClient {
     async fn connect(&self, attempt: &mut Attempt) -> Result<Arc<Connection>, ExchangeError> {
         let stamps = AmqpStamps::new(bytes_before(self.body_bytes), self.body_bytes);
         let mut opened = self.opener.open(stamps, attempt).await?;
-        let sender = attach_sender(&mut opened, &self.opener.options, DELIVER_ADDRESS).await?;
+        let options = &self.opener.options;
+        let sender = match &self.address {
+            Some(address) => attach(&mut opened, options, address, address.clone()).await?,
+            None => attach_sender(&mut opened, options, DELIVER_ADDRESS).await?,
+        };
         Ok(Arc::new(Connection { opened, sender: Mutex::new(sender), broken: AtomicBool::new(false) }))
     }
 
@@ -64,9 +70,13 @@ impl Client for AmqpClient {
     }
 }
 
-/// Attaches a sender to an address, and waits until the peer has too.
+/// Attaches a sender to an address of ours, and waits until the peer has too.
 pub async fn attach_sender(opened: &mut Opened, options: &Options, address: &str) -> Result<Sender, ExchangeError> {
-    let link = Sender::builder().name(format!("{LINK_NAME}-{address}")).target(options.address(address));
+    attach(opened, options, address, options.address(address)).await
+}
+
+async fn attach(opened: &mut Opened, options: &Options, name: &str, address: String) -> Result<Sender, ExchangeError> {
+    let link = Sender::builder().name(format!("{LINK_NAME}-{name}")).target(address);
     Ok(options.settling(link).attach(&mut opened.session).await?)
 }
 

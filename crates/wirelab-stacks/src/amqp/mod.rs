@@ -16,7 +16,7 @@ mod stamps;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use wirelab_schema::{ConnectionPolicy, Role};
+use wirelab_schema::{ConnectionPolicy, Role, Topics};
 
 use self::client::AmqpClient;
 use self::connection::Opener;
@@ -29,8 +29,8 @@ use crate::base::settings::Settings;
 use crate::transport::socket::TcpOptions;
 use crate::transport::stream::{Dialer, Security, serve};
 use crate::transport::tls;
-use crate::workload::{PAGE, PUBSUB, STREAM, TELEMETRY, Work, drive, listen};
-use crate::{Context, Descriptor, Payload, Stack, StackError};
+use crate::workload::{PAGE, PUBSUB, Reading, STREAM, TELEMETRY, Work, drive, listen};
+use crate::{Context, Descriptor, Stack, StackError};
 pub use names::accepted_frames;
 
 /// AMQP 1.0 in the clear.
@@ -84,6 +84,7 @@ impl Stack for Amqp {
             echo: false,
             http_version: None,
             success: None,
+            topics: Some(Topics { called: "address".to_owned(), without: String::new() }),
             timing: options::timing(self.secure),
             roles: vec![Role::Client, Role::Server, Role::Publisher],
             workloads: [TELEMETRY, PUBSUB, STREAM].map(str::to_owned).into(),
@@ -116,7 +117,7 @@ impl Stack for Amqp {
                         options: options.clone(),
                         queues: Queues::default(),
                         reading: match work {
-                            Work::Exchanges(work) => Some(reading(&context, work.upload_bytes)),
+                            Work::Exchanges(_) => Some(Reading::of(&context.parameters)),
                             Work::Changes(_) | Work::Page(_) => None,
                         },
                         clock: context.clock.clone(),
@@ -125,7 +126,7 @@ impl Stack for Amqp {
                     serve(context, tcp, security, move |stream| server.clone().serve(stream)).await
                 }
                 (Role::Client, Work::Exchanges(work)) => {
-                    let reading = reading(&context, work.upload_bytes);
+                    let reading = Reading::of(&context.parameters);
                     let kept = matches!(work.connection, ConnectionPolicy::Persistent { .. });
                     let pipelined = kept && work.concurrency > 1;
                     let client = |context: &Context, number| {
@@ -152,9 +153,5 @@ impl Stack for Amqp {
 }
 
 /// What a client hands over, and the server's application expects.
-fn reading(context: &Context, bytes: u64) -> bytes::Bytes {
-    Payload::new(context.parameters.seed).bytes(bytes as usize)
-}
-
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,6 @@ use std::fmt::Debug;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
 use fe2o3_amqp::acceptor::{
     ConnectionAcceptor, LinkAcceptor, LinkEndpoint, ListenerConnectionHandle, ListenerSessionHandle, SessionAcceptor,
     SupportedReceiverSettleModes,
@@ -26,7 +25,7 @@ use super::queue::{Lease, Queue, Queues};
 use super::{DELIVER_ADDRESS, LINK_NAME};
 use crate::transport::stream::Stream;
 use crate::wire::tap::Tap;
-use crate::workload::MAX_BODY_BYTES;
+use crate::workload::{MAX_BODY_BYTES, Reading};
 use crate::{Clock, Received};
 
 const CONTAINER: &str = "wirelab-queue";
@@ -39,8 +38,8 @@ const MAX_MESSAGE_BYTES: u64 = MAX_BODY_BYTES + 65_536;
 pub struct Server {
     pub options: Options,
     pub queues: Queues,
-    /// What a reading must be; `None` where the workload has none.
-    pub reading: Option<Bytes>,
+    /// What a reading must be, and where it goes; `None` where the workload has none.
+    pub reading: Option<Reading>,
     pub clock: Arc<dyn Clock>,
     pub received: Received,
 }
@@ -151,7 +150,9 @@ impl Server {
     fn take(&self, address: &str, delivery: Delivery<AnyBody>, ours: bool) -> (DeliveryInfo, Result<(), Error>) {
         let (info, message) = delivery.into_parts();
         let taken = match address {
-            DELIVER_ADDRESS => self.read(&message.body, ours).map_err(|words| (AmqpError::InvalidField, words)),
+            _ if self.takes_readings(address) => {
+                self.read(&message.body, ours).map_err(|words| (AmqpError::InvalidField, words))
+            }
             _ if message.header.as_ref().and_then(|header| header.ttl).is_some_and(|ttl| ttl > 0) => {
                 Err((AmqpError::NotImplemented, "messages of this queue do not expire".to_owned()))
             }
@@ -160,14 +161,20 @@ impl Server {
         (info, taken.map_err(|(condition, words)| Error::new(condition, words, None)))
     }
 
+    /// Whether the application has this address: that of the workload's readings, or else the usual one.
+    fn takes_readings(&self, address: &str) -> bool {
+        let own = self.reading.as_ref().and_then(|reading| reading.topic.as_ref());
+        own.map_or_else(|| address == DELIVER_ADDRESS, |own| self.address(own) == address)
+    }
+
     /// The application: whether a reading is right, byte by byte if our own client sent it.
     fn read(&self, body: &AnyBody, ours: bool) -> Result<(), String> {
         let (Some(expected), read) = (&self.reading, bytes_of(body)) else { return Ok(()) };
         let read = read.ok_or("a reading without bytes")?;
-        if read.len() != expected.len() {
-            return Err(format!("a reading of {} bytes where {} were expected", read.len(), expected.len()));
+        if read.len() != expected.body.len() {
+            return Err(format!("a reading of {} bytes where {} were expected", read.len(), expected.body.len()));
         }
-        if ours && *read != **expected {
+        if ours && *read != *expected.body {
             return Err("the reading differs from what was sent".to_owned());
         }
         self.received.note();

@@ -24,6 +24,7 @@ use super::message::{bytes_before, into_bytes, of_bytes};
 use super::options::{Delivery, Options, USER};
 use super::stamps::AmqpStamps;
 use super::*;
+use crate::Payload;
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::workload::virtual_time::VirtualClock;
 
@@ -35,7 +36,7 @@ fn options(settings: &[(&str, serde_json::Value)]) -> Options {
 }
 
 fn server(settings: &[(&str, serde_json::Value)]) -> Arc<Server> {
-    let reading = Some(Bytes::from_static(READING));
+    let reading = Some(Reading { topic: None, body: Bytes::from_static(READING) });
     Arc::new(Server {
         options: options(settings),
         queues: Queues::default(),

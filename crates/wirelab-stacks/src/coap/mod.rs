@@ -102,6 +102,7 @@ impl Stack for Coap {
             echo: false,
             http_version: None,
             success: Some(SuccessStatus { fetched: 205, stored: 204 }),
+            topics: None,
             timing: settings::timing(self.stream, self.secure),
             roles: vec![Role::Client, Role::Server, Role::Proxy],
             workloads: [REQUEST_RESPONSE, TELEMETRY, PUBSUB, STREAM].map(str::to_owned).into(),

@@ -17,8 +17,8 @@ use tokio::process::Command;
 use wirelab_schema::{ConnectionPolicy, DownloadBytes, EndpointParameters, RequestResponse, Role};
 
 use crate::base::attempt::{Attempt, ExchangeError};
-use crate::workload::{Client, Own, Work, drive};
-use crate::{Context, Payload, StackError, check};
+use crate::workload::{Client, Own, Reading, Work, drive};
+use crate::{Context, StackError, check};
 use report::Report;
 
 /// How to run the client: a JSON file next to the parameter file.
@@ -54,7 +54,7 @@ pub async fn run(context: Context, template: PerExchange) -> Result<(), StackErr
     let own = workload.request.as_ref().map(|request| Own::checked(request, workload.upload_bytes));
     let upload = match &own {
         Some(own) => own.body.clone(),
-        None => Payload::new(parameters.seed).bytes(workload.upload_bytes as usize),
+        None => Reading::of(parameters).body,
     };
     let fields_file = parameters.output.join("fields.txt");
     let fields = own.as_ref().map(Own::lines).unwrap_or_default();

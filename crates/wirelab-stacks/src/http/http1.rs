@@ -76,6 +76,7 @@ impl Stack for Http1 {
             echo: false,
             http_version: Some("1.1".to_owned()),
             success: Some(http::SUCCESS),
+            topics: None,
             timing: Timing { sequential: true, ..description::over_tcp(self.secure) },
             roles: vec![Role::Client, Role::Server],
             workloads: http::kinds(),

@@ -14,8 +14,8 @@ use crate::base::settings::Settings;
 use crate::codec::mqtt::{Application, Broker, ConnectionId, Limits, Message, Taken};
 use crate::transport::stream::{Stream, push};
 use crate::transport::task::Task;
-use crate::workload::Work;
-use crate::{Clock, Context, Payload, Received, StackError};
+use crate::workload::{Reading, Work};
+use crate::{Clock, Context, Received, StackError};
 
 /// How long the last words to a client may take.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -43,8 +43,8 @@ pub async fn run(over: Over, context: Context, settings: Settings) -> Result<(),
 
 /// The application that readings are for.
 struct Readings {
-    /// What each has to be; `None` if the workload has none.
-    reading: Option<Bytes>,
+    /// What each has to be, and its topic; `None` if the workload has none.
+    reading: Option<(String, Bytes)>,
     received: Received,
 }
 
@@ -52,7 +52,10 @@ impl Readings {
     fn new(context: &Context) -> Self {
         let parameters = &context.parameters;
         let reading = match Work::of(&parameters.workload) {
-            Work::Exchanges(work) => Some(Payload::new(parameters.seed).bytes(work.upload_bytes as usize)),
+            Work::Exchanges(_) => {
+                let Reading { topic, body } = Reading::of(parameters);
+                Some((topic.unwrap_or_else(|| DELIVER_TOPIC.to_owned()), body))
+            }
             Work::Changes(_) | Work::Page(_) => None,
         };
         Readings { reading, received: context.received.clone() }
@@ -62,7 +65,7 @@ impl Readings {
 impl Application for Readings {
     /// A foreign client's reading is checked by its length, for it does not know the bytes.
     fn take(&mut self, client_id: &str, message: &Message) -> Taken {
-        let Some(reading) = self.reading.as_ref().filter(|_| message.topic == DELIVER_TOPIC) else {
+        let Some((_, reading)) = self.reading.as_ref().filter(|(topic, _)| message.topic == *topic) else {
             return Taken::NotMine;
         };
         let right = match super::sessions::is_ours(client_id) {

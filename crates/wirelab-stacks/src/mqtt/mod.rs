@@ -12,8 +12,8 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use wirelab_schema::{
-    NeededSetting, Role, RoundTripPart, RoundTrips, SettingDescription, Timer, TimerKind, Timing, WaitDescription,
-    WaitKind,
+    NeededSetting, Role, RoundTripPart, RoundTrips, SettingDescription, Timer, TimerKind, Timing, Topics,
+    WaitDescription, WaitKind, WorkloadSpec,
 };
 
 use crate::base::description;
@@ -118,6 +118,7 @@ impl Stack for Mqtt {
             echo: false,
             http_version: None,
             success: None,
+            topics: Some(Topics { called: "topic".to_owned(), without: "+#".to_owned() }),
             timing: self.timing(),
             roles: vec![Role::Client, Role::Server, Role::Publisher],
             workloads: [TELEMETRY, PUBSUB, STREAM].map(str::to_owned).into(),
@@ -132,7 +133,7 @@ impl Stack for Mqtt {
             let resolve = |context: &Context| Settings::resolve(&descriptor, &context.parameters.settings);
             let settings = Arc::new(resolve(&context)?);
             let work = Work::of(&context.parameters.workload);
-            check_size(&work, &settings)?;
+            check_size(&context.parameters.workload, &settings)?;
             match (role, work) {
                 (Role::Server, _) => {
                     let own = resolve(&context)?;
@@ -236,13 +237,17 @@ fn qos(settings: &Settings) -> Qos {
     }
 }
 
-fn check_size(work: &Work, settings: &Settings) -> Result<(), StackError> {
-    let message_bytes = match work {
+fn check_size(workload: &WorkloadSpec, settings: &Settings) -> Result<(), StackError> {
+    let message_bytes = match Work::of(workload) {
         Work::Exchanges(work) => work.upload_bytes,
         Work::Changes(work) => work.message_bytes,
         Work::Page(_) => 0,
     };
-    let most = settings.integer("maximum-packet-size") as u64 - PUBLISH_OVERHEAD_BYTES;
+    let topic_bytes = match workload {
+        WorkloadSpec::Telemetry(work) => work.publish.as_ref().map_or(0, |own| own.topic.len() as u64),
+        _ => 0,
+    };
+    let most = (settings.integer("maximum-packet-size") as u64).saturating_sub(PUBLISH_OVERHEAD_BYTES + topic_bytes);
     if message_bytes > most {
         return Err(StackError::Usage(format!(
             "`message_bytes` is {message_bytes}; with this `maximum-packet-size` a message has {most} bytes at most"

@@ -8,9 +8,10 @@ use super::transport::{Connector, Over};
 use super::{DELIVER_TOPIC, qos, version};
 use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::settings::Settings;
+use crate::codec::mqtt::topics;
 use crate::codec::mqtt::{Message, Qos, Version};
-use crate::workload::{Client, Work};
-use crate::{Clock, Context, Payload, StackError};
+use crate::workload::{Client, Reading};
+use crate::{Clock, Context, StackError};
 
 /// Publishes readings.
 pub struct TelemetryClient {
@@ -26,12 +27,17 @@ impl TelemetryClient {
     /// The client of the workload with this number.
     pub fn new(over: Over, context: &Context, number: u32, settings: &Arc<Settings>) -> Result<Self, StackError> {
         let parameters = &context.parameters;
-        let work = Work::exchanges(&parameters.workload);
-        let reading = Payload::new(parameters.seed).bytes(work.upload_bytes as usize);
+        let reading = Reading::of(parameters);
+        let topic = reading.topic.as_deref().unwrap_or(DELIVER_TOPIC);
+        if topics::check_name(topic).is_err() {
+            return Err(StackError::Usage(format!(
+                "`publish`: {topic:?} is no topic of MQTT: it has a wildcard, or is too long"
+            )));
+        }
         Ok(TelemetryClient {
             connector: Connector::new(over, parameters, settings)?,
             sessions: Sessions::new('c', number, settings),
-            message: Message::new(DELIVER_TOPIC, reading),
+            message: Message::new(topic, reading.body),
             qos: qos(settings),
             version: version(settings),
             clock: context.clock.clone(),

@@ -33,6 +33,7 @@ impl Stack for RawTcp {
             echo: true,
             http_version: None,
             success: None,
+            topics: None,
             timing: description::over_tcp(false),
             roles: vec![Role::Client, Role::Server],
             workloads: [REQUEST_RESPONSE, TELEMETRY].map(str::to_owned).into(),

@@ -43,6 +43,7 @@ impl Stack for RawUdp {
             echo: true,
             http_version: None,
             success: None,
+            topics: None,
             timing: description::over_udp(),
             roles: vec![Role::Client, Role::Server],
             workloads: [REQUEST_RESPONSE, TELEMETRY].map(str::to_owned).into(),

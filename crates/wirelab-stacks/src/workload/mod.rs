@@ -19,7 +19,7 @@ pub use crate::base::attempt::{Attempt, ExchangeError};
 use crate::base::settings;
 pub use changes::{Changes, Messages, POLL_BYTES, Publication, Waiting};
 pub use driver::drive;
-pub use own::Own;
+pub use own::{Own, Reading};
 pub use pubsub::{Subscriber, listen};
 
 /// Workload kinds, as descriptors list them.
@@ -169,6 +169,9 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
     };
     if let WorkloadSpec::Telemetry(work) = workload {
         at_least("message_bytes", work.message_bytes, 1)?;
+        if let Some(message) = &work.publish {
+            own::check(message, work.message_bytes).map_err(StackError::Usage)?;
+        }
     }
     let (sizes, arrival, timeout_ns) = match Work::of(workload) {
         Work::Exchanges(work) => {

@@ -1,11 +1,14 @@
-//! A request of the user's own, read and checked. It sends nothing.
+//! Requests and messages of the user's own, read and checked. It sends nothing.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use wirelab_schema::OwnRequest;
+use wirelab_schema::{EndpointParameters, OwnMessage, OwnRequest, WorkloadSpec};
+
+use super::Work;
+use crate::Payload;
 
 /// Its parts.
 #[derive(Clone, Debug)]
@@ -37,11 +40,8 @@ impl Own {
             };
             fields.append(name, value);
         }
-        let body = STANDARD.decode(&request.body).map_err(|error| format!("`request`: its body: {error}"))?;
-        if body.len() as u64 != upload_bytes {
-            return Err(format!("`request`: its body has {} bytes, and `upload_bytes` is {upload_bytes}", body.len()));
-        }
-        Ok(Own { method, target: target.clone(), fields, body: body.into() })
+        let body = body_of("request", &request.body, ("upload_bytes", upload_bytes))?;
+        Ok(Own { method, target: target.clone(), fields, body })
     }
 
     /// That of a workload whose request was checked when the endpoint started.
@@ -56,6 +56,53 @@ impl Own {
             lines.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\n"].concat());
         }
         lines
+    }
+}
+
+/// The reading of every exchange of a workload that has them.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The user's own topic or address; `None` if it goes where built-in brokers take it.
+    pub topic: Option<String>,
+    /// The user's own body, else the endpoints' key stream.
+    pub body: Bytes,
+}
+
+impl Reading {
+    /// As a workload says that was checked when the endpoint started.
+    pub fn of(parameters: &EndpointParameters) -> Self {
+        let bytes = Work::exchanges(&parameters.workload).upload_bytes;
+        let own = match &parameters.workload {
+            WorkloadSpec::Telemetry(work) => work.publish.as_ref(),
+            _ => None,
+        };
+        let body = match own {
+            Some(own) if !own.body.is_empty() => {
+                body_of("publish", &own.body, ("message_bytes", bytes)).expect("it was checked with the workload")
+            }
+            _ => Payload::new(parameters.seed).bytes(bytes as usize),
+        };
+        Reading { topic: own.map(|own| own.topic.clone()), body }
+    }
+}
+
+/// Refuses a message without a topic, or with a body of another size.
+pub(super) fn check(message: &OwnMessage, message_bytes: u64) -> Result<(), String> {
+    if message.topic.is_empty() {
+        return Err("`publish`: its topic is empty".to_owned());
+    }
+    match message.body.is_empty() {
+        true => Ok(()),
+        false => body_of("publish", &message.body, ("message_bytes", message_bytes)).map(drop),
+    }
+}
+
+/// A body in base64, of so many bytes.
+fn body_of(key: &str, body: &str, (size, bytes): (&str, u64)) -> Result<Bytes, String> {
+    let body = STANDARD.decode(body).map_err(|error| format!("`{key}`: its body: {error}"))?;
+    match body.len() as u64 == bytes {
+        true => Ok(body.into()),
+        false => Err(format!("`{key}`: its body has {} bytes, and `{size}` is {bytes}", body.len())),
     }
 }
 
@@ -94,6 +141,17 @@ mod tests {
         ];
         for (request, words) in wrong {
             let error = Own::read(&request, 2).expect_err("refused");
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_message_has_a_topic_and_a_body_of_its_size() {
+        let message = |topic: &str, body: &str| OwnMessage { topic: topic.to_owned(), body: body.to_owned() };
+        assert_eq!(check(&message("a/b", ""), 100), Ok(()));
+        assert_eq!(check(&message("a/b", "aGk="), 2), Ok(()));
+        for (message, words) in [(message("", ""), "its topic is empty"), (message("a", "aGk="), "has 2 bytes")] {
+            let error = check(&message, 3).expect_err("refused");
             assert!(error.contains(words), "{error}");
         }
     }

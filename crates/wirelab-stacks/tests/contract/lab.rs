@@ -305,6 +305,7 @@ pub fn deliver(work: RequestResponse) -> Telemetry {
         connection,
         device: None,
         retry: None,
+        publish: None,
     }
 }
 

@@ -1,13 +1,13 @@
-//! Requests of the user's own: method, target, fields and body.
+//! Requests and messages of the user's own: method, target, fields and body, or topic and body.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use wirelab_schema::{Exchange, Outcome, OwnRequest, RequestResponse};
+use wirelab_schema::{Exchange, Outcome, OwnMessage, OwnRequest, RequestResponse, Telemetry};
 use wirelab_stacks::StackError;
-use wirelab_stacks::workload::REQUEST_RESPONSE;
+use wirelab_stacks::workload::{REQUEST_RESPONSE, TELEMETRY};
 
 use crate::foreign::exchange;
-use crate::lab::{Lab, workload};
+use crate::lab::{Lab, deliver, workload};
 use crate::{assert_completed, descriptors, does, has_status};
 
 /// `hi` in base64.
@@ -101,4 +101,50 @@ async fn a_program_that_is_run_for_each_exchange_gets_it() {
     work.request.as_mut().expect("it has one").fields = vec![("accept".to_owned(), "text/plain".to_owned())];
     let rows = exchange(&Lab::new(), script, work).await.expect("done");
     assert_completed(&rows, 2, "sh");
+}
+
+fn publish(topic: &str, body: &str, message_bytes: u64) -> Telemetry {
+    let message = OwnMessage { topic: topic.to_owned(), body: body.to_owned() };
+    Telemetry { publish: Some(message), ..deliver(workload(message_bytes, 0, 2)) }
+}
+
+#[tokio::test]
+async fn a_message_goes_to_its_own_topic_with_its_own_body() {
+    let lab = Lab::new();
+    for stack in descriptors(|stack| stack.topics.is_some()) {
+        for work in [publish("sensors/1", BODY, 2), publish("sensors/1", "", 612)] {
+            let bytes = work.message_bytes;
+            let rows = lab.exchange(&stack.name, work, &[]).await;
+            assert_completed(&rows, 2, &stack.name);
+            assert!(rows.iter().all(|row| row.body_sent_bytes == bytes), "{}", stack.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_built_in_server_takes_readings_at_their_own_topic_alone() {
+    let lab = Lab::new();
+    for stack in descriptors(|stack| stack.topics.is_some()) {
+        let server = lab.serve(&stack.name, publish("sensors/1", "", 30), &[]).await;
+        // Another body of this size is wrong where readings are checked, and is kept like any message elsewhere.
+        let other = Telemetry { publish: None, ..publish("", "", 20) };
+        let rows = lab.run_client(&stack.name, server.port, publish("sensors/1", "", 20), &[]).await.expect("done");
+        assert_eq!(rows[0].outcome, Outcome::Failed, "{}", stack.name);
+        let rows = lab.run_client(&stack.name, server.port, other, &[]).await.expect("done");
+        assert_completed(&rows, 2, &stack.name);
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_protocol_without_topics_does_not_publish_and_mqtt_refuses_wildcards() {
+    let lab = Lab::new();
+    for stack in descriptors(|stack| does(TELEMETRY)(stack) && stack.topics.is_none()) {
+        let error = lab.run_client(&stack.name, 1, publish("a", "", 30), &[]).await.expect_err("refused");
+        assert!(matches!(error, StackError::Unsupported(_)), "{}: {error}", stack.name);
+    }
+    for wrong in [publish("", "", 30), publish("a", BODY, 30), publish("a/#", "", 30)] {
+        let error = lab.run_client("mqtt", 1, wrong, &[]).await.expect_err("refused");
+        assert!(matches!(error, StackError::Usage(_)), "{error}");
+    }
 }

@@ -1,4 +1,4 @@
-"""A request of the user's own, as written."""
+"""A request and a message of the user's own, as written."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from tests.asked import load_experiment
 from wirelab.errors import WirelabError
 from wirelab.experiment.file.request import read_headers, read_method, read_path
-from wirelab.schema import RequestResponse
-from wirelab.schema.workload import OwnRequest
+from wirelab.schema import RequestResponse, Telemetry
+from wirelab.schema.workload import OwnMessage, OwnRequest
 from wirelab.units import UnitError
 
 EXPERIMENT = """
@@ -116,3 +116,36 @@ def test_parts_are_what_http_can_send() -> None:
 def test_a_header_that_the_client_writes_is_refused(name: str) -> None:
     with pytest.raises(UnitError, match=f"the client writes {name} itself"):
         read_headers({"x-a": "b", name: "c"})
+
+
+def message(folder: Path, text: str, protocol: str = "mqtt", more: str = "") -> Telemetry:
+    (folder / "item.json").write_bytes(b'{"on": true}')
+    path = folder / "mine.toml"
+    written = EXPERIMENT.replace("request = REQUEST", f"publish = {text}{more}").replace("PROTOCOL", protocol)
+    path.write_text(written.replace("request-response", "telemetry"))
+    [scenario] = load_experiment(str(path)).scenarios
+    assert isinstance(scenario.workload, Telemetry)
+    return scenario.workload
+
+
+def test_a_message_has_a_topic_and_a_file_or_random_bytes(tmp_path: Path) -> None:
+    found = message(tmp_path, '{ topic = "sensors/1", body = "item.json" }')
+    assert found.publish == OwnMessage(topic="sensors/1", body=base64.b64encode(b'{"on": true}').decode())
+    assert found.message_bytes == 12
+    found = message(tmp_path, '{ topic = "/queues/a#b" }', "amqp", '\nmessage = "30 B"')
+    assert (found.publish, found.message_bytes) == (OwnMessage(topic="/queues/a#b"), 30)
+    assert "publish" not in message(tmp_path, '"none"').to_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "protocol", "what"),
+    [('{ topic = "" }', "mqtt", "is not a topic"), ('"sensors/1"', "mqtt", "is not a message"),
+     ('{ topic = "a/#" }', "mqtt", '"a/#" is no topic of mqtt: it has a #'),
+     ('{ topic = "a" }', "http1", "http1 has no topics"),
+     ('{ topic = "a", body = "item.json" }\nmessage = "3 B"', "mqtt", "the body is the message"),
+     ('{ body = "item.json" }', "mqtt", "is missing")],
+)  # fmt: skip
+def test_what_is_no_message_is_one_error(tmp_path: Path, text: str, protocol: str, what: str) -> None:
+    with pytest.raises(WirelabError) as caught:
+        message(tmp_path, text, protocol)
+    assert what in str(caught.value)

@@ -1,4 +1,4 @@
-"""`workload.request` as written: method, path, headers and body of the user's own request."""
+"""`workload.request` and `workload.publish` as written: the user's own request, or message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 from wirelab.experiment.file.quantities import Table
 from wirelab.experiment.link.files import Files
 from wirelab.schema.request import default_method
-from wirelab.schema.workload import OwnRequest
+from wirelab.schema.workload import OwnMessage, OwnRequest
 from wirelab.units import UnitError
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -23,6 +23,7 @@ _OF_CLIENT = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "upgrade"}
 )
 """Fields of the connection, and those that would stand twice (RFC 9110, sections 7.2 and 8.6; RFC 9113, 8.2.2)."""
+_TOPIC = re.compile(r"[^\x00-\x1f\x7f]{1,1024}")
 COAP_FIELD = "content-format"
 """The one header that CoAP has."""
 
@@ -91,6 +92,39 @@ class RequestTable(Table):
         )
 
 
+def read_topic(value: object) -> str:
+    """`"sensors/1"`."""
+    if not isinstance(value, str) or _TOPIC.fullmatch(value) is None:
+        raise UnitError("is not a topic", hint='such as "sensors/1"; of AMQP an address, such as "/queues/sensors"')
+    return value
+
+
+class PublishTable(Table):
+    """A message of MQTT or AMQP. Its acknowledgement completes the exchange."""
+
+    topic: Annotated[str, BeforeValidator(read_topic)] = Field(
+        description="Topic of MQTT, or address of AMQP as the broker knows it. `address-prefix` is not put before it.",
+        examples=["sensors/1"],
+    )
+    body: Annotated[bytes, BeforeValidator(read_body), WithJsonSchema({"type": "string"})] = Field(
+        default=b"", description="File with the message, next to the experiment file. Without it `message` random "
+        "bytes are sent.", examples=["reading.json"], validate_default=False,
+    )  # fmt: skip
+
+    def message(self) -> OwnMessage:
+        """As the data plane gets it."""
+        return OwnMessage(topic=self.topic, body=base64.b64encode(self.body).decode())
+
+
+def read_publish(value: object, info: ValidationInfo) -> Any:
+    """`{ topic = "sensors/1" }`, or `"none"`."""
+    if value == "none":
+        return None
+    if not isinstance(value, dict):
+        raise UnitError("is not a message", hint='such as { topic = "sensors/1" }, or "none"')
+    return PublishTable.model_validate(value, context=info.context)
+
+
 def read_request(value: object, info: ValidationInfo) -> Any:
     """`{ path = "/api/items" }`, or `"none"`."""
     if value == "none":
@@ -100,4 +134,5 @@ def read_request(value: object, info: ValidationInfo) -> Any:
     return RequestTable.model_validate(value, context=info.context)
 
 
+WrittenPublish = Annotated[PublishTable | None, BeforeValidator(read_publish)]
 WrittenRequest = Annotated[RequestTable | None, BeforeValidator(read_request)]

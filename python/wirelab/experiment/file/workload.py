@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, PlainValidator, WithJso
 from wirelab.experiment.file.arrival import Arrival, WorkloadKeyError, arrival_spec, read_rate
 from wirelab.experiment.file.pages import DEFAULT, Pages, WrittenPage, check_size
 from wirelab.experiment.file.quantities import Duration, PositiveDuration, Size, Table, positive
-from wirelab.experiment.file.request import WrittenRequest
+from wirelab.experiment.file.request import WrittenPublish, WrittenRequest
 from wirelab.experiment.file.retry import WrittenRetry
 from wirelab.experiment.file.waiting import WrittenWait
 from wirelab.schema import (
@@ -46,7 +46,7 @@ _ASKING = ("connection", "exchanges", "clients", "concurrency", *_ARRIVAL, "time
 KIND = "workload.kind"
 KEYS: Mapping[str, tuple[str, ...]] = {
     "request-response": ("upload", "download", "request", *_ASKING),
-    "telemetry": ("message", *_ASKING),
+    "telemetry": ("message", "publish", *_ASKING),
     "pubsub": ("message", "messages", "subscribers", "wait", *_ARRIVAL, "timeout"),
     "stream": ("message", "messages", "subscribers", "rate", "playout-delay", "timeout"),
     "page": ("page", "loads", "timeout", "request-delay"),
@@ -173,6 +173,13 @@ class WorkloadTable(Table):
         default=100,
         description="Size of a message.",
         json_schema_extra={"default": "100 B"},
+    )
+    publish: WrittenPublish = Field(
+        default=None,
+        description="Where every message goes, in place of what built-in brokers take. Its body is the message "
+        "(docs/guide/own-protocol.md).",
+        examples=["none", {"topic": "sensors/1"}, {"topic": "sensors/1", "body": "reading.json"}],
+        json_schema_extra={"default": "none"},
     )
     connection: Connection = Field(
         default=NewConnection(),
@@ -340,8 +347,12 @@ class WorkloadTable(Table):
                     request=None if self.request is None else self.request.request(),
                 )
             case "telemetry":
+                own = None if self.publish is None else self.publish.message()
+                body = b"" if self.publish is None else self.publish.body
+                if body and "message" in self.model_fields_set:
+                    raise WorkloadKeyError("message", "the body is the message", hint="remove one of them")
                 return Telemetry(
-                    message_bytes=self.message,
+                    message_bytes=len(body) or self.message,
                     exchanges=self.exchanges,
                     clients=self.clients,
                     arrival=self._arrival() or Closed(),
@@ -350,6 +361,7 @@ class WorkloadTable(Table):
                     connection=self.connection,
                     device=self.device(),
                     retry=self._retry(timeout_ns),
+                    publish=own,
                 )
             case "pubsub":
                 arrival = self._arrival() or Fixed(rate_hz=10)

@@ -26,6 +26,7 @@ from wirelab.schema import (
     RequestResponse,
     RequestWorkload,
     Role,
+    Telemetry,
     is_netem,
 )
 from wirelab.schema.waits import lacks_setting, lacks_wait
@@ -74,6 +75,7 @@ def check_scenario(
             hint=f'[endpoints.proxy] protocols = ["{protocol.name}"]',
         )
     _check_request(source, protocol, scenario, origin)
+    _check_publish(source, protocol, scenario, origin)
     if protocol.echo and scenario.workload.upload_bytes == 0:
         where = source.where(origin("workload.upload", ("workload", "upload")))
         raise WirelabError(f"{protocol.name} echoes its request, which is empty", where, hint='such as upload = "30 B"')
@@ -100,6 +102,22 @@ def _check_request(
         if name.lower() != COAP_FIELD or not value.isascii() or not value.isdigit() or int(value) > MOST_16:
             what = f"CoAP has no header {name} = {shown(value)}"
             raise WirelabError(what, where, f'{COAP_FIELD} = "50" alone, as a number')
+
+
+def _check_publish(
+    source: Source, protocol: ProtocolDescription, scenario: Scenario, origin: Callable[[str, Path], Path]
+) -> None:
+    """A message of the user's own takes topics."""
+    if not isinstance(scenario.workload, Telemetry) or (message := scenario.workload.publish) is None:
+        return
+    where = source.where(origin("workload.publish", ("workload", "publish")))
+    if protocol.topics is None:
+        hint = "MQTT and AMQP have them; of HTTP and CoAP there is workload.request"
+        raise WirelabError(f"{protocol.name} has no topics", where, hint)
+    wrong = [letter for letter in protocol.topics.without if letter in message.topic]
+    if wrong:
+        what = f"{shown(message.topic)} is no {protocol.topics.called} of {protocol.name}: it has a {wrong[0]}"
+        raise WirelabError(what, where, f"leave out {' and '.join(protocol.topics.without)}")
 
 
 def _cache_at(file: ExperimentFile, protocol: ProtocolDescription, origin: Callable[[str, Path], Path]) -> Path:

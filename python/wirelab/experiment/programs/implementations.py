@@ -28,6 +28,7 @@ from wirelab.schema import (
     RequestResponse,
     RequestWorkload,
     Role,
+    Telemetry,
     WorkloadSpec,
 )
 from wirelab.schema.endpoint import SettingValue
@@ -117,6 +118,8 @@ class RoleEntry(_Entry):
     """Whether the answers of one trial may have several sizes."""
     requests: bool = False
     """Whether a client sends a request of the user's own. Of a server it says nothing."""
+    publishes: bool = False
+    """Whether a client sends a message of the user's own. Of a server it says nothing."""
     settings: tuple[str, ...] = ()
     requires: tuple[Requires, ...] = ()
     arguments: tuple[Words, ...] = ()
@@ -160,6 +163,8 @@ class RoleEntry(_Entry):
             return f"does not do {key} = '{way}'"
         if asks_itself(workload) and isinstance(self, ClientEntry) and not self.requests:
             return "does not send a request of one's own"
+        if publishes_itself(workload) and isinstance(self, ClientEntry) and not self.publishes:
+            return "does not send a message to a topic of one's own"
         if len(workload.downloads) > 1 and not self.downloads_in_turn:
             return "does not do downloads of several sizes in turn"
         return None
@@ -174,7 +179,9 @@ class RoleEntry(_Entry):
         """
         known = {**dict.fromkeys(self.settings), **settings}
         own = {variable(name): value for name, value in known.items()}
-        return {**own, "settings": known, **facts_of(protocol, {}, workload)}
+        message = workload.publish if isinstance(workload, Telemetry) else None
+        topic = "" if message is None else message.topic
+        return {**own, "settings": known, **facts_of(protocol, {}, workload), "topic": topic}
 
 
 def _wait(workload: WorkloadSpec) -> str:
@@ -347,6 +354,11 @@ def facts_of(protocol: str, settings: Mapping[str, SettingValue], workload: Work
 def asks_itself(workload: WorkloadSpec) -> bool:
     """Whether the request of every exchange is the user's own."""
     return isinstance(workload, RequestResponse) and workload.request is not None
+
+
+def publishes_itself(workload: WorkloadSpec) -> bool:
+    """Whether the topic of every message is the user's own."""
+    return isinstance(workload, Telemetry) and workload.publish is not None
 
 
 def variable(setting: str) -> str:

@@ -34,6 +34,7 @@ fn parameters(message_bytes: u64) -> EndpointParameters {
         connection: ConnectionPolicy::New,
         device: None,
         retry: None,
+        publish: None,
     };
     context(workload.into(), NoRecorder).0.parameters
 }

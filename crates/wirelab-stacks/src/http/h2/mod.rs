@@ -82,6 +82,7 @@ impl Stack for Http2 {
             echo: false,
             http_version: Some("2".to_owned()),
             success: Some(http::SUCCESS),
+            topics: None,
             timing: Timing { flow_control: Some(tuning::flow_control()), ..description::over_tcp(self.secure) },
             roles: vec![Role::Client, Role::Server],
             workloads: http::kinds(),

@@ -60,6 +60,7 @@ impl Stack for H3 {
             echo: false,
             http_version: Some("3".to_owned()),
             success: Some(http::SUCCESS),
+            topics: None,
             timing: Timing { flow_control: Some(quic::flow_control()), ..description::over_quic() },
             roles: vec![Role::Client, Role::Server],
             workloads: http::kinds(),

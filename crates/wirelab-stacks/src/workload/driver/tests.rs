@@ -304,6 +304,7 @@ async fn a_delivery_is_driven_as_a_request_with_an_empty_answer() {
         connection: ConnectionPolicy::New,
         device: None,
         retry: None,
+        publish: None,
     });
     assert!(matches!(Work::of(&deliver), Work::Exchanges(work) if work == workload(2)));
     let rows = Rows::default();
