@@ -125,6 +125,8 @@ def test_a_claim_in_parts_has_the_number_and_the_range_of_the_part_that_leads(fo
     assert words.ours(claim, part).text == "C2.1: 1.1 [0.8, 1.5]"
     assert words.effect(claim, part).text == "C2.1: 0.700 to 1.40"
     assert (words.effect(claim, part).title or "").startswith(part["text"])
+    part["range"]["least"]["value"] = 1.4
+    assert words.effect(claim, part).text == "C2.1: 1.40"
     assert words.ours(claim, None).reason == "no part has an estimate"
     del part["range"]
     assert words.effect(claim, part).reason == "no point has an estimate"

@@ -102,7 +102,7 @@ def effect(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
         return dash("no point has an estimate")
     title = f"least with {_at(found['least'])}; largest with {_at(found['largest'])}"
     least, largest = (_magnitude(claim, found[end]["value"]) for end in ("least", "largest"))
-    return _of_part(f"{least} to {largest}", title, part)
+    return _of_part(least if least == largest else f"{least} to {largest}", title, part)
 
 
 def _of_part(text: str, title: str, part: ReplicatedPart | None) -> Cell:
