@@ -12,7 +12,7 @@ from tests.claims.grids import FILE
 from tests.replicate.sources import claim, estimate, part, row, source
 from wirelab.claims.load import Claims, load
 from wirelab.replicate.combine import combine
-from wirelab.replicate.effects import effects
+from wirelab.replicate.effects import PartAt, parts_at
 
 MEANS = {("h2", "clean"): 0.04, ("h3", "clean"): 0.02, ("h2", "lossy"): 0.09, ("h3", "lossy"): 0.03}
 
@@ -23,7 +23,7 @@ def scenario(protocol: str, link: str, rtt: str, mean: float) -> dict[str, Any]:
     plan = SimpleNamespace(key=key, protocol=protocol, link_name=link, points=(levels,), levels=levels)
     metrics = {name: {"unit": "s", "mean": estimate(mean * times), "sd": estimate(None)}
                for name, times in (("end-to-end-delay", 1.0), ("response-time", 2.0))}  # fmt: skip
-    return {"plan": plan, "estimates": {"key": key, "metrics": metrics}}
+    return {"plan": plan, "estimates": {"key": key, "metrics": metrics, "denominators": {"exchanges": 50}}}
 
 
 @pytest.fixture
@@ -40,8 +40,46 @@ def test_each_part_has_its_effect_at_the_levels_of_a_row(claims: Claims) -> None
     forms = [form for written in claims.claims[0].parts for form in written.expand()]
     for delay in ("end-to-end-delay", "response-time"):
         at = {"delay": delay, "link.rtt": "20 ms"}
-        assert effects(forms, claims, ran, at) == [pytest.approx(2.0), pytest.approx(3.0)]
-    assert effects(forms, claims, ran, {"delay": "response-time", "link.rtt": "2 ms"}) == [None, None]
+        found = parts_at(forms, claims, ran, at)
+        assert [each.effect for each in found] == [pytest.approx(2.0), pytest.approx(3.0)]
+        assert [(each.exchanges, each.whole) for each in found] == [(100, True)] * 2
+    assert parts_at(forms, claims, ran, {"delay": "response-time", "link.rtt": "2 ms"}) == [PartAt(None, 0, False)] * 2
+
+
+def test_a_part_has_no_effect_where_an_estimate_does_not_give_it(claims: Claims) -> None:
+    ran = source(scenarios=[scenario(*at, "20 ms", mean) for at, mean in MEANS.items()])
+    [first, *_] = [form for written in claims.claims[0].parts for form in written.expand()]
+    cut = first.model_copy(update={"horizon": 10**9})
+    [found] = parts_at([cut], claims, ran, {"link.rtt": "20 ms"})
+    assert (found.effect, found.exchanges, found.whole) == (None, 100, True)
+
+
+def test_the_campaign_with_more_exchanges_in_the_scenarios_of_a_part_speaks_for_it(claims: Claims) -> None:
+    """The first is larger in all, and has fewer where the claim looks."""
+    parts = [part("inconclusive", 100, estimate(1.5)), part("inconclusive", 100, estimate(5.0))]
+    few, many = (
+        [{**each, "estimates": {**each["estimates"], "denominators": {"exchanges": number}}}
+         for each in (scenario(*at, "2 ms", mean) for at, mean in MEANS.items())]
+        for number in (10, 160)
+    )  # fmt: skip
+    mixed = source(claim("C1", [row("inconclusive", rtt="2 ms")], parts=parts), exchanges=9000, scenarios=few)
+    single = source(claim("C1", [row("confirmed", rtt="2 ms")], parts=parts), exchanges=1000, scenarios=many)
+    found = combine(claims, [mixed, single])["claims"][0]
+    assert [each["campaign"] for each in found["parts"]] == [1, 1]
+    assert found["points"][0]["campaign"] == 1
+
+
+def test_a_campaign_without_one_of_the_levels_does_not_speak_for_a_part(claims: Claims) -> None:
+    parts = [part("inconclusive", 100, estimate(1.5)), part("inconclusive", 100, estimate(5.0))]
+    whole, half = (
+        source(
+            claim("C1", [row("inconclusive", rtt="2 ms")], parts=parts),
+            scenarios=[scenario(*at, "2 ms", mean) for at, mean in MEANS.items() if at in kept],
+        )
+        for kept in (MEANS, [at for at in MEANS if at != ("h3", "lossy")])
+    )
+    found = combine(claims, [half, whole])["claims"][0]
+    assert [each["campaign"] for each in found["parts"]] == [0, 1]
 
 
 def test_a_part_ranges_from_where_it_is_judged_over_the_points_of_all_campaigns(claims: Claims) -> None:

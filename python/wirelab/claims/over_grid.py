@@ -4,7 +4,7 @@ turns it. Pure; knows neither files nor samples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -92,22 +92,16 @@ def range_of(effects: Sequence[EffectAt]) -> EffectRange | None:
 
 
 def _deciding(points: Sequence[Point]) -> DecidingChoice | None:
-    return turning([(point.levels, point.standing) for point in points], lambda pair: pair == set(DECIDED))
-
-
-def turning(
-    points: Sequence[tuple[Mapping[str, str], Standing | None]], turns: Callable[[Set[Standing | None]], bool]
-) -> DecidingChoice | None:
-    """The choice with the largest share of pairs of points, differing in it alone, of which `turns` is true of the two
-    verdicts; of equal shares, that with more of them. None if no pair is.
+    """The choice with most pairs that flip, of points that differ in it alone; of equal ones, that with the larger
+    share of them. A share alone would favour choices of which few pairs were run.
     """
     pairs: dict[str, list[bool]] = {}
-    for (one, first), (other, second) in combinations(points, 2):
-        paths = dict.fromkeys([*one, *other])
-        differing = [path for path in paths if one.get(path) != other.get(path)]
+    for one, other in combinations(points, 2):
+        paths = dict.fromkeys([*one.levels, *other.levels])
+        differing = [path for path in paths if one.levels.get(path) != other.levels.get(path)]
         if len(differing) == 1:
-            pairs.setdefault(differing[0], []).append(turns({first, second}))
-    found: list[DecidingChoice] = [
+            pairs.setdefault(differing[0], []).append({one.standing, other.standing} == set(DECIDED))
+    turning: list[DecidingChoice] = [
         {"path": path, "flips": sum(flips), "pairs": len(flips)} for path, flips in pairs.items() if any(flips)
     ]
-    return max(found, key=lambda each: (each["flips"] / each["pairs"], each["flips"]), default=None)
+    return max(turning, key=lambda each: (each["flips"], each["flips"] / each["pairs"]), default=None)

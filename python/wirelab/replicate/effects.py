@@ -1,5 +1,5 @@
-"""The effect of each part of a claim at the points that a campaign ran, from the estimates of its scenarios. Judges
-nothing.
+"""Each part of a claim at the points that a campaign ran, from the estimates of its scenarios: its effect, and how many
+exchanges it rests on. Judges nothing.
 """
 
 from __future__ import annotations
@@ -9,22 +9,46 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wirelab.claims.forms.count import Count
+from wirelab.claims.forms.equivalence import Equivalence
+from wirelab.claims.forms.interaction import Interaction
+from wirelab.claims.forms.order import Order
+from wirelab.claims.forms.quotient import Quotient
+from wirelab.claims.forms.ratio import Ratio
+from wirelab.claims.forms.trend import Trend
 from wirelab.claims.judgement import Context, TimeOuts
 from wirelab.claims.load import Claims
 from wirelab.claims.part import Form, Levels
 from wirelab.claims.samples import point_key
 from wirelab.replicate.source import Source
+from wirelab.schema.estimates import AnalysedScenario
 from wirelab.schema.plan import Level
 from wirelab.stats.estimate.bootstrap import Draws
 from wirelab.stats.estimate.proportion import Share
 
+OF_ESTIMATES = (Count, Equivalence, Interaction, Order, Quotient, Ratio, Trend)
+"""Forms whose effect follows from estimates; what others find depends on intervals."""
 
-def effects(forms: Sequence[Form], claims: Claims, source: Source, levels: Mapping[str, Level]) -> list[float | None]:
-    """For each part the effect at the levels of a row of verdicts; None where it has none, or a scenario is missing."""
+
+@dataclass(frozen=True)
+class PartAt:
+    """A part at one point. `exchanges` are those that its scenarios attempted; a part is `whole` if all were run."""
+
+    effect: float | None
+    exchanges: int
+    whole: bool
+
+
+def parts_at(forms: Sequence[Form], claims: Claims, source: Source, levels: Mapping[str, Level]) -> list[PartAt]:
+    """Each part at the levels of a row of verdicts. One with a horizon has no effect, since no estimate has it."""
     choice, metrics = _meant(claims, levels)
-    context = Context(_Estimated(source, choice, metrics), 0.5, 0.5, claims.file.factor)
-    found = (form.judge(context).ours for form in forms)
-    return [None if ours is None else ours.point for ours in found]
+    return [_part_at(form, _Estimated(source, choice, metrics), claims) for form in forms]
+
+
+def _part_at(form: Form, at: _Estimated, claims: Claims) -> PartAt:
+    ours = form.judge(Context(at, 0.5, 0.5, claims.file.factor)).ours
+    effect = None if ours is None or not isinstance(form, OF_ESTIMATES) else ours.point
+    return PartAt(effect, sum(at.touched.values()), bool(at.touched) and not at.absent)
 
 
 def _meant(claims: Claims, levels: Mapping[str, Level]) -> tuple[dict[str, Level], dict[str, str]]:
@@ -53,7 +77,7 @@ class _Estimated:
     without: str | None = None
 
     def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
-        found = self.source.by_point.get(point_key({**self.choice, **levels}))
+        found = self._scenario(levels)
         measured = None if found is None else found["metrics"].get(self.metrics.get(metric, metric))
         if measured is None or horizon_s is not None:
             return None
@@ -61,10 +85,20 @@ class _Estimated:
         return None if value is None else Draws(value, np.array([value]), np.inf, 0)
 
     def beyond(self, metric: str, bound_s: float, levels: Levels) -> Share | None:  # noqa: ARG002 (needs every value)
+        self._scenario(levels)
         return None
 
-    def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:  # noqa: ARG002 (needs every trial)
+    def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
+        self._scenario(levels)
         return None
 
     def name_of(self, scenario: str) -> str:
         return scenario
+
+    def _scenario(self, levels: Levels) -> AnalysedScenario | None:
+        found = self.source.by_point.get(point_key({**self.choice, **levels}))
+        if found is None:
+            self.absent[" ".join(levels.values())] = "not run"
+        else:
+            self.touched[found["key"]] = found["denominators"]["exchanges"]
+        return found

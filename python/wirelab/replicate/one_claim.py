@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite
 
 from wirelab.claims.family import reason
@@ -19,7 +19,7 @@ from wirelab.claims.over_grid import DEPENDS, FITTED, Point, range_of
 from wirelab.claims.part import Form, Levels
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
-from wirelab.replicate.effects import effects
+from wirelab.replicate.effects import PartAt, parts_at
 from wirelab.replicate.needed import bounds_of, needed
 from wirelab.replicate.source import Source
 from wirelab.schema.replication import PointVerdict, ReplicatedClaim, ReplicatedPart
@@ -52,7 +52,7 @@ class _Candidate:
 
     @property
     def weight(self) -> tuple[bool, float]:
-        """What was run speaks before what was not; then the number of exchanges decides."""
+        """What was run speaks before what was not; then the number of exchanges of the claim's scenarios decides."""
         return not self.point.missing, self.exchanges
 
 
@@ -140,6 +140,22 @@ class OneClaim:
     def _of(self, source: int) -> ClaimRecord:
         return next(each for each in self.sources[source].verdicts["claims"] if each["id"] == self.claim.id)
 
+    def _parts_at(self, source: int, row: ChoiceVerdict) -> list[PartAt]:
+        """Each part in a campaign at the levels of one of its rows."""
+        known = (source, repr(sorted(row["levels"].items())))
+        if known not in self._known:
+            self._known[known] = parts_at(self._forms, self.claims, self.sources[source], row["levels"])
+        return self._known[known]
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, str], list[PartAt]]:
+        return {}
+
+    def _exchanges(self, source: int, row: ChoiceVerdict) -> float:
+        """Those of the claim's scenarios; of a campaign that does not say which, the mean of a scenario."""
+        own = sum(each.exchanges for each in self._parts_at(source, row))
+        return own or self.sources[source].exchanges_each
+
     def _candidates(self) -> list[_Candidate]:
         """Every row of every campaign, those of a campaign in their order."""
         found: list[_Candidate] = []
@@ -149,7 +165,7 @@ class OneClaim:
             points = source.grid(self.claims).points(self.claim, rows)
             numbers = [self._of(index)["n"], *map(_n, rows[1:])]
             found += [
-                _Candidate(point, row, index, source.exchanges_each, n)
+                _Candidate(point, row, index, self._exchanges(index, row), n)
                 for point, row, n in zip(points, rows, numbers, strict=True)
             ]
         return found
@@ -181,18 +197,25 @@ class OneClaim:
         given = {index: _parts_of(self._of(index)) for index in order}
         found = []
         for number, form in enumerate(self._forms):
-            index = max(
-                sorted(order),
-                key=lambda source: (
-                    not self._lacks(given[source][number], firsts[source]), self.sources[source].exchanges_each,
-                ),
-            )  # fmt: skip
+            index = max(sorted(order), key=partial(self._size, given, firsts, number))
             part = given[index][number]
             record = _part(part, f"{self.claim.id}.{number + 1}", index, decides=form.decides)
             if bounds := bounds_of(form, self.claims.file.factor):
                 record["bounds"] = bounds
             found.append(record)
         return found
+
+    def _size(
+        self,
+        given: Mapping[int, Sequence[PartRecord | ClaimRecord]],
+        firsts: Mapping[int, _Candidate],
+        number: int,
+        source: int,
+    ) -> tuple[bool, bool, int, float]:
+        """Of a part in a campaign: one that ran all its scenarios is larger, then one with more exchanges in them."""
+        at = self._parts_at(source, firsts[source].row)[number]
+        lacks = self._lacks(given[source][number], firsts[source])
+        return not lacks, at.whole, at.exchanges, self.sources[source].exchanges_each
 
     @staticmethod
     def _lacks(part: PartRecord | ClaimRecord | ReplicatedPart, first: _Candidate) -> bool:
@@ -212,13 +235,21 @@ class OneClaim:
             if self._key(each) == self._key(spoken):
                 values = [None if part["ours"] is None else part["ours"]["point"] for part in parts]
             else:
-                values = effects(self._forms, self.claims, self.sources[each.source], each.row["levels"])
+                values = self._effects(each)
             for number, value in enumerate(values):
                 if value is not None and isfinite(value):
                     found[number].append({"value": value, "levels": dict(each.point.levels)})
         for part, at in zip(parts, found, strict=True):
-            if (over := range_of(at)) is not None:
+            if len(at) > 1 and (over := range_of(at)) is not None:
                 part["range"] = over
+
+    def _effects(self, each: _Candidate) -> list[float | None]:
+        """Those of the parts at a point. A part of which the campaign's own judgement has no estimate has none: its
+        scenarios may be such that must not be used.
+        """
+        judged = _parts_of(self._of(each.source))
+        found = self._parts_at(each.source, each.row)
+        return [None if own["ours"] is None else at.effect for own, at in zip(judged, found, strict=True)]
 
     def _key(self, each: _Candidate) -> object:
         """What is one point in all campaigns. What experiments leave as run differs from one to the other."""

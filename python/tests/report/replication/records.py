@@ -53,4 +53,5 @@ def scenario(protocol: str, mean: float) -> dict[str, Any]:
     levels = {"protocol": protocol, "link": "lossy", "link.rtt": "2 ms"}
     plan = SimpleNamespace(key=protocol, protocol=protocol, link_name="lossy", points=(levels,), levels=levels)
     metric = {"unit": "s", "mean": estimate(mean, mean * 0.9, mean * 1.1)}
-    return {"plan": plan, "estimates": {"key": protocol, "metrics": {"end-to-end-delay": metric}}}
+    estimates = {"key": protocol, "metrics": {"end-to-end-delay": metric}, "denominators": {"exchanges": 50}}
+    return {"plan": plan, "estimates": estimates}

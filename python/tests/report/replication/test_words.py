@@ -20,7 +20,7 @@ def test_the_first_sentence_says_what_is_confirmed_and_what_decides_it(found: Re
     first, second, *_ = words.lead(found)
     assert first.text == (
         "Of 3 claims of example, 2 confirmed (C1 and C3) and 1 inconclusive; "
-        "the round trip decides most: it alone turns C1."
+        "changing only the round trip turns C1 (1 of 1 pair)."
     )
     assert second.text == "The verdicts are of the interpretation: a local network."
 
@@ -38,21 +38,21 @@ def test_a_paper_without_confirmed_claims_says_so_first(found: Replication) -> N
     assert third.text == "C2 is inconclusive on data of unusable quality."
     assert found["claims"][0]["over_grid"] is not None
     found["claims"][0]["over_grid"]["contradicted"] = 0
-    assert words.lead(found)[0].text.endswith("; no choice that was run turns a verdict.")
+    assert words.lead(found)[0].text.endswith("; no choice turns a claim from confirmed to contradicted.")
 
 
 def test_claims_that_turn_with_other_choices_are_named_too(found: Replication) -> None:
     third = found["claims"][2]["over_grid"]
     assert third is not None
     third["contradicted"] = 1
-    assert words.lead(found)[0].text.endswith("it alone turns C1; C3 turns with other choices.")
+    assert words.lead(found)[0].text.endswith("turns C1 (1 of 1 pair); C3 turns with other choices.")
 
 
 def test_without_a_primary_interpretation_the_sentence_names_what_turns(tmp_path: Path) -> None:
     without = record(tmp_path, primary=False)
     assert words.lead(without)[0].text == (
         "example has no primary interpretation, so that its 3 claims have no verdict, though C3 is confirmed at every "
-        "point; the round trip decides most: it alone turns C1."
+        "point that was run; changing only the round trip turns C1 (1 of 1 pair)."
     )
     assert words.verdict(without["claims"][0], without).reason is not None
 
@@ -129,17 +129,14 @@ def test_a_claim_in_parts_has_the_number_and_the_range_of_the_part_that_leads(fo
     assert words.effect(claim, part).text == "C2.1: 1.40"
     assert words.ours(claim, None).reason == "no part has an estimate"
     del part["range"]
-    assert words.effect(claim, part).reason == "no point has an estimate"
+    assert words.effect(claim, part).reason == "fewer than two points have an estimate"
 
 
-def test_a_choice_that_leaves_a_verdict_open_is_named_if_none_turns_it(found: Replication) -> None:
+def test_a_deciding_choice_has_its_pairs_and_a_claim_without_one_says_why(found: Replication) -> None:
     claim = found["claims"][0]
-    assert words.deciding(claim, found).text == "round trip"
+    assert words.deciding(claim, found).text == "round trip (1 of 1)"
     assert claim["over_grid"] is not None
     claim["over_grid"]["deciding"] = None
-    claim["points"][1]["standing"] = "inconclusive"
-    cell = words.deciding(claim, found)
-    assert cell.text == "round trip (decided or open)"
-    assert cell.title == "decides it or leaves it open in 1 of 1 pairs of points that differ in it alone"
+    assert words.deciding(claim, found).reason == "no choice alone turns it from confirmed to contradicted"
     claim["points"][1]["standing"] = claim["points"][0]["standing"]
-    assert words.deciding(claim, found).reason == "it has the same verdict at every point"
+    assert words.deciding(claim, found).reason == "it has the same verdict at every point that was run"

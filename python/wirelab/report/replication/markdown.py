@@ -66,8 +66,8 @@ def _block(block: Block, out: Path, pictures: dict[Path, str]) -> list[str]:
         case Figure():
             lines = _figure(block, out, pictures)
         case Legend():
-            marks = [f"{str(each.shape).replace('-', ' ')}: {each.text}" for each in block.entries]
-            lines = [f"Marks: {'; '.join(marks)}.", ""]
+            marks = [f"{str(each.shape).replace('-', ' ')}: {each.text}" for each in block.entries if each.text]
+            lines = [f"Marks: {'; '.join(marks)}.", ""] if marks else []
         case Group(summary=title, blocks=inside) | Grid(title=title, figures=inside):
             head = [f"### {title}", ""] if title else []
             lines = [*head, *(line for each in inside for line in _block(each, out, pictures))]

@@ -80,10 +80,11 @@ def about(records: Sequence[Replication]) -> str:
         "A point of the grid is one level of each choice that the paper leaves open. "
         "The primary interpretation is the point that the paper's text implies. "
         "The verdict is that of this point; the other points widen the range and the counts. "
-        "If several campaigns ran a point, its verdict is that of the one with most exchanges a scenario. "
+        "If several campaigns ran a point, its verdict is that of the one with most exchanges in its scenarios. "
         f"In each campaign the chance of one wrong decision or more is at most {rates}. "
         "A claim whose parts come from several campaigns has that chance in each of them. "
-        "A deciding choice turns the verdict by itself; one with “decided or open” decides whether there is one. "
+        "A deciding choice turns the verdict from confirmed to contradicted by itself. "
+        "Behind it stands in how many pairs of points that differ in it alone. "
         "Of a claim in several parts, our estimate and its range are of the part that is named. "
         "What would decide a claim is an extrapolation from its interval. "
         "The deciding interval of a part has the level that the number of claims and parts sets; "
@@ -94,9 +95,13 @@ def about(records: Sequence[Replication]) -> str:
 
 
 def _frozen(record: Replication) -> str:
-    frozen = record["grid"]["frozen"]
-    when = "not frozen" if frozen is None else f"frozen {frozen['at']}"
-    return f"Claims and grid of {record['paper']}: {when}."
+    grid = record["grid"]
+    when = "not frozen" if grid["frozen"] is None else f"frozen {grid['frozen']['at']}"
+    written = [*grid["choices"], *grid["interpretations"]]
+    late = sum(each["after_the_fact"] for each in written)
+    count = "all" if late == len(written) else f"{late} of {len(written)}"
+    after = f", and {count} choices and interpretations were written after data existed" if late else ""
+    return f"Claims and grid of {record['paper']}: {when}{after}."
 
 
 def campaigns(records: Sequence[Replication]) -> list[Block]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from wirelab.claims.over_grid import turning
 from wirelab.report.blocks import Cell, dash
 from wirelab.report.figures.replicated import Tone
 from wirelab.report.model import level_words
@@ -84,10 +83,11 @@ def paper(claim: ReplicatedClaim) -> Cell:
 
 
 def ours(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
-    """Our estimate with its interval; of a claim in parts that of the part that its reason names."""
-    found, part = Estimate.of(claim["ours"]), None
-    if found is None or found.point is None:
-        found, part = (None, None) if leading is None else (Estimate.of(leading["ours"]), leading)
+    """Our estimate with its interval; of a claim in parts that of the part with the printed magnitude, or of the part
+    that its reason names.
+    """
+    part = _shown(claim, leading)
+    found = Estimate.of(claim["ours"] if part is None else part["ours"])
     if found is None or found.point is None:
         return dash("no part has an estimate" if len(claim["parts"]) > 1 else "it has no estimate")
     return _of_part(short_interval(found), f"{levels(claim['levels'])}; {found.method}", part)
@@ -95,14 +95,23 @@ def ours(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
 
 def effect(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
     """The range of our estimate over the points that count, of the same part."""
-    found, part = claim["over_grid"] and claim["over_grid"]["effect"], None
-    if not found and leading is not None:
-        found, part = leading.get("range"), leading
+    part, found = _shown(claim, leading), claim["over_grid"] and claim["over_grid"]["effect"]
+    if not found and part is not None:
+        found = part.get("range")
     if not found:
-        return dash("no point has an estimate")
+        return dash("fewer than two points have an estimate")
     title = f"least with {_at(found['least'])}; largest with {_at(found['largest'])}"
     least, largest = (_magnitude(claim, found[end]["value"]) for end in ("least", "largest"))
     return _of_part(least if least == largest else f"{least} to {largest}", title, part)
+
+
+def _shown(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> ReplicatedPart | None:
+    """The part whose estimate a claim in several parts shows; None of a claim in one part."""
+    if len(claim["parts"]) < 2:
+        return None
+    if claim["ours"] is None or claim["ours"]["point"] is None:
+        return leading
+    return next((part for part in claim["parts"] if part["ours"] == claim["ours"]), None)
 
 
 def _of_part(text: str, title: str, part: ReplicatedPart | None) -> Cell:
@@ -128,20 +137,15 @@ def counted(claim: ReplicatedClaim) -> Cell:
 
 
 def deciding(claim: ReplicatedClaim, record: Replication) -> Cell:
-    """The choice that turns the verdict most often; if none does, that which most often leaves it open."""
+    """The choice that turns the verdict most often, with its pairs of points."""
     found = claim["over_grid"] and claim["over_grid"]["deciding"]
     if found:
         pairs = f"turns the verdict in {found['flips']} of {found['pairs']} pairs of points that differ in it alone"
-        return Cell(title_of(found["path"], record), title=pairs)
-    points = [(record["points"][each["at"]], each["standing"]) for each in claim["points"] if each["counts"]]
-    opens = turning(points, lambda pair: len(pair) == 2 and bool(pair & {*TONES}))
-    if opens is None:
-        same = len({standing for _, standing in points}) < 2
-        return dash("it has the same verdict at every point" if same else "no choice alone turns its verdict")
-    pairs = f"{opens['flips']} of {opens['pairs']} pairs of points that differ in it alone"
-    return Cell(
-        f"{title_of(opens['path'], record)} (decided or open)", title=f"decides it or leaves it open in {pairs}"
-    )
+        return Cell(f"{title_of(found['path'], record)} ({found['flips']} of {found['pairs']})", title=pairs)
+    standings = {each["standing"] for each in claim["points"] if each["counts"]}
+    if len(standings) < 2:
+        return dash("it has the same verdict at every point that was run")
+    return dash("no choice alone turns it from confirmed to contradicted")
 
 
 def quality(claim: ReplicatedClaim) -> Cell:
@@ -151,10 +155,11 @@ def quality(claim: ReplicatedClaim) -> Cell:
 
 
 def size(claim: ReplicatedClaim) -> Cell:
-    """How many values the verdict rests on; without a verdict, those of each point that counts."""
-    found = sorted(each["n"] for each in claim["points"] if each["counts"] and each["n"])
-    if claim["verdict"] is not None or not found:
-        return Cell(f"{claim['n']:,}")
+    """How many values the verdict rests on; without a verdict, those of each point, if they are known of each."""
+    found = sorted(each["n"] for each in claim["points"] if each["counts"])
+    if claim["verdict"] is not None or not found or not found[0]:
+        where = None if claim["verdict"] is not None else "at the point that is shown"
+        return Cell(f"{claim['n']:,}", title=where)
     return Cell(f"{found[0]:,}" if found[0] == found[-1] else f"{found[0]:,} to {found[-1]:,}", title="at each point")
 
 
@@ -198,7 +203,7 @@ def _confirmed(record: Replication) -> str:
         why = "was not run in its primary interpretation" if leads(record) else "has no primary interpretation"
         always = _robust(claims, "confirmed")
         be = "is" if len(always) == 1 else "are"
-        sure = f", though {listed(always)} {be} confirmed at every point" if always else ""
+        sure = f", though {listed(always)} {be} confirmed at every point that was run" if always else ""
         return f"{name} {why}, so that its {len(claims)} claims have no verdict{sure}"
     confirmed = [claim["id"] for claim in claims if claim["verdict"] == "confirmed"]
     first = f"{len(confirmed)} confirmed ({listed(confirmed)})" if confirmed else "none confirmed"
@@ -209,17 +214,24 @@ def _confirmed(record: Replication) -> str:
 def _deciding_most(record: Replication) -> str:
     """The choice that turns most verdicts by itself, and which verdicts turn with others."""
     by_itself = {
-        claim["id"]: title_of(over["deciding"]["path"], record)
+        claim["id"]: over["deciding"]
         for claim in record["claims"]
         if (over := claim["over_grid"]) is not None and over["deciding"] is not None
     }
-    most, _ = next(iter(Counter(by_itself.values()).most_common(1)), ("", 0))
-    alone = [name for name, choice in by_itself.items() if choice == most]
+    most, _ = next(iter(Counter(each["path"] for each in by_itself.values()).most_common(1)), ("", 0))
+    alone = [name for name, each in by_itself.items() if each["path"] == most]
     others = [claim["id"] for claim in record["claims"] if flipped(claim) and claim["id"] not in alone]
     turn = f"{listed(others)} turn{'s' * (len(others) == 1)} with" if others else ""
     if not alone:
-        return f"{turn} several choices together" if others else "no choice that was run turns a verdict"
-    return f"the {most} decides most: it alone turns {listed(alone)}{f'; {turn} other choices' * bool(others)}"
+        silent = "no choice turns a claim from confirmed to contradicted"
+        return f"{turn} several choices together" if others else silent
+    title = title_of(most, record)
+    more = f"; {turn} other choices" * bool(others)
+    if len(alone) > 1:
+        return f"the {title} decides most: changing it alone turns {listed(alone)}{more}"
+    flips, every = by_itself[alone[0]]["flips"], by_itself[alone[0]]["pairs"]
+    pairs = f"{flips} of {every} pair{'s' * (every != 1)}"
+    return f"changing only the {title} turns {alone[0]} ({pairs}){more}"
 
 
 def _number(count: int, kind: Standing | None) -> str:
