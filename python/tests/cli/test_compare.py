@@ -13,7 +13,7 @@ import pytest
 from tests.answer.compare.test_enumerated import changed
 from tests.cli.test_main import run
 from tests.report.exact.test_page import _record as enumeration
-from tests.stats.compare.test_clocks import DELAY, edit_exchanges, edit_plan, virtually
+from tests.stats.compare.test_clocks import DELAY, edit_exchanges, edit_plan, keep_exchanges, virtually
 from tests.synthetic import write_campaign
 from wirelab.report.exact.page import write_exact
 from wirelab.schema.estimates import ESTIMATES
@@ -151,6 +151,16 @@ def test_a_run_that_was_not_analyzed_names_the_command(two: tuple[Path, Path]) -
     code, _, err = run("compare", str(old), str(new))
     assert code == 2
     assert "analyze" in err
+
+
+def test_a_scenario_whose_every_trial_failed_is_worse(two: tuple[Path, Path]) -> None:
+    old, new = two
+    keep_exchanges(new, ~pl.col("scenario").is_in(keys(new, "h2")))
+    code, out, _ = run("compare", str(old), str(new))
+    assert code == 4
+    assert out.startswith("Worse in 1 of 2 scenarios: h2 ")
+    keep_exchanges(new, pl.lit(value=False))
+    assert run("compare", str(old), str(new))[0] == 4
 
 
 def test_two_enumerations_are_compared_by_their_bounds(tmp_path: Path) -> None:

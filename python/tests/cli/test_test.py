@@ -28,7 +28,12 @@ def run(*arguments: str) -> Result:
      ((SERVER, "--topic", "a", "--protocol", "http1"), "http1 has no topics"),
      ((SERVER, "--topic", "a", "--get", "/"), "excludes --get"), ((SERVER, "--topic", ""), "--topic: is not a topic"),
      ((SERVER, "--topic", "a", "--header", "x: y"), "excludes --header"),
-     (("--client", "sh {url}", "--topic", "a"), "excludes --client")],
+     (("--client", "sh {url}", "--topic", "a"), "excludes --client"),
+     ((SERVER, "--get", ""), "--get: is not a path"), ((SERVER, "--topic", "\udc80"), "--topic: is not UTF-8"),
+     ((SERVER, "--reply", "1kB"), "--reply: is what our server"),
+     (("--client", "sh {url}", "--connection", "persistent"), "--connection: a tested client is started"),
+     ((SERVER, "--against", SERVER), "--against: is the tested program itself"),
+     ((SERVER, "--protocol", "h2"), "gets no certificate")],
 )  # fmt: skip
 def test_a_mistake_names_its_option_and_leaves_nothing(
     arguments: tuple[str, ...], what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -82,7 +82,7 @@ def test_what_is_exact_has_no_interval() -> None:
     found = measure("larger", worse=True, effect=estimate(1.075, 1.075, 1.075, EXACT))
     assert words.effect(found) == "1.0750"
     assert words.headline(record("unchanged", measure(), comparisons=0, clock="virtual")) == (
-        "Unchanged: 1 scenario, and nothing in them is random."
+        "Unchanged: the same packets or values in each trial of 1 scenario."
     )
 
 
@@ -140,3 +140,22 @@ def test_markdown_and_junit_say_the_same() -> None:
     xml = junit.of_comparison(words.compared(found))
     assert 'tests="2" failures="1" skipped="1"' in xml
     assert 'message="new / old 1.50 [1.40, 1.60]: too wide"' in xml
+
+
+def test_unusable_quality_leads_and_its_reason_is_said_once() -> None:
+    why = "the quality is unusable: endpoints waited 326 ms for a CPU"
+    found = record("inconclusive", measure("inconclusive", why=why), measure("inconclusive", of="p95", why=why))
+    assert words.headline(found) == "Inconclusive: the quality of 1 of 1 scenario is unusable."
+    [note] = [each for each in words.notes(found) if "since" in each]
+    assert note == (
+        "Inconclusive in 1 scenario, since the quality is unusable. "
+        "The first: h2, lossy: endpoints waited 326 ms for a CPU."
+    )
+    assert words.headline(record("inconclusive")).startswith("Inconclusive: 1 scenario, and none has a value")
+
+
+def test_what_fails_a_job_fails_as_a_test() -> None:
+    found = record("changed", measure("smaller", of="p95"), measure())
+    found["scenarios"][0]["packets"] = packets(None, 1)
+    tags = {case.name: case.tag for case in words.compared(found).cases}
+    assert tags == {"p95 of end-to-end delay": "failure", "median of end-to-end delay": None, "packets": "failure"}

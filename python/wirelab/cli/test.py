@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,7 @@ METHODS = ("get", "post", "put", "delete")
     "--body", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE", help="Send this file."
 )
 @click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="Send this header. May be repeated.")
-@click.option("--protocol", "protocols", metavar="NAME[,NAME...]", help="Protocols.  [http1]")
+@click.option("--protocol", "protocols", metavar="NAME[,NAME...]", help="Protocols.  [http1; mqtt with --topic]")
 @click.option("--link", "links", default="clean", metavar="NAME[,NAME...]", help="Links.  [clean]")
 @click.option(
     "--connection",
@@ -67,7 +68,7 @@ METHODS = ("get", "post", "put", "delete")
     help="A connection for each request, or one for all.  [new]",
 )
 @click.option("--requests", type=click.IntRange(1, 10_000), default=20, metavar="N", help="Requests of a trial.  [20]")
-@click.option("--reply", default="0 B", metavar="SIZE", help="What our server answers a tested client with.  [0 B]")
+@click.option("--reply", metavar="SIZE", help="What our server answers a tested client with.  [0 B]")
 @fail_if_options
 @export_options
 @clock_option
@@ -96,7 +97,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     links: str,
     connection: str,
     requests: int,
-    reply: str,
+    reply: str | None,
     fail_if: tuple[str, ...],
     markdown: Path | None,
     junit: Path | None,
@@ -132,12 +133,16 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if (program is None) == (client is None):
         what = "no program" if program is None else "a server and a client, and one is tested at a time"
         raise WirelabError(what, hint="wirelab test 'python3 app.py --port {port}' --get /")
-    asked = {name.upper(): path for name, path in zip(METHODS, (get, post, put, delete), strict=True) if path}
+    _require_text({"PROGRAM": program, "--client": client, "--against": against, "--topic": topic,
+                   "--get": get, "--post": post, "--put": put, "--delete": delete})  # fmt: skip
+    given = zip(METHODS, (get, post, put, delete), strict=True)
+    asked = {name.upper(): path for name, path in given if path is not None}
     if len(asked) > 1:
         raise WirelabError(f"{' and '.join(asked)}, and one is tested at a time", hint="leave one of them out")
     if topic is not None and (asked or headers or client is not None):
         other = "--client" if client is not None else "--header" if headers else f"--{next(iter(asked)).lower()}"
         raise WirelabError(f"excludes {other}", "--topic", f"leave out {other}, or --topic")
+    _refuse_unused(client, reply, connection, (program if client is None else client, against))
     spoken = _protocols(protocols, client=client is not None, topics=topic is not None)
     tested = own_program.OwnProgram(
         role="server" if client is None else "client",
@@ -149,8 +154,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         asked=_request(asked, body, headers) if topic is None else _message(topic, body),
         connection=connection,
         exchanges=requests,
-        download=reply,
+        download="0 B" if reply is None else reply,
         before=against if against is not None and not is_archive(Path(against)) else None,
+        certified=any(each.secure and each.setting("certificate-key") is not None for each in spoken),
     )
     words = own_program.words_of(tested, Path.cwd())
     folder = out if out is not None else RESULTS / "test"
@@ -160,6 +166,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     loaded = load(str(file), with_clock(clock))
     require_clock(loaded.clock)
     loaded = with_failures(loaded, fail_if)
+    if tested.before is not None:
+        loaded = _judging_the_new_one(loaded, tested.role)
     plan = make_plan(loaded)
     if budget is not None:
         plan = within_budget(plan, loaded, budget, budget_jobs(plan, planned_jobs(plan).number))
@@ -177,6 +185,35 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     return compare.exit_code(changes, compared, inconclusive_fails=fail_if_inconclusive) or code
 
 
+def _require_text(given: Mapping[str, str | None]) -> None:
+    """Raises `WirelabError` for what no file can have: bytes that are no text."""
+    for option, text in given.items():
+        if text is not None and any(0xD800 <= ord(letter) < 0xE000 for letter in text):
+            raise WirelabError("is not UTF-8", option, "write it in UTF-8")
+
+
+def _refuse_unused(
+    client: str | None, reply: str | None, connection: str, programs: tuple[str | None, str | None]
+) -> None:
+    """Options that would change nothing."""
+    if reply is not None and client is None:
+        raise WirelabError("is what our server answers a tested client with", "--reply", "leave it out, or --client")
+    if client is not None and connection != "new":
+        raise WirelabError("a tested client is started for each request", "--connection", "leave it out")
+    if programs[1] is not None and programs[0] == programs[1]:
+        raise WirelabError("is the tested program itself", "--against", "name another one, or what --keep wrote")
+
+
+def _judging_the_new_one(loaded: Experiment, role: str) -> Experiment:
+    """Conditions are for the tested program: it may mend what the other one misses."""
+    from wirelab.experiment.own_program import NAME
+
+    mine = {f"{role}.implementation": NAME}
+    return replace(
+        loaded, expect=tuple(each.model_copy(update={"where": {**each.where, **mine}}) for each in loaded.expect)
+    )
+
+
 @contextmanager
 def _other_side(
     against: str | None, tested: OwnProgram, plan: Plan
@@ -189,6 +226,8 @@ def _other_side(
     from wirelab.answer.compare.record import Campaign as Side
     from wirelab.answer.compare.record import changes, require_alike
 
+    if against is not None and tested.before is None and not Path(against).is_file():
+        raise WirelabError(f"no such file ({against})", "--against", f"--keep {against} writes it")
     if against is None:
         yield None
     elif tested.before is not None:
@@ -260,9 +299,9 @@ def _request(asked: dict[str, str], body: Path | None, headers: tuple[str, ...])
     from wirelab.experiment.file.request import read_path
     from wirelab.units import UnitError
 
-    [(method, path)] = asked.items() or {"GET": "/"}.items()
+    [(method, path)] = asked.items() or {"": "/"}.items()
     try:
-        found: dict[str, object] = {"method": method, "path": read_path(path)}
+        found: dict[str, object] = {**({"method": method} if method else {}), "path": read_path(path)}
     except UnitError as error:
         raise WirelabError(f"{error} ({path})", f"--{method.lower()}", error.hint) from None
     fields = {}

@@ -22,9 +22,11 @@ NAME, BEFORE = "own", "before"
 """Its name in `implementations.toml`, and that of the program with which it is compared."""
 TITLES = {NAME: "the tested program", BEFORE: "the program that it is compared with"}
 PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
-    "server": {"{port}": "{{ port }}", "{address}": "{{ address }}"},
+    "server": {
+        "{port}": "{{ port }}", "{address}": "{{ address }}", "{chain}": "{{ chain }}", "{key}": "{{ key }}",
+    },
     "client": {"{url}": "{{ scheme }}://{{ host }}:{{ port }}TARGET", "{authority}": "{{ authority }}"},
-}
+}  # fmt: skip
 """What each role's program is given, as a template has it. A tested client resolves no name."""
 CLEAN = "clean"
 """The link without impairments."""
@@ -48,6 +50,8 @@ class OwnProgram:
     exchanges: int
     download: str
     before: str | None = None
+    certified: bool = False
+    """Whether a protocol has certificates, which a tested server is given."""
 
     @property
     def programs(self) -> Mapping[str, str]:
@@ -61,7 +65,14 @@ def words_of(tested: OwnProgram, folder: Path) -> dict[str, list[str]]:
     """
     first = "--client" if tested.role == "client" else "PROGRAM"
     options = {NAME: first, BEFORE: "--against"}
-    return {name: _words(tested.role, each, folder, options[name]) for name, each in tested.programs.items()}
+    found = {name: _words(tested.role, each, folder, options[name]) for name, each in tested.programs.items()}
+    for name, words in found.items() if tested.certified and tested.role == "server" else ():
+        if not any("{chain}" in word for word in words):
+            what = f"{words[0]} gets no certificate that the client trusts"
+            raise WirelabError(
+                what, options[name], "write {chain} and {key} where it takes its certificate and its key"
+            )
+    return found
 
 
 def _words(role: str, program: str, folder: Path, option: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from wirelab.report.blocks import Cell, Column, Table
 from wirelab.report.compared import Case, Compared
@@ -14,6 +15,8 @@ from wirelab.statistic import MEAN
 
 SHARE = "share that completed"
 METRICS = {"wire-bytes": "IP bytes", "wire-up-packets": "packets up", "wire-down-packets": "packets down"}
+UNUSABLE = "the quality is unusable: "
+"""How the reason of a scenario begins whose numbers may be those of the machine."""
 MOST_LISTED = 3
 
 
@@ -25,18 +28,24 @@ def compared(changes: Changes) -> Compared:
         if "packets" in each
         for line in packets_words(each["name"], each["packets"])
     )
-    cases = (
-        Case(
-            scenario_name(scenario),
-            subject(measure),
-            "failure" if measure["worse"] else "skipped" if measure["change"] == "inconclusive" else None,
-            ": ".join(filter(None, [f"new / old {effect(measure)}", measure["why"]])),
-        )
-        for scenario in changes["scenarios"]
-        for measure in scenario["measures"]
-    )
+    cases = (case for scenario in changes["scenarios"] for case in _cases(scenario))
     name = f"{changes['old']['campaign']} and {changes['new']['campaign']}"
     return Compared(name, headline(changes), table(changes), [*packets], [*sides(changes), *notes(changes)], [*cases])
+
+
+def _cases(scenario: ScenarioChange) -> Iterator[Case]:
+    """A test fails if it fails the job: whatever is larger or smaller, and another packet."""
+    name = scenario_name(scenario)
+    for measure in scenario["measures"]:
+        changed = measure["change"] in {"larger", "smaller"}
+        tag: Literal["failure", "skipped"] | None = (
+            "failure" if changed else "skipped" if measure["change"] == "inconclusive" else None
+        )
+        message = ": ".join(filter(None, [f"new / old {effect(measure)}", measure["why"]]))
+        yield Case(name, subject(measure), tag, message)
+    if "packets" in scenario:
+        differ = scenario["packets"]["differing"] > 0
+        yield Case(name, "packets", "failure" if differ else None, " ".join(packets_words(name, scenario["packets"])))
 
 
 def headline(changes: Changes) -> str:
@@ -56,9 +65,21 @@ def headline(changes: Changes) -> str:
             where = f"{scenarios} of {_scenarios(number)}"
             return f"Changed, and not for the worse, in {where}: {_named(*_first(changed))}."
         case "unchanged" if changes["comparisons"] == 0 and changes["clock"] == "virtual":
-            return f"Unchanged: {_scenarios(number)}, and nothing in them is random."
+            return f"Unchanged: the same packets or values in each trial of {_scenarios(number)}."
         case "unchanged":
             return f"Unchanged: no difference above {margin(changes)} in {_scenarios(number)}."
+    return _open_headline(changes)
+
+
+def _open_headline(changes: Changes) -> str:
+    """What keeps all of it open."""
+    every = [(scenario, measure) for scenario in changes["scenarios"] for measure in scenario["measures"]]
+    where = _scenarios(len(changes["scenarios"]))
+    if not every:
+        return f"Inconclusive: {where}, and none has a value on both sides."
+    unusable = {id(scenario) for scenario, measure in every if (measure["why"] or "").startswith(UNUSABLE)}
+    if unusable:
+        return f"Inconclusive: the quality of {len(unusable)} of {where} is unusable."
     open_ones = sum(measure["change"] == "inconclusive" for _, measure in every)
     return f"Inconclusive: {open_ones} of {len(every)} comparisons say neither a change nor none."
 
@@ -124,10 +145,22 @@ def notes(changes: Changes) -> Iterator[str]:
             f"{'intervals hold' if number > 1 else 'interval holds'}{' together' * (number > 1)} with a chance of "
             f"{changes['level'] * 100:.3g} %."
         )
+    yield from _open(changes)
     for words, names in (("old", changes["only_old"]), ("new", changes["only_new"])):
         if names:
             yield f"Only on the {words} side, and not compared: {_some(names)}."
     yield from changes["warnings"]
+
+
+def _open(changes: Changes) -> Iterator[str]:
+    """Why scenarios are inconclusive, if it is not the width of an interval: each reason once."""
+    whys: dict[str, list[str]] = {}
+    for scenario in changes["scenarios"]:
+        for why in dict.fromkeys(each["why"] for each in scenario["measures"] if each["change"] == "inconclusive"):
+            if why is not None and why.startswith(UNUSABLE):
+                whys.setdefault(UNUSABLE, []).append(f"{scenario_name(scenario)}: {why.removeprefix(UNUSABLE)}")
+    for why, named in whys.items():
+        yield f"Inconclusive in {_scenarios(len(named))}, since {why.removesuffix(': ')}. The first: {named[0]}."
 
 
 def sides(changes: Changes) -> Iterator[str]:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 from wirelab.report.campaign import Campaign
 from wirelab.report.compared import Case, Compared
+from wirelab.report.model import Scenario
 from wirelab.report.numbers import Estimate, with_unit
 from wirelab.report.sections.expectations import unit_of
 from wirelab.schema.estimates import ExpectationRecord
@@ -16,11 +17,12 @@ _TAGS: dict[str, Literal["failure", "skipped"]] = {"missed": "failure", "inconcl
 
 
 def of_campaign(campaign: Campaign, compared: Compared | None = None) -> str:
-    """A test for each bound and scenario: one that is missed fails, and one that is inconclusive is skipped. A
-    comparison of the campaign's sides has a suite of its own.
+    """A test for each scenario, which fails if no exchange completed, and one for each bound and scenario: one that is
+    missed fails, and one that is inconclusive is skipped. A comparison of the campaign's sides has a suite of its own.
     """
     records = campaign.estimates.get("expectations", [])
-    cases = [
+    cases = [_completed(each) for each in campaign.scenarios if each.outcomes is not None]
+    cases += [
         Case(each["name"], f"{each['subject']} {each['bound']}", _TAGS.get(each["verdict"]), _message(each))
         for each in records
     ]
@@ -30,6 +32,13 @@ def of_campaign(campaign: Campaign, compared: Compared | None = None) -> str:
     both = ET.Element("testsuites")
     both.extend([bounds, _suite(compared.name, compared.cases)])
     return _text(both)
+
+
+def _completed(scenario: Scenario) -> Case:
+    ends = scenario.outcomes
+    assert ends is not None
+    words = f"{ends['completed']:,} of {ends['exchanges']:,} exchanges completed"
+    return Case(scenario.name, "exchanges completed", None if ends["completed"] or ends["sent"] else "failure", words)
 
 
 def of_comparison(compared: Compared) -> str:

@@ -26,7 +26,7 @@ from wirelab.schema.plan import Plan
 VARIABLES = frozenset(
     {"address", "host", "port", "name", "directory", "parameters", "upload_bytes", "download_bytes", "settings"}
     | {"site", "document", "resources", "media_types"}
-    | {*FACTS}
+    | {*FACTS, "topic"}
     | ({*Certificates.model_fields} - {"client"})
 )
 """What every text of a role may ask for in a trial, next to settings; `site` and `document` have a value with a page

@@ -42,7 +42,7 @@ impl Client for AmqpClient {
         let mut opened = self.opener.open(stamps, attempt).await?;
         let options = &self.opener.options;
         let sender = match &self.address {
-            Some(address) => attach(&mut opened, options, address, address.clone()).await?,
+            Some(address) => attach(&mut opened, options, DELIVER_ADDRESS, address.clone()).await?,
             None => attach_sender(&mut opened, options, DELIVER_ADDRESS).await?,
         };
         Ok(Arc::new(Connection { opened, sender: Mutex::new(sender), broken: AtomicBool::new(false) }))

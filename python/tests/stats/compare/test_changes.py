@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.stats.compare.test_clocks import DELAY, edit_exchanges, edit_plan, virtually
+from tests.stats.compare.test_clocks import DELAY, edit_exchanges, edit_plan, keep_exchanges, virtually
 from tests.synthetic import write_campaign
 from wirelab.schema.changes import Change, MeasureChange
 from wirelab.schema.estimates import EXACT
@@ -51,6 +51,9 @@ def test_a_margin_is_the_same_either_way() -> None:
 def test_a_difference_of_shares_is_compared_with_the_margin_itself() -> None:
     assert change_of(interval(-0.2, -0.06, -0.1), 0.05, difference=True)[0] == "smaller"
     assert change_of(interval(-0.04, 0.04, 0.0), 0.05, difference=True)[0] == "unchanged"
+    assert change_of(interval(0.01, 0.04, 0.02), 0.05, difference=True)[0] == "unchanged"
+    # Requests that are lost are a change, however few.
+    assert change_of(interval(-0.03, -0.001, -0.02), 0.05, difference=True)[0] == "smaller"
 
 
 def test_intervals_share_one_error_rate() -> None:
@@ -146,6 +149,17 @@ def test_fewer_completed_is_worse(tmp_path: Path) -> None:
     found = changes(old, new)["completed None"]
     assert (found["change"], found["worse"], found["unit"]) == ("smaller", True, "share")
     assert found["effect"]["point"] == pytest.approx(-0.25)
+
+
+def test_a_side_without_an_exchange_completed_none(tmp_path: Path) -> None:
+    old, new = write_two(tmp_path)
+    keep_exchanges(new, pl.lit(value=False))
+    found = changes(old, new)["completed None"]
+    assert (found["change"], found["worse"], found["effect"]["point"]) == ("smaller", True, -1.0)
+    back = changes(new, old)["completed None"]
+    assert (back["change"], back["worse"]) == ("larger", False)
+    keep_exchanges(old, pl.lit(value=False))
+    assert changes(old, new) == {}
 
 
 def test_what_repeats_under_the_virtual_clock_needs_no_interval(tmp_path: Path) -> None:

@@ -33,6 +33,11 @@ def edit_exchanges(folder: Path, *columns: pl.Expr) -> Path:
     return folder
 
 
+def keep_exchanges(folder: Path, which: pl.Expr) -> Path:
+    write_table(pl.read_parquet(folder / "exchanges.parquet").filter(which), folder / "exchanges.parquet")
+    return folder
+
+
 def virtually(plan: dict[str, Any]) -> None:
     for scenario in plan["scenarios"]:
         scenario["clock"] = "virtual"

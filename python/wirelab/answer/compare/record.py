@@ -124,8 +124,12 @@ def changes(old: Campaign, new: Campaign, pairing: Pairing, margin: float) -> Ch
 
 
 def verdict_of(scenarios: Sequence[ScenarioChange]) -> Outcome:
-    """The worst of all comparisons. Another packet is a change, however small."""
+    """The worst of all comparisons. Another packet is a change, however small. Without any comparison nothing is known
+    to be unchanged.
+    """
     found = [measure for scenario in scenarios for measure in scenario["measures"]]
+    if not found and not any("packets" in each for each in scenarios):
+        return "inconclusive"
     if any(measure["worse"] for measure in found):
         return "slower"
     packets_differ = any(each["packets"]["differing"] for each in scenarios if "packets" in each)

@@ -61,6 +61,14 @@ def read_body(value: object, info: ValidationInfo) -> bytes:
     return Files.of(info).content(value)
 
 
+def read_message(value: object, info: ValidationInfo) -> bytes:
+    """The same of a message, which is not empty."""
+    found = read_body(value, info)
+    if not found:
+        raise UnitError(f"{value} is empty", hint="a message has 1 B or more; without a body its bytes are random")
+    return found
+
+
 class RequestTable(Table):
     """A request of HTTP or CoAP. Every response with a status of success is right, whatever its body."""
 
@@ -106,7 +114,7 @@ class PublishTable(Table):
         description="Topic of MQTT, or address of AMQP as the broker knows it. `address-prefix` is not put before it.",
         examples=["sensors/1"],
     )
-    body: Annotated[bytes, BeforeValidator(read_body), WithJsonSchema({"type": "string"})] = Field(
+    body: Annotated[bytes, BeforeValidator(read_message), WithJsonSchema({"type": "string"})] = Field(
         default=b"", description="File with the message, next to the experiment file. Without it `message` random "
         "bytes are sent.", examples=["reading.json"], validate_default=False,
     )  # fmt: skip

@@ -130,7 +130,7 @@ class RoleEntry(_Entry):
     each_takes_s: float = Field(default=0, ge=0)
     """The client's own time for each exchange, in addition to the link's."""
     each_computes_s: float = Field(default=0, ge=0)
-    """CPU time of a client for each exchange, as measured: for how many trials run at a time."""
+    """CPU time of a client for each load of a page, as measured: for how many trials run at a time."""
 
     def refusal(
         self,

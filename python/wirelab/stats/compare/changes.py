@@ -27,6 +27,7 @@ COMPLETED = "completed"
 RISING_IS_WORSE = DELAYS
 FALLING_IS_WORSE = frozenset({"throughput", "goodput"})
 SAME_PACKETS = "the same packets at the same times"
+NO_TRIAL = "no trial of one side has an exchange"
 
 
 @dataclass(frozen=True)
@@ -98,9 +99,13 @@ def judged(measure: Measure, margin: float, level: float, unusable: str | None =
 
 
 def change_of(effect: Estimate, margin: float, *, difference: bool = False) -> tuple[Change, str | None]:
-    """By the whole interval of a ratio, or of a difference of shares; and why it is inconclusive."""
+    """By the whole interval of a ratio, or of a difference of shares; and why it is inconclusive. A share that falls is
+    a change by any amount that is shown: requests were lost.
+    """
     least, most = (-margin, margin) if difference else (1 / (1 + margin), 1 + margin)
     low, high = effect.low, effect.high
+    if difference and high is not None and high < 0:
+        return "smaller", None
     if low is not None and low > most:
         return "larger", None
     if high is not None and high < least:
@@ -175,8 +180,11 @@ def _of_side(side: Side, which: Ratio) -> Estimate:
 
 
 def _completed(old: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]], *, same: bool) -> Iterator[Measure]:
-    """The share that completed; nothing if all did, on both sides."""
-    if not old or not new or not any(missing for side in (old, new) for missing, _ in side):
+    """The share that completed; nothing if all did, on both sides, or if neither side has an exchange."""
+    if bool(old) != bool(new):
+        yield _without_a_side(old or new, gone=bool(old))
+        return
+    if not old or not any(missing for side in (old, new) for missing, _ in side):
         return
     before, after = (
         Share(tuple(size - missing for missing, size in side), tuple(size for _, size in side)) for side in (old, new)
@@ -184,3 +192,16 @@ def _completed(old: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]], *
     effect = ShareDifference(after, before).estimate
     known = SAME_PACKETS if same else None
     yield Measure(COMPLETED, None, "share", before.estimate(LEVEL), after.estimate(LEVEL), effect, known)
+
+
+def _without_a_side(trials: Sequence[tuple[int, int]], *, gone: bool) -> Measure:
+    """The share that completed where one side has no exchange at all: none of it completed."""
+    there = Share(tuple(size - missing for missing, size in trials), tuple(size for _, size in trials)).estimate(LEVEL)
+    none = Estimate(0.0, 0.0, 0.0, LEVEL, 0, NO_TRIAL)
+    change = (there.point or 0.0) * (-1 if gone else 1)
+
+    def effect(level: float) -> Estimate:
+        return Estimate(change, change, change, level, there.n, EXACT)
+
+    sides = (there, none) if gone else (none, there)
+    return Measure(COMPLETED, None, "share", *sides, effect, NO_TRIAL)
