@@ -1,5 +1,5 @@
 # Every command that CI runs, runnable at home.
-.PHONY: test check lint nightly sampling toys bench fuzz generate answers
+.PHONY: test check lint nightly sampling alarms toys bench fuzz generate answers
 
 test:
 	scripts/test
@@ -22,6 +22,10 @@ nightly:
 # Bounds of `wirelab exact` next to samples of 20,000 exchanges: hours, outside the nightly. The same command continues.
 sampling:
 	scripts/uv run --locked python -m tests.sampling $(or $(FOLDER),results/sampling)
+
+# False alarms and misses of `wirelab compare` in real time: 220 runs, three quarters of an hour. The same command continues.
+alarms:
+	scripts/uv run --locked python -m tests.alarms $(or $(FOLDER),results/alarms)
 
 toys:
 	scripts/toys

@@ -1,0 +1,1 @@
+"""False alarms and misses of `wirelab compare` in real time."""
