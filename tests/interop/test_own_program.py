@@ -88,6 +88,23 @@ def test_a_server_that_ends_at_once_is_shown_with_its_last_words(bench: Bench) -
     assert "no database" in f"{out}{words}"
 
 
+SECURE = SERVER.replace("import http.server, sys", "import http.server, ssl, sys").replace(
+    'http.server.ThreadingHTTPServer(("", int(sys.argv[1])), Handler).serve_forever()',
+    """server = http.server.ThreadingHTTPServer(("", int(sys.argv[1])), Handler)
+context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+context.load_cert_chain(sys.argv[2], sys.argv[3])
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()""",
+)
+
+
+def test_a_server_over_tls_gets_a_certificate_that_the_client_trusts(bench: Bench) -> None:
+    (bench.folder / "secure.py").write_text(SECURE)
+    asked = ("python3 secure.py {port} {chain} {key}", "--get", "/api/items", "--protocol", "https1")
+    code, out, words = measured(bench, *asked)
+    assert code == 0, f"{out}{words}"
+
+
 BROKER = """
 port=$1
 cat >broker.conf <<END
