@@ -73,7 +73,8 @@ def test_an_earlier_table_is_not_taken_for_this_ones(checkout: Path) -> None:
 
 def test_the_action_calls_the_script_and_names_what_it_takes() -> None:
     text = (ROOT / "action.yml").read_text()
-    assert '"$GITHUB_ACTION_PATH/scripts/in-ci" "$@"' in text
+    assert '"$GITHUB_ACTION_PATH/scripts/in-ci" "${words[@]}"' in text
+    assert "eval" not in text, "what is passed is split as a shell does, and nothing of it runs"
     assert re.search(r"ARGUMENTS: \$\{\{ inputs\.arguments \}\}", text)
     [script] = re.findall(r"      run: \|\n((?:        .*\n)+)", text)
     assert "${{" not in script, "nothing of the workflow becomes part of the script"
