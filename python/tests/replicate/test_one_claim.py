@@ -11,8 +11,9 @@ from tests.replicate.sources import claim, estimate, part, row, source
 from wirelab.claims.load import Claims, load
 from wirelab.errors import WirelabError
 from wirelab.replicate.combine import combine
+from wirelab.replicate.needed import BY_RULE
 from wirelab.replicate.source import Source
-from wirelab.schema.replication import ReplicatedClaim
+from wirelab.schema.replication import Needed, ReplicatedClaim
 
 RULED = FILE.replace('primary = "lan"', 'primary = "lan"\noutlier_rule = "three-scaled-mads"')
 
@@ -201,3 +202,18 @@ def test_what_two_experiments_leave_as_run_are_two_points(claims: Claims) -> Non
 def test_a_claim_that_no_campaign_was_judged_by_is_named(claims: Claims) -> None:
     with pytest.raises(WirelabError, match="no campaign was judged by claim C1"):
         combine(claims, [source(claim("C9", [row("confirmed", rtt="2 ms")]))])
+
+
+def test_more_values_decide_nothing_if_the_outlier_rule_has_decided_otherwise(tmp_path: Path) -> None:
+    """The interval would confirm it with more values."""
+    claims = _claims(tmp_path, RULED)
+    wide = {**estimate(1.1, 0.8, 1.5), "of": ""}
+
+    def needed(by_rule: str) -> Needed:
+        judged = row("inconclusive", estimate(1.1, 0.8, 1.5), by_rule, rtt="2 ms")
+        found = _first(claims, source(claim("C1", [judged], judged=[wide])))["needed"]
+        assert found is not None
+        return found
+
+    assert needed("confirmed")["n"] is not None
+    assert (needed("contradicted")["n"], needed("contradicted")["why"]) == (None, BY_RULE)

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tests.report.campaigns import judge, read, store, write
+from tests.report.replication.records import record as replication
 from wirelab.report import page, predictions
-from wirelab.report.blocks import Group, Items, Table
+from wirelab.report.blocks import Group, Items, Prose, Table
 from wirelab.report.campaign import load
 
 ESTIMATE = {"point": 0.5, "low": 0.4, "high": 0.6, "level": 0.95, "n": 12, "method": "percentiles"}
@@ -111,3 +112,16 @@ def test_verdicts_without_these_records_add_nothing(tmp_path: Path) -> None:
     for key in ("skill", "inside", "models"):
         verdicts.pop(key, None)
     assert predictions.blocks(verdicts) == []
+
+
+def test_the_page_of_all_papers_has_a_table_for_each_that_prints_numbers(tmp_path: Path) -> None:
+    first, silent = replication(tmp_path, paper="first"), replication(tmp_path, paper="silent", printed=False)
+    first["skill"], first["inside"], silent["skill"] = [SKILL], [INSIDE], []  # type: ignore[list-item]
+    about, table, inside = predictions.of_papers([first, silent])
+    assert isinstance(about, Prose)
+    assert isinstance(table, Table)
+    assert table.caption == "first: our means next to the printed ones"
+    assert isinstance(inside, Items)
+    assert inside.items == ["first: Contradictions inside the publication: 1 of 12 pairs."]
+    silent["inside"] = []
+    assert predictions.of_papers([silent]) == []

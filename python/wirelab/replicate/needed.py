@@ -23,6 +23,7 @@ from wirelab.schema.replication import Needed, ReplicatedPart
 Region = tuple[float | None, float | None]
 MOST = 10_000
 """Times as many values as there are: beyond that the estimate is called on the bound."""
+BY_RULE = "more values do not decide it, since the outlier rule gives another verdict"
 ON_THE_BOUND = "the estimate lies on the bound, so that no number of values decides it in practice"
 
 

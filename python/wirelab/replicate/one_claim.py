@@ -12,7 +12,7 @@ from math import isfinite
 from wirelab.claims.family import reason
 from wirelab.claims.grid import AS_RUN, Grid
 from wirelab.claims.interpretations import InterpretationTable
-from wirelab.claims.judgement import INCONCLUSIVE, all_of
+from wirelab.claims.judgement import CONFIRMED, CONTRADICTED, INCONCLUSIVE, all_of
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Claim
 from wirelab.claims.over_grid import DEPENDS, FITTED, Point, range_of
@@ -20,9 +20,9 @@ from wirelab.claims.part import Form, Levels
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.replicate.effects import PartAt, parts_at
-from wirelab.replicate.needed import bounds_of, needed
+from wirelab.replicate.needed import BY_RULE, bounds_of, needed
 from wirelab.replicate.source import Source
-from wirelab.schema.replication import PointVerdict, ReplicatedClaim, ReplicatedPart
+from wirelab.schema.replication import Needed, PointVerdict, ReplicatedClaim, ReplicatedPart
 from wirelab.schema.verdicts import ChoiceVerdict, ClaimRecord, EffectAt, PartRecord, VerdictQuality
 from wirelab.stats.link.grade import GRADES
 
@@ -110,13 +110,19 @@ class OneClaim:
             "points": [_point(each, places) for each in union],
             "published": first["published"],
             "contradiction": first["contradiction"],
-            "needed": needed(self._forms, parts, self.sources, self.claims.file.factor)
-            if shown in {INCONCLUSIVE, DEPENDS}
-            else None,
+            "needed": self._needed(parts, point) if shown in {INCONCLUSIVE, DEPENDS} else None,
         }
         if point.by_rule is not None and shown not in {None, FITTED}:
             record["verdicts"] = [point.verdict, point.by_rule]
         return record
+
+    def _needed(self, parts: Sequence[ReplicatedPart], point: Point) -> Needed:
+        """What would decide it. More values do not, if the outlier rule has already decided otherwise."""
+        found = needed(self._forms, parts, self.sources, self.claims.file.factor)
+        would = {CONFIRMED: "would confirm", CONTRADICTED: "would contradict"}
+        if found["n"] is None or point.by_rule not in would or would[point.by_rule] in found["why"]:
+            return found
+        return {"n": None, "hours": None, "why": BY_RULE}
 
     @cached_property
     def _forms(self) -> list[Form]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import get_args
 
 from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Table, dash, number
@@ -59,6 +60,19 @@ def blocks(verdicts: Verdicts | Replication) -> list[Block]:
     if inside:
         found.append(Group(_about_inside(inside), [Items(list(contradictions(inside)))], open=True, printed=True))
     return found
+
+
+def of_papers(records: Sequence[Replication]) -> list[Block]:
+    """The skill of each paper's interpretations, and how many printed numbers contradict others; none without any."""
+    tables = [
+        replace(
+            _skill(record["skill"], record["grid"]), caption=f"{record['paper']}: our means next to the printed ones"
+        )
+        for record in records
+        if record["skill"]
+    ]
+    inside = [f"{record['paper']}: {_about_inside(record['inside'])}." for record in records if record["inside"]]
+    return [*([Prose(ABOUT)] if tables else []), *tables, *([Items(inside)] if inside else [])]
 
 
 def contradictions(inside: Sequence[InsideRecord]) -> Iterator[str]:

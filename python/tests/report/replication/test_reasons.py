@@ -47,8 +47,8 @@ def test_the_first_of_several_open_parts_is_named_with_its_bounds(found: Replica
     wide = [{"of": "", **estimate(1.1, 0.7, None)}]
     text = _of(found, _part("inconclusive", judged=wide, bounds=[0.8, 1.25]), _part("inconclusive"), _part("confirmed"))
     assert text == (
-        "2 of 3 parts leave a bound open, such as delay: a below b: the deciding interval [0.700, ∞) contains 0.8 and "
-        "1.25."
+        "2 of 3 parts leave a bound open, such as C2.1, delay: a below b: the deciding interval [0.700, ∞) "
+        "contains 0.8 and 1.25."
     )
 
 
@@ -61,8 +61,8 @@ def test_parts_that_the_set_up_keeps_open_are_counted_with_the_reason(found: Rep
     absent = _part("inconclusive", judged=[], why="the mean of a is not measured")
     text = _of(found, _part("inconclusive"), blocked, blocked, absent)
     assert text == (
-        "1 of 4 parts leaves a bound open, namely delay: a below b: the deciding interval [0.800, 1.50] contains 1; "
-        "2 cannot be decided here: another cause; 1 has no interval: the mean of a is not measured."
+        "1 of 4 parts leaves a bound open, namely C2.1, delay: a below b: the deciding interval [0.800, 1.50] "
+        "contains 1; 2 cannot be decided here: another cause; 1 has no interval: the mean of a is not measured."
     )
     assert _of(found, blocked) == "Another cause."
 
@@ -71,14 +71,14 @@ def test_without_known_bounds_the_reason_is_that_of_the_part(found: Replication)
     part = _part("inconclusive")
     del part["bounds"]
     assert _of(found, part) == "B takes 1.1 [0.9, 1.3] times as much as a."
-    assert _of(found, part, part).startswith("Both parts are inconclusive, such as delay: a below b: b takes 1.1 ")
+    assert _of(found, part, part).startswith("Both parts are inconclusive, such as C2.1, delay: a below b: b takes ")
 
 
 def test_no_clause_of_a_reason_is_left_out_for_its_length(found: Replication) -> None:
     long = "; ".join(["it is", *(letter * 90 for letter in "abc")])
     against = _part("contradicted", why=f"{long}; smallest tolerance that confirms the magnitude: 13.34")
     assert _of(found, against, _part("confirmed"), _part("inconclusive"), verdict="contradicted") == (
-        f"1 of 3 parts is contradicted, 1 confirmed and 1 inconclusive; against it: delay: a below b: {long}."
+        f"1 of 3 parts is contradicted, 1 confirmed and 1 inconclusive; against it: C2.1, delay: a below b: {long}."
     )
     assert _of(found, _part("confirmed"), _part("confirmed"), verdict="confirmed") == "Both parts are confirmed."
 
@@ -98,7 +98,8 @@ def test_both_verdicts_of_an_outlier_rule_are_named(found: Replication) -> None:
 def test_quality_that_is_not_good_has_its_reason_once(found: Replication) -> None:
     link = {"flag": "limited", "why": "2 of its 9 comparisons: the difference is small; the link was late"}
     assert _of(found, _part("confirmed"), _part("confirmed"), verdict="confirmed", link=link) == (
-        "Both parts are confirmed. Quality limited: in 2 of 9 comparisons, the difference is small, and 1 more reason."
+        "Both parts are confirmed. Quality limited: in 2 of 9 comparisons, first: the difference is small, "
+        "and 1 more reason."
     )
     unusable = {"flag": "unusable", "why": "1 of its 1 comparisons: the link was late"}
     assert (
@@ -114,6 +115,8 @@ def test_without_a_verdict_the_reason_is_that_of_the_points(tmp_path: Path) -> N
     assert why(turned).text == "Confirmed at 1 and contradicted at 1 of 2 points."
     assert why(single).text == "Confirmed at each of 2 points that were run."
     assert why(undecided).text.startswith("Not decided at the only point that was run. The deciding interval ")
+    single["why"] = "b is faster. Browsers refuse push since 2022"
+    assert why(single).text == "Confirmed at each of 2 points that were run. Browsers refuse push since 2022."
     assert undecided["over_grid"] is not None
     undecided["over_grid"]["points"] = 3
     assert why(undecided).text.startswith(
@@ -141,4 +144,6 @@ def test_the_part_that_leads_is_the_one_that_the_reason_names(found: Replication
     assert lead(confirmed, blocked) == "b"
     assert lead(_part("confirmed"), confirmed) == "a"
     assert lead(_part("contradicted")) is None
+    ranged = _part("inconclusive", id="e", range={"least": {"value": 1.0, "levels": {}}})
+    assert lead(_part("contradicted"), ranged) == "e"
     assert lead({**against, "decides": False}, confirmed) == "a"

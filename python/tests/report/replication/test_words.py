@@ -79,7 +79,7 @@ def test_counts_of_comparisons_are_whole(found: Replication) -> None:
 
 
 def test_counts_are_of_the_points_that_count(found: Replication) -> None:
-    assert words.counted(found["claims"][0]).text == "1 / 1 of 2"
+    assert words.counted(found["claims"][0]).text == "1 / 1 of 2; grid: 12"
     assert words.counted(found["claims"][2]).tone == "clear"
 
 

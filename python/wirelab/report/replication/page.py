@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from wirelab.report import predictions
 from wirelab.report.blocks import Block, Cell, Grid, Prose, Section
 from wirelab.report.numbers import plain
 from wirelab.report.page import Header, fill, write_text
@@ -59,6 +60,7 @@ def sections_of_all(records: Sequence[Replication]) -> list[Section]:
     found = [
         Section("pictures", "Printed magnitudes, and verdicts over the grids", _pictures(records)),
         Section("claims", "Claims", [sections.table(records), Prose(sections.about(records))]),
+        Section("skill", "Do the interpretations predict the printed numbers?", predictions.of_papers(records)),
         Section("future", "Beyond the claims", sections.future(records)),
         Section("campaigns", "Campaigns", sections.campaigns(records)),
     ]

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from wirelab.replicate.needed import ON_THE_BOUND
+from wirelab.replicate.needed import BY_RULE, ON_THE_BOUND
 from wirelab.report.blocks import Cell
 from wirelab.report.numbers import plain
 from wirelab.report.replication.digits import short
@@ -47,7 +47,10 @@ def why(claim: ReplicatedClaim) -> Cell:
     """
     over = claim["over_grid"]
     if claim["verdict"] is None and over is not None and over["points"]:
-        sentences, title = _over_points(claim, over), f"{levels(claim['levels'])}: {claim['why']}"
+        # What the file of claims notes follows the reason.
+        _, _, note = claim["why"].partition(". ")
+        sentences = [*_over_points(claim, over), *([note] if note else [])]
+        title = f"{levels(claim['levels'])}: {claim['why']}"
     else:
         sentences, title = [_reason(claim)], claim["why"]
     if not any("quality" in each for each in sentences):
@@ -57,13 +60,20 @@ def why(claim: ReplicatedClaim) -> Cell:
 
 def leading(claim: ReplicatedClaim) -> ReplicatedPart | None:
     """Of a claim in several parts that which its reason names: the first that is against it, or that is open with an
-    estimate, else the first with one. None if no part has an estimate.
+    estimate, else the first with one. If none was measured where the claim is shown, the first with a range. None
+    without any.
     """
     parts = [part for part in _deciding(claim) if part["ours"] is not None and part["ours"]["point"] is not None]
+    parts = parts or [part for part in _deciding(claim) if "range" in part]
     against = [part for part in parts if part["verdict"] == "contradicted"]
     openly = [part for part in parts if part["verdict"] == "inconclusive"]
     bounded = [part for part in openly if _kind(part) == BOUND]
     return next(iter([*against, *bounded, *openly, *parts]), None)
+
+
+def named(part: ReplicatedPart) -> str:
+    """By its name, which the columns have too: `E1.3, mean response time: HTTP/1.1 below HTTP/2`."""
+    return f"{part['id']}, {part['text']}"
 
 
 def needs(needed: Needed) -> str:
@@ -133,7 +143,7 @@ def _against(claim: ReplicatedClaim) -> str:
     rest = [f"{kinds[kind]} {kind}" for kind in ("confirmed", "inconclusive") if kinds[kind]]
     counts = listed([f"{_are(len(against), len(parts))} contradicted", *rest])
     such = "against it" if len(against) == 1 else "against it, first"
-    return f"{counts}; {such}: {against[0]['text']}: {TOLERANCE.sub('', against[0]['why'])}"
+    return f"{counts}; {such}: {named(against[0])}: {TOLERANCE.sub('', against[0]['why'])}"
 
 
 def _are(count: int, whole: int) -> str:
@@ -156,8 +166,8 @@ def _open(claim: ReplicatedClaim) -> str:
         clauses += _objections(kinds[BOUND][0])
     if needed is not None and needed["n"] is not None:
         clauses.append(needs(needed))
-    elif needed is not None and ON_THE_BOUND in needed["why"]:
-        clauses.append(ON_THE_BOUND)
+    elif needed is not None:
+        clauses += [each for each in (ON_THE_BOUND, BY_RULE) if each in needed["why"]]
     return "; ".join(clauses) or claim["why"]
 
 
@@ -170,8 +180,8 @@ def _clauses(kinds: dict[int, list[ReplicatedPart]], whole: int) -> Iterator[str
             continue
         count = _all(whole) if len(parts) == whole else f"{len(parts)} of {whole} parts"
         head = f"{count if number == 0 else len(parts)} {OPEN[kind][len(parts) > 1]}"
-        named = f"{'such as' if len(parts) > 1 else 'namely'} {parts[0]['text']}: "
-        yield f"{head}, {named}{words}" if kind in {BOUND, OTHER} else f"{head}: {words}"
+        such = f"{'such as' if len(parts) > 1 else 'namely'} {named(parts[0])}: "
+        yield f"{head}, {such}{words}" if kind in {BOUND, OTHER} else f"{head}: {words}"
 
 
 def _kind(part: ReplicatedPart) -> int:
@@ -234,7 +244,9 @@ def _first_cause(link: VerdictQuality) -> str:
     """`in 2 of 9 comparisons, the difference of …, and 1 more reason`."""
     first, *more = link["why"].split("; ")
     head = re.match(r"(\d+ of )its (\d+ \w+): (.*)", first)
-    words = first if head is None else head[3] if head[2].startswith("1 ") else f"in {head[1]}{head[2]}, {head[3]}"
+    words = (
+        first if head is None else head[3] if head[2].startswith("1 ") else f"in {head[1]}{head[2]}, first: {head[3]}"
+    )
     return words + (f", and {len(more)} more reason{'s' * (len(more) != 1)}" if more else "")
 
 

@@ -129,7 +129,8 @@ def counted(claim: ReplicatedClaim) -> Cell:
     over = claim["over_grid"]
     if over is None or not over["points"]:
         return dash("no point counts")
-    text = f"{over['confirmed']} / {over['contradicted']} of {over['points']}"
+    whole = "" if over["size"] is None or over["size"] == over["points"] else f"; grid: {over['size']:,}"
+    text = f"{over['confirmed']} / {over['contradicted']} of {over['points']}{whole}"
     size = "" if over["size"] is None else f"; the whole grid has {over['size']:,}"
     fitted = f"; fitted at {over['fitted']}, which do not count" if over["fitted"] else ""
     title = f"confirmed / contradicted of the points that were run{size}{fitted}"
