@@ -56,8 +56,8 @@ exchanges = 20
 replicates = 10
 """
 SIDES: Mapping[str, tuple[str, str]] = {
-    "equal": ("server.implementation", '"server.implementation" = ["one", "two"]\nlink = "20 ms"'),
-    "longer": ("link", '"server.implementation" = "one"\nlink = ["20 ms", "23 ms"]'),
+    "equal": ("server.implementation", '"server.implementation" = ["one", "two"]\nlink = ["20 ms"]'),
+    "longer": ("link", '"server.implementation" = ["one"]\nlink = ["20 ms", "23 ms"]'),
 }
 """What two sides differ in, and the factors of their experiment."""
 
@@ -90,7 +90,7 @@ def _compared(folder: Path, kind: str, runs: int, *, margin: str) -> Iterator[Al
     by, factors = SIDES[kind]
     file = folder / f"{kind}.toml"
     links = '[links]\n"20 ms" = { rtt = "20 ms" }\n"23 ms" = { rtt = "23 ms" }\n'
-    file.write_text(f'title = "Two sides"\n[factors]\nprotocol = "http1"\n{factors}\n{links}{WORKLOAD}')
+    file.write_text(f'title = "Two sides"\n[factors]\nprotocol = ["http1"]\n{factors}\n{links}{WORKLOAD}')
     for number in range(1, runs + 1):
         out = folder / f"{kind}-{number}"
         _wirelab("run", str(file), "--seed", str(number), "--no-probes", "--out", str(out))

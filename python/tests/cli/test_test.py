@@ -33,7 +33,9 @@ def run(*arguments: str) -> Result:
      ((SERVER, "--reply", "1kB"), "--reply: is what our server"),
      (("--client", "sh {url}", "--connection", "persistent"), "--connection: a tested client is started"),
      ((SERVER, "--against", SERVER), "--against: is the tested program itself"),
-     ((SERVER, "--protocol", "h2"), "gets no certificate")],
+     ((SERVER, "--protocol", "h2"), "gets no certificate"),
+     ((SERVER, "--against", "none.tar.xz"), "--against: no such file (none.tar.xz)"),
+     ((SERVER, "--header", "x: \udc80"), "--header: is not UTF-8")],
 )  # fmt: skip
 def test_a_mistake_names_its_option_and_leaves_nothing(
     arguments: tuple[str, ...], what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

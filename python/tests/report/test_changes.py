@@ -146,12 +146,22 @@ def test_unusable_quality_leads_and_its_reason_is_said_once() -> None:
     why = "the quality is unusable: endpoints waited 326 ms for a CPU"
     found = record("inconclusive", measure("inconclusive", why=why), measure("inconclusive", of="p95", why=why))
     assert words.headline(found) == "Inconclusive: the quality of 1 of 1 scenario is unusable."
-    [note] = [each for each in words.notes(found) if "since" in each]
+    [note] = [each for each in words.notes(found) if "quality" in each]
     assert note == (
-        "Inconclusive in 1 scenario, since the quality is unusable. "
-        "The first: h2, lossy: endpoints waited 326 ms for a CPU."
+        "Inconclusive in 1 scenario of unusable quality. The first: h2, lossy: endpoints waited 326 ms for a CPU."
     )
-    assert words.headline(record("inconclusive")).startswith("Inconclusive: 1 scenario, and none has a value")
+
+
+def test_a_scenario_without_an_exchange_is_not_counted_among_the_compared() -> None:
+    nothing = record("inconclusive")
+    assert words.headline(nothing) == "Inconclusive: 1 scenario, and none has an exchange."
+    found = record("unchanged", measure())
+    found["scenarios"] = [
+        *found["scenarios"],
+        {**nothing["scenarios"][0], "name": "h3, lossy", "old_name": "h3, lossy"},
+    ]
+    assert words.headline(found) == "Unchanged: no difference above 5 % in 1 scenario."
+    assert "Without an exchange on either side, and not compared: h3, lossy." in list(words.notes(found))
 
 
 def test_what_fails_a_job_fails_as_a_test() -> None:

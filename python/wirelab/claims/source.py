@@ -27,12 +27,11 @@ says nothing, such as a phase.
 """
 
 
-@dataclass
-class Published:
-    """The publication's numbers as printed: points without intervals, or where it printed every value a sample."""
+@dataclass(kw_only=True)
+class Noted:
+    """What every source notes (`judgement.Source`)."""
 
-    claims: Claims
-    words: str = "printed"
+    words: str
     touched: dict[str, int] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     time_outs: dict[str, TimeOuts] = field(default_factory=dict)
@@ -40,6 +39,14 @@ class Published:
     waited: dict[str, float] = field(default_factory=dict)
     disturbed: dict[str, tuple[int, int]] = field(default_factory=dict)
     without: str | None = None
+
+
+@dataclass
+class Published(Noted):
+    """The publication's numbers as printed: points without intervals, or where it printed every value a sample."""
+
+    claims: Claims
+    words: str = field(default="printed", kw_only=True)
     _drawn: dict[tuple[Sequence[str], ...], dict[str, Draws]] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
@@ -90,7 +97,7 @@ class Of:
 
 
 @dataclass
-class Measured:
+class Measured(Noted):
     """A campaign's samples at one combination of the levels that the publication leaves open.
 
     `metrics` maps a claim's name of a metric to that of the dataset. With `filtered`, values are those that the
@@ -103,15 +110,8 @@ class Measured:
     metrics: Mapping[str, str]
     filtered: bool
     resamples: int
-    words: str = "measured"
-    touched: dict[str, int] = field(default_factory=dict)
-    absent: dict[str, str] = field(default_factory=dict)
-    time_outs: dict[str, TimeOuts] = field(default_factory=dict)
+    words: str = field(default="measured", kw_only=True)
     grades: Grades | None = None
-    unusable: dict[str, str] = field(default_factory=dict)
-    waited: dict[str, float] = field(default_factory=dict)
-    disturbed: dict[str, tuple[int, int]] = field(default_factory=dict)
-    without: str | None = None
     _shorter: dict[Of, Draws] = field(default_factory=dict)
     _drawn: dict[Of, Draws | None] = field(default_factory=dict)
     _calm: dict[Of, Draws | None] = field(default_factory=dict)

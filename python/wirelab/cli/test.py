@@ -134,7 +134,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         what = "no program" if program is None else "a server and a client, and one is tested at a time"
         raise WirelabError(what, hint="wirelab test 'python3 app.py --port {port}' --get /")
     _require_text({"PROGRAM": program, "--client": client, "--against": against, "--topic": topic,
-                   "--get": get, "--post": post, "--put": put, "--delete": delete})  # fmt: skip
+                   "--get": get, "--post": post, "--put": put, "--delete": delete,
+                   "--header": "\n".join(headers)})  # fmt: skip
     given = zip(METHODS, (get, post, put, delete), strict=True)
     asked = {name.upper(): path for name, path in given if path is not None}
     if len(asked) > 1:
@@ -143,6 +144,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         other = "--client" if client is not None else "--header" if headers else f"--{next(iter(asked)).lower()}"
         raise WirelabError(f"excludes {other}", "--topic", f"leave out {other}, or --topic")
     _refuse_unused(client, reply, connection, (program if client is None else client, against))
+    kept = against is not None and is_archive(Path(against))
+    if kept and not Path(str(against)).is_file():
+        raise WirelabError(f"no such file ({against})", "--against", f"--keep {against} writes it")
     spoken = _protocols(protocols, client=client is not None, topics=topic is not None)
     tested = own_program.OwnProgram(
         role="server" if client is None else "client",
@@ -155,7 +159,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         connection=connection,
         exchanges=requests,
         download="0 B" if reply is None else reply,
-        before=against if against is not None and not is_archive(Path(against)) else None,
+        before=None if kept else against,
         certified=any(each.secure and each.setting("certificate-key") is not None for each in spoken),
     )
     words = own_program.words_of(tested, Path.cwd())
@@ -205,7 +209,7 @@ def _refuse_unused(
 
 
 def _judging_the_new_one(loaded: Experiment, role: str) -> Experiment:
-    """Conditions are for the tested program: it may mend what the other one misses."""
+    """Conditions are for the tested program: it may keep what the other one misses."""
     from wirelab.experiment.own_program import NAME
 
     mine = {f"{role}.implementation": NAME}
@@ -226,8 +230,6 @@ def _other_side(
     from wirelab.answer.compare.record import Campaign as Side
     from wirelab.answer.compare.record import changes, require_alike
 
-    if against is not None and tested.before is None and not Path(against).is_file():
-        raise WirelabError(f"no such file ({against})", "--against", f"--keep {against} writes it")
     if against is None:
         yield None
     elif tested.before is not None:

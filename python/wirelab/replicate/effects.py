@@ -16,10 +16,11 @@ from wirelab.claims.forms.order import Order
 from wirelab.claims.forms.quotient import Quotient
 from wirelab.claims.forms.ratio import Ratio
 from wirelab.claims.forms.trend import Trend
-from wirelab.claims.judgement import Context, TimeOuts
+from wirelab.claims.judgement import Context
 from wirelab.claims.load import Claims
 from wirelab.claims.part import Form, Levels
 from wirelab.claims.samples import point_key
+from wirelab.claims.source import Noted
 from wirelab.replicate.source import Source
 from wirelab.schema.estimates import AnalysedScenario
 from wirelab.schema.plan import Level
@@ -61,20 +62,13 @@ def _meant(claims: Claims, levels: Mapping[str, Level]) -> tuple[dict[str, Level
 
 
 @dataclass
-class _Estimated:
+class _Estimated(Noted):
     """Estimates at one combination of the choices, as points without intervals."""
 
     source: Source
     choice: Mapping[str, Level]
     metrics: Mapping[str, str]
-    words: str = "estimated"
-    touched: dict[str, int] = field(default_factory=dict)
-    absent: dict[str, str] = field(default_factory=dict)
-    time_outs: dict[str, TimeOuts] = field(default_factory=dict)
-    unusable: dict[str, str] = field(default_factory=dict)
-    waited: dict[str, float] = field(default_factory=dict)
-    disturbed: dict[str, tuple[int, int]] = field(default_factory=dict)
-    without: str | None = None
+    words: str = field(default="estimated", kw_only=True)
 
     def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
         found = self._scenario(levels)

@@ -51,7 +51,7 @@ def _cases(scenario: ScenarioChange) -> Iterator[Case]:
 def headline(changes: Changes) -> str:
     """One sentence: what became worse, what changed, or that nothing did."""
     every = [(scenario, measure) for scenario in changes["scenarios"] for measure in scenario["measures"]]
-    number = len(changes["scenarios"])
+    number = sum(map(_is_compared, changes["scenarios"]))
     match changes["verdict"]:
         case "slower":
             worse = [each for each in every if each[1]["worse"]]
@@ -76,7 +76,7 @@ def _open_headline(changes: Changes) -> str:
     every = [(scenario, measure) for scenario in changes["scenarios"] for measure in scenario["measures"]]
     where = _scenarios(len(changes["scenarios"]))
     if not every:
-        return f"Inconclusive: {where}, and none has a value on both sides."
+        return f"Inconclusive: {where}, and none has an exchange."
     unusable = {id(scenario) for scenario, measure in every if (measure["why"] or "").startswith(UNUSABLE)}
     if unusable:
         return f"Inconclusive: the quality of {len(unusable)} of {where} is unusable."
@@ -153,14 +153,22 @@ def notes(changes: Changes) -> Iterator[str]:
 
 
 def _open(changes: Changes) -> Iterator[str]:
-    """Why scenarios are inconclusive, if it is not the width of an interval: each reason once."""
-    whys: dict[str, list[str]] = {}
-    for scenario in changes["scenarios"]:
-        for why in dict.fromkeys(each["why"] for each in scenario["measures"] if each["change"] == "inconclusive"):
-            if why is not None and why.startswith(UNUSABLE):
-                whys.setdefault(UNUSABLE, []).append(f"{scenario_name(scenario)}: {why.removeprefix(UNUSABLE)}")
-    for why, named in whys.items():
-        yield f"Inconclusive in {_scenarios(len(named))}, since {why.removesuffix(': ')}. The first: {named[0]}."
+    """Why scenarios are inconclusive, if it is not the width of an interval, and which have no value on both sides."""
+    unusable = {
+        scenario_name(scenario): each["why"].removeprefix(UNUSABLE)
+        for scenario in changes["scenarios"]
+        for each in scenario["measures"]
+        if each["why"] is not None and each["why"].startswith(UNUSABLE)
+    }
+    if unusable:
+        name, why = next(iter(unusable.items()))
+        yield f"Inconclusive in {_scenarios(len(unusable))} of unusable quality. The first: {name}: {why}."
+    if silent := [scenario_name(each) for each in changes["scenarios"] if not _is_compared(each)]:
+        yield f"Without an exchange on either side, and not compared: {_some(silent)}."
+
+
+def _is_compared(scenario: ScenarioChange) -> bool:
+    return bool(scenario["measures"]) or "packets" in scenario
 
 
 def sides(changes: Changes) -> Iterator[str]:

@@ -20,8 +20,6 @@ from wirelab.schema.exact import Exact, ExactScenario
 from wirelab.stats.estimate.model import LEVEL
 
 EMULATION = "emulation only"
-LEAST_FACTOR = 1.01
-"""Of the band of a margin, which is seen with a margin of 0 too."""
 WORDS: dict[Tone, str] = {
     "bad": "larger or smaller: worse", "none": "larger or smaller, and not worse", "unsure": "inconclusive",
     "good": "unchanged",
@@ -45,7 +43,10 @@ def of_runs(changes: Changes, shown: Compared) -> str:
     if figures:
         tones = dict.fromkeys(_tone(each) for scenario in changes["scenarios"] for each in scenario["measures"])
         marks = [LegendEntry(WORDS[tone], COLORS[tone], shape=SHAPES[tone]) for tone in WORDS if tone in tones]
-        band = f"New / old of each measure; the band is the margin, {margin(changes)} either way."
+        level = f"{changes['each_level'] * 100:.4g} %"
+        band = (
+            f"New / old of each measure with {level} intervals; the band is the margin, {margin(changes)} either way."
+        )
         chart = [Prose(band), Legend(marks), Grid("", figures)]
     facts = [f"{changes['clock']} clock", f"Wirelab {changes['version']}", EMULATION]
     return _page(shown, chart, facts, changes["level"])
@@ -83,8 +84,8 @@ def _ratios(number: int, scenario: ScenarioChange, changes: Changes) -> Figure |
     """A row for each measure that has a ratio: a share is compared by its difference, and stands in the table alone."""
     name = scenario_name(scenario)
     rows = [row for measure in scenario["measures"] if (row := _ratio(measure)) is not None]
-    factor = max(1 + changes["margin"], LEAST_FACTOR)
-    drawn = forest(f"changes{number}", f"new over old of {name}", rows, RatioAxis(factor, "new / old"))
+    along = RatioAxis(1 + changes["margin"], "new / old")
+    drawn = forest(f"changes{number}", f"new over old of {name}", rows, along)
     return None if drawn is None else Figure(name, f"new over old of each measure of {name}", "", drawn, [])
 
 

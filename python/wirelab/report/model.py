@@ -24,7 +24,7 @@ from wirelab.schema.estimates import (
 from wirelab.schema.plan import Level
 from wirelab.schema.plan import Scenario as Planned
 from wirelab.schema.recovery import RecoveryRecord
-from wirelab.schema.request import message_words, request_words
+from wirelab.schema.request import OWN, own_words
 from wirelab.site import page_words
 from wirelab.toml import inline
 
@@ -275,10 +275,8 @@ def level_words(path: str, level: str) -> str:
         return {_IMAGES: f"{level} image{'s' * (level != '1')}", _IMAGE_SIZE: f"images of {level}"}.get(
             path, page_words(level)
         )
-    if path == "workload.request":
-        return request_words(level)
-    if path == "workload.publish":
-        return message_words(level)
+    if path in OWN:
+        return own_words(level)
     return level if path in ROW_PATHS or path == "workload" else f"{_path_words(path)} {level}"
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from wirelab.schema.base import Border
-from wirelab.schema.request import request_words
+from wirelab.schema.request import own_words
 
 Sign = Literal["<", "<=", ">", ">="]
 COMPLETED = "completed"
@@ -20,7 +20,7 @@ def as_named(level: object) -> str:
     """A level of a factor by the name that a bound has for it: `true`, `2 ms`, `40`, `PUT /api/items`."""
     if isinstance(level, bool):
         return str(level).lower()
-    return request_words(json.dumps(level, ensure_ascii=False) if isinstance(level, dict | list) else str(level))
+    return own_words(json.dumps(level, ensure_ascii=False) if isinstance(level, dict | list) else str(level))
 
 
 class Expectation(Border):

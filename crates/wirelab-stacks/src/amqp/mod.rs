@@ -152,6 +152,5 @@ impl Stack for Amqp {
     }
 }
 
-/// What a client hands over, and the server's application expects.
 #[cfg(test)]
 mod tests;

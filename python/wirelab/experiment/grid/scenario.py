@@ -12,7 +12,7 @@ from typing import Any
 from wirelab.experiment.grid.points import Point
 from wirelab.schema import LinkFacts, LinkSpec, RestartPlan, WorkloadSpec, canonical_json
 from wirelab.schema.endpoint import SettingValue
-from wirelab.schema.request import message_words, request_words
+from wirelab.schema.request import OWN, own_words
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
 from wirelab.site import page_words
 
@@ -127,8 +127,6 @@ def label(path: str, level: Any) -> str:
     """A level for people."""
     if path == "workload.page":
         return page_words(str(level))
-    if path == "workload.request":
-        return request_words(str(level))
-    if path == "workload.publish":
-        return message_words(str(level))
+    if path in OWN:
+        return own_words(str(level))
     return str(level).lower() if isinstance(level, bool) else str(level)

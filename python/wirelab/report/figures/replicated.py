@@ -18,6 +18,8 @@ from wirelab.report.palette import BAD, FAINT, GOOD, INK, MUTED, UNSURE, series_
 ROW_HEIGHT = 19
 MOST = 100.0
 """A ratio beyond this, or below its inverse, is drawn at the edge; its tip has the number."""
+LEAST_FACTOR = 1.05
+"""An axis reaches over twice this factor, whatever is drawn."""
 EDGE = 10.0
 """Beyond the printed numbers by this factor, ours is drawn at the edge; its tip has the number."""
 SCATTER_WIDTH = 420
@@ -54,7 +56,7 @@ class RatioAxis:
 
 def forest(name: str, label: str, ratios: Sequence[Ratio], along: RatioAxis) -> Markup | None:
     """A row for each magnitude on a logarithmic axis, with the band of the tolerance; None without any."""
-    factor = along.factor
+    factor, least = along.factor, max(along.factor, LEAST_FACTOR)
     if not ratios:
         return None
     values = [
@@ -65,7 +67,7 @@ def forest(name: str, label: str, ratios: Sequence[Ratio], along: RatioAxis) -> 
         for each in ratios
     ]  # fmt: skip
     ends = [end for row in values for end in (row["low"], row["high"]) if isinstance(end, float)]
-    domain = log_domain([*ends, 1 / factor**2, factor**2])
+    domain = log_domain([*ends, 1 / least**2, least**2])
     assert domain is not None
     axis = alt.Axis(values=ticks(domain), title=along.title, format=",~r", labelOverlap="greedy", tickSize=4)
     x, low = (
