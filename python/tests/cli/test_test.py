@@ -35,7 +35,9 @@ def run(*arguments: str) -> Result:
      ((SERVER, "--against", SERVER), "--against: is the tested program itself"),
      ((SERVER, "--protocol", "h2"), "gets no certificate"),
      ((SERVER, "--against", "none.tar.xz"), "--against: no such file (none.tar.xz)"),
-     ((SERVER, "--header", "x: \udc80"), "--header: is not UTF-8")],
+     ((SERVER, "--header", "x: \udc80"), "--header: is not UTF-8"),
+     (("--client", "sh {url}", "--reply", "5 XB"), "--reply: "), ((SERVER, "--header", "host: x"), "--header: "),
+     (("FOO=1 sh {port}",), "write 'env FOO=1 sh {port}'")],
 )  # fmt: skip
 def test_a_mistake_names_its_option_and_leaves_nothing(
     arguments: tuple[str, ...], what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -23,7 +23,7 @@ from wirelab.cli.expectations import (
     fail_if_options,
     with_failures,
 )
-from wirelab.errors import Where, WirelabError
+from wirelab.errors import CombinedError, Where, WirelabError
 from wirelab.schema.describe import SuccessStatus
 
 if TYPE_CHECKING:
@@ -40,6 +40,12 @@ EXPERIMENT = "test.toml"
 HTTP = SuccessStatus(fetched=200, stored=200)
 """What distinguishes HTTP from CoAP (RFC 9110, section 15.3.1)."""
 METHODS = ("get", "post", "put", "delete")
+OPTIONS = {
+    "workload.request.headers": "--header", "workload.request.body": "--body", "workload.publish.body": "--body",
+    "workload.download": "--reply", "workload.exchanges": "--requests", "workload.connection": "--connection",
+    "factors.protocol": "--protocol", "factors.link": "--link", "links": "--link",
+}  # fmt: skip
+"""Which option gives a key of the experiment."""
 
 
 @click.command("test", short_help="Test your own server or client over links, with an exit code.")
@@ -164,15 +170,14 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     )
     words = own_program.words_of(tested, Path.cwd())
     folder = out if out is not None else RESULTS / "test"
-    file = _write(
-        folder, own_program.experiment_text(tested), own_program.implementation_text(tested, words, Path.cwd())
-    )
-    loaded = load(str(file), with_clock(clock))
-    require_clock(loaded.clock)
-    loaded = with_failures(loaded, fail_if)
-    if tested.before is not None:
-        loaded = _judging_the_new_one(loaded, tested.role)
-    plan = make_plan(loaded)
+    texts = own_program.experiment_text(tested), own_program.implementation_text(tested, words, Path.cwd())
+    with _written(folder, *texts) as file:
+        loaded = load(str(file), with_clock(clock))
+        require_clock(loaded.clock)
+        loaded = with_failures(loaded, fail_if)
+        if tested.before is not None:
+            loaded = _judging_the_new_one(loaded, tested.role)
+        plan = make_plan(loaded)
     if budget is not None:
         plan = within_budget(plan, loaded, budget, budget_jobs(plan, planned_jobs(plan).number))
     with _other_side(against, tested, plan) as pairing_with:
@@ -331,13 +336,42 @@ def _message(topic: str, body: Path | None) -> dict[str, object]:
     return found if body is None else {**found, "body": str(body.resolve())}
 
 
-def _write(folder: Path, experiment: str, implementation: str) -> Path:
-    """Both files, in the folder of the results."""
+@contextmanager
+def _written(folder: Path, experiment: str, implementation: str) -> Iterator[Path]:
+    """The experiment's file, with the other next to it, in the folder of the results. What is wrong with a key of it is
+    said of the option that gave the key, and a refusal leaves the folder as it was.
+    """
     from wirelab.experiment.programs.implementations import CATALOGUE
     from wirelab.report.page import write_text
 
-    write_text(folder / CATALOGUE, implementation)
-    return write_text(folder / EXPERIMENT, experiment)
+    texts = {folder / CATALOGUE: implementation, folder / EXPERIMENT: experiment}
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    before = {file: file.read_text(encoding="utf-8") for file in texts if file.exists()}
+    for file, text in texts.items():
+        write_text(file, text)
+    try:
+        yield folder / EXPERIMENT
+    except WirelabError as error:
+        first = error.errors[0] if isinstance(error, CombinedError) else error
+        for file in texts:
+            if file in before:
+                write_text(file, before[file])
+            else:
+                file.unlink()
+        for each in made:
+            each.rmdir()
+        option = _option(first.where, folder / EXPERIMENT)
+        if option == first.where:
+            raise
+        raise WirelabError(first.what, option, first.hint) from None
+
+
+def _option(where: Where | str | None, file: Path) -> Where | str | None:
+    """The option that gave the key, if the place is in the written file."""
+    if not isinstance(where, Where) or where.source != str(file):
+        return where
+    key = where.key or ""
+    return next((option for start, option in OPTIONS.items() if key.startswith(start)), key or None)
 
 
 def _without_any(campaign: Campaign) -> list[AnalysedScenario]:

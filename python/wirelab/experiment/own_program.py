@@ -88,7 +88,10 @@ def _words(role: str, program: str, folder: Path, option: str) -> list[str]:
         raise WirelabError(f"{words[0]} does not get {what}", option, hint)
     path = folder / words[0] if "/" in words[0] else Path(shutil.which(words[0]) or words[0])
     if not path.is_file():
-        raise WirelabError(f"no program {words[0]}", option, "give its path, such as ./app.py, or one of PATH")
+        hint = "give its path, such as ./app.py, or one of PATH"
+        if re.match(r"[A-Za-z_]\w*=", words[0]):
+            hint = f"a command has no variables of its own: write 'env {program}'"
+        raise WirelabError(f"no program {words[0]}", option, hint)
     return [str(path.absolute()), *words[1:]]
 
 
