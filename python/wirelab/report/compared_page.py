@@ -34,10 +34,16 @@ COLORS: dict[Tone, str] = {
 
 def of_runs(changes: Changes, shown: Compared) -> str:
     """Of two campaigns, or of two sides of one."""
+    rows = [
+        [row for measure in scenario["measures"] if (row := _ratio(measure)) is not None]
+        for scenario in changes["scenarios"]
+    ]
+    ends = [end for each in rows for row in each for end in (row.low, row.high) if end is not None]
+    along = RatioAxis(1 + changes["margin"], "new / old", ends=ends)
     figures = [
         figure
-        for number, scenario in enumerate(changes["scenarios"])
-        if (figure := _ratios(number, scenario, changes)) is not None
+        for number, (scenario, each) in enumerate(zip(changes["scenarios"], rows, strict=True))
+        if (figure := _ratios(number, scenario, each, along)) is not None
     ]
     chart: list[Block] = []
     if figures:
@@ -75,16 +81,14 @@ def _page(shown: Compared, chart: Sequence[Block], facts: list[str], level: floa
     ]
     top = Header(
         name="comparison", title=f"Comparison of {shown.name}", doi=None, grade=None, facts=facts, warnings=[],
-        answer=[Statement(shown.headline, href="#measures")], verdicts=[],
+        answer=[Statement(shown.headline, href="#measures")], verdicts=[], made_from="both sides that it compares",
     )  # fmt: skip
     return fill(top, [section for section in sections if section.blocks], level)
 
 
-def _ratios(number: int, scenario: ScenarioChange, changes: Changes) -> Figure | None:
+def _ratios(number: int, scenario: ScenarioChange, rows: Sequence[Ratio], along: RatioAxis) -> Figure | None:
     """A row for each measure that has a ratio: a share is compared by its difference, and stands in the table alone."""
     name = scenario_name(scenario)
-    rows = [row for measure in scenario["measures"] if (row := _ratio(measure)) is not None]
-    along = RatioAxis(1 + changes["margin"], "new / old")
     drawn = forest(f"changes{number}", f"new over old of {name}", rows, along)
     return None if drawn is None else Figure(name, f"new over old of each measure of {name}", "", drawn, [])
 

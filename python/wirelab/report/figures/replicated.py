@@ -47,11 +47,14 @@ class Ratio:
 
 @dataclass(frozen=True)
 class RatioAxis:
-    """The axis of a forest plot: the tolerance, as a factor either way, its title, and its width."""
+    """The axis of a forest plot: the tolerance, as a factor either way, its title, and its width. It reaches `ends`
+    too, so that several plots can have one axis.
+    """
 
     factor: float
     title: str = "ours / paper"
     width: int = NARROW
+    ends: Sequence[float] = ()
 
 
 def forest(name: str, label: str, ratios: Sequence[Ratio], along: RatioAxis) -> Markup | None:
@@ -67,6 +70,7 @@ def forest(name: str, label: str, ratios: Sequence[Ratio], along: RatioAxis) -> 
         for each in ratios
     ]  # fmt: skip
     ends = [end for row in values for end in (row["low"], row["high"]) if isinstance(end, float)]
+    ends += map(_clamped, along.ends)
     domain = log_domain([*ends, 1 / least**2, least**2])
     assert domain is not None
     axis = alt.Axis(values=ticks(domain), title=along.title, format=",~r", labelOverlap="greedy", tickSize=4)
