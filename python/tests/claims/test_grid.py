@@ -139,3 +139,22 @@ def test_the_record_says_whether_the_grid_is_frozen_and_what_was_written_after_t
     assert [each["after_the_fact"] for each in record["interpretations"]] == [False, True]
     assert record["interpretations"][1]["used"] == 1
     assert record["interpretations"][0]["levels"]["workload.connection"] == "new"
+
+
+def test_a_choice_of_a_link_that_a_claim_does_not_name_is_no_choice_of_it(tmp_path: Path) -> None:
+    """Two points that differ in it alone are one."""
+    path = tmp_path / "x.claims.toml"
+    path.write_text(FILE.replace('path = "workload.connection"', 'path = "links.clean.delay"'))
+    claims = load(path)
+    lossy, clean = claims.claims[:2]
+    grid = Grid(claims, {"link.rtt", "links.clean.delay"})
+    assert "links.clean.delay" not in grid.paths(lossy)
+    assert "links.clean.delay" in grid.paths(clean)
+    rows = [
+        ChoiceVerdict({
+            "levels": {"link.rtt": "2 ms", "links.clean.delay": level, "delay": "end-to-end-delay"},
+            "verdict": "confirmed", "missing": False, "link": None,
+        })
+        for level in ("new", "persistent")
+    ]  # fmt: skip
+    assert _over(grid, 0, *rows)["points"] == 1

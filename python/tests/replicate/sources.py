@@ -44,6 +44,16 @@ def part(verdict: str, n: int, ours: Any = None) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def scenario(protocol: str, link: str, rtt: str, mean: float) -> dict[str, Any]:
+    """One that was run, with 100 values of each mean of 50 exchanges."""
+    levels = {"protocol": protocol, "link": link, "link.rtt": rtt}
+    key = " ".join(levels.values())
+    plan = SimpleNamespace(key=key, protocol=protocol, link_name=link, points=(levels,), levels=levels)
+    metrics = {name: {"unit": "s", "mean": estimate(mean * times), "sd": estimate(None)}
+               for name, times in (("end-to-end-delay", 1.0), ("response-time", 2.0))}  # fmt: skip
+    return {"plan": plan, "estimates": {"key": key, "metrics": metrics, "denominators": {"exchanges": 50}}}
+
+
 def source(*claims: Any, name: str = "x", exchanges: int = 1000, scenarios: Sequence[Any] = (), **more: Any) -> Source:
     """A campaign with these claims that varies both choices."""
     experiment = SimpleNamespace(factors={"link.rtt": ()}, choices={"workload.connection": ()}, sets={})

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from tests.claims.grids import FILE
-from tests.replicate.sources import claim, estimate, part, row, source
+from tests.replicate.sources import claim, estimate, part, row, scenario, source
 from wirelab.claims.load import Claims, load
 from wirelab.replicate.combine import combine
 from wirelab.replicate.effects import PartAt, parts_at
 
 MEANS = {("h2", "clean"): 0.04, ("h3", "clean"): 0.02, ("h2", "lossy"): 0.09, ("h3", "lossy"): 0.03}
-
-
-def scenario(protocol: str, link: str, rtt: str, mean: float) -> dict[str, Any]:
-    levels = {"protocol": protocol, "link": link, "link.rtt": rtt}
-    key = " ".join(levels.values())
-    plan = SimpleNamespace(key=key, protocol=protocol, link_name=link, points=(levels,), levels=levels)
-    metrics = {name: {"unit": "s", "mean": estimate(mean * times), "sd": estimate(None)}
-               for name, times in (("end-to-end-delay", 1.0), ("response-time", 2.0))}  # fmt: skip
-    return {"plan": plan, "estimates": {"key": key, "metrics": metrics, "denominators": {"exchanges": 50}}}
 
 
 @pytest.fixture
@@ -43,7 +32,9 @@ def test_each_part_has_its_effect_at_the_levels_of_a_row(claims: Claims) -> None
         found = parts_at(forms, claims, ran, at)
         assert [each.effect for each in found] == [pytest.approx(2.0), pytest.approx(3.0)]
         assert [(each.exchanges, each.whole) for each in found] == [(100, True)] * 2
-    assert parts_at(forms, claims, ran, {"delay": "response-time", "link.rtt": "2 ms"}) == [PartAt(None, 0, False)] * 2
+        assert [sum(each.values.values()) for each in found] == [200] * 2
+    nowhere = PartAt(None, 0, False, {})
+    assert parts_at(forms, claims, ran, {"delay": "response-time", "link.rtt": "2 ms"}) == [nowhere] * 2
 
 
 def test_a_part_has_no_effect_where_an_estimate_does_not_give_it(claims: Claims) -> None:

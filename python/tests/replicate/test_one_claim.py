@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.claims.grids import FILE
-from tests.replicate.sources import claim, estimate, part, row, source
+from tests.replicate.sources import claim, estimate, part, row, scenario, source
 from wirelab.claims.load import Claims, load
 from wirelab.errors import WirelabError
 from wirelab.replicate.combine import combine
@@ -217,3 +217,23 @@ def test_more_values_decide_nothing_if_the_outlier_rule_has_decided_otherwise(tm
 
     assert needed("confirmed")["n"] is not None
     assert (needed("contradicted")["n"], needed("contradicted")["why"]) == (None, BY_RULE)
+
+
+def test_a_part_of_the_virtual_clock_has_what_the_live_campaign_of_its_point_finds(claims: Claims) -> None:
+    virtual = source(claim("C1", [row("confirmed", estimate(2.0), rtt="2 ms")]), exchanges=9000)
+    live = source(claim("C1", [row("inconclusive", estimate(1.9, 0.9, 3.0), rtt="2 ms")]), name="live")
+    elsewhere = source(claim("C1", [row("contradicted", estimate(0.5), rtt="20 ms")]), name="elsewhere")
+    live.summary["clock"] = elsewhere.summary["clock"] = "live"
+    [part] = _first(claims, virtual, elsewhere, live)["parts"]
+    assert part["live"] == {"verdict": "inconclusive", "ours": estimate(1.9, 0.9, 3.0), "campaign": 2}
+    assert "live" not in _first(claims, virtual, elsewhere)["parts"][0]
+    assert "live" not in _first(claims, live)["parts"][0]
+
+
+def test_each_point_of_a_claim_in_parts_has_the_values_of_its_scenarios(tmp_path: Path) -> None:
+    claims = _claims(tmp_path, _two(FILE))
+    parts = [part("confirmed", 300, estimate(2.0)), part("confirmed", 300, estimate(3.0))]
+    rows = [row("confirmed", rtt="2 ms"), row("contradicted", rtt="20 ms")]
+    scenarios = [scenario(*at, "20 ms", 0.02) for at in (("h2", "clean"), ("h3", "clean"), ("h2", "lossy"))]
+    found = _first(claims, source(claim("C1", rows, n=600, parts=parts), scenarios=scenarios))
+    assert [each["n"] for each in found["points"]] == [600, 300]

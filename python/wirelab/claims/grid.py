@@ -11,7 +11,7 @@ from wirelab.claims.interpretations import InterpretationTable, base_levels, pri
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Claim
 from wirelab.claims.over_grid import FITTED, Point, over_grid
-from wirelab.claims.part import Levels, selectors
+from wirelab.claims.part import Levels, as_compared, selectors
 from wirelab.claims.samples import same_level
 from wirelab.schema.plan import ExperimentRecord, Level
 from wirelab.schema.verdicts import ChoiceVerdict, GridRecord, OverGrid, Standing
@@ -20,6 +20,8 @@ AS_RUN = "as run"
 """The level of a choice that a campaign does not name."""
 UNSET = "unset"
 """As the first level of a choice: that of each campaign that does not name it."""
+FACTORS = {"links": "link", "protocols": "protocol"}
+"""Tables of an experiment whose keys are levels of a factor."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +85,8 @@ class Grid:
         """The point of each row."""
         choices, paths = self._choices(), self.paths(claim)
         named = {each.name: (each, fitted(claim, each, self.claims)) for each in self.claims.file.interpretation}
-        own = _compared(claim)
         depends = [
-            {path: str(level) for path, level in row["levels"].items() if path not in own or path not in choices}
+            {path: str(level) for path, level in row["levels"].items() if path in paths or path not in choices}
             for row in rows
         ]
         places = _filled([self._place(levels, paths) for levels in depends])
@@ -106,13 +107,14 @@ class Grid:
     def paths(self, claim: Claim) -> list[str]:
         """Paths of the choices that a claim depends on. Open metrics change their meaning together, and the first of
         them names the point. A choice whose levels the claim itself compares is none: the claim is one at all of them.
+        Neither is a choice of a link or a protocol that no part of the claim names.
         """
         own = _compared(claim)
         open_metrics = [name for name, meant in self.claims.file.metrics.items() if len(meant) > 1]
         ambiguous = any(name in open_metrics for part in claim.parts for name in part.metric_names())
         naming = open_metrics[:1] if ambiguous else []
         paths = [path for path in self._choices() if path not in open_metrics or path in naming]
-        return [path for path in paths if path not in own]
+        return [path for path in paths if path not in own and _reaches(path, claim)]
 
     def place(self, levels: Mapping[str, Level]) -> Levels:
         """A point of a campaign, with a level for each choice that is not of a metric."""
@@ -177,6 +179,21 @@ def _compared(claim: Claim) -> set[str]:
         {path for _, levels in selectors(part) for path, _ in levels} for part in claim.parts if part.decides
     ]  # fmt: skip
     return set[str].intersection(*named) if named else set()
+
+
+def _reaches(path: str, claim: Claim) -> bool:
+    """Whether a choice is in force in the scenarios of a claim: `links.NAME` and `protocols.NAME` hold for those of
+    this link or protocol alone. A part that names neither has scenarios of each.
+    """
+    table, _, rest = path.partition(".")
+    factor, name = FACTORS.get(table), rest.partition(".")[0]
+    if factor is None:
+        return True
+    named = [
+        {as_compared(level) for _, levels in selectors(part) for each, level in levels if each == factor}
+        for part in claim.parts
+    ]
+    return any(not levels or as_compared(name) in levels for levels in named)
 
 
 def _distinct(points: Sequence[Point]) -> list[Point]:

@@ -261,9 +261,9 @@ def _announce(planned: Sequence[_Planned], jobs: int | None, console: Console) -
 def _write(records: Sequence[Replication], folder: Path, markdown: Path | None, *, single: bool = False) -> None:
     """The page, the record of a paper, and Markdown; prints where they are."""
     from wirelab.replicate.kept import write_record
+    from wirelab.report.replication.lead import lead, tally
     from wirelab.report.replication.markdown import write_markdown
     from wirelab.report.replication.page import write_all, write_paper
-    from wirelab.report.replication.words import lead, tally
     from wirelab.schema.replication import REPLICATION
 
     page = folder / "index.html"

@@ -1,5 +1,5 @@
 """Each part of a claim at the points that a campaign ran, from the estimates of its scenarios: its effect, and how many
-exchanges it rests on. Judges nothing.
+exchanges and values it rests on. Judges nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wirelab.claims.part import Form, Levels
 from wirelab.claims.samples import point_key
 from wirelab.claims.source import Noted
 from wirelab.replicate.source import Source
-from wirelab.schema.estimates import AnalysedScenario
+from wirelab.schema.estimates import AnalysedScenario, EstimateRecord
 from wirelab.schema.plan import Level
 from wirelab.stats.estimate.bootstrap import Draws
 from wirelab.stats.estimate.proportion import Share
@@ -33,11 +33,14 @@ OF_ESTIMATES = (Count, Equivalence, Interaction, Order, Quotient, Ratio, Trend)
 
 @dataclass(frozen=True)
 class PartAt:
-    """A part at one point. `exchanges` are those that its scenarios attempted; a part is `whole` if all were run."""
+    """A part at one point. `exchanges` are those that its scenarios attempted, and `values` how many of them each
+    scenario has a value of; a part is `whole` if all were run.
+    """
 
     effect: float | None
     exchanges: int
     whole: bool
+    values: Mapping[str, int]
 
 
 def parts_at(forms: Sequence[Form], claims: Claims, source: Source, levels: Mapping[str, Level]) -> list[PartAt]:
@@ -49,7 +52,7 @@ def parts_at(forms: Sequence[Form], claims: Claims, source: Source, levels: Mapp
 def _part_at(form: Form, at: _Estimated, claims: Claims) -> PartAt:
     ours = form.judge(Context(at, 0.5, 0.5, claims.file.factor)).ours
     effect = None if ours is None or not isinstance(form, OF_ESTIMATES) else ours.point
-    return PartAt(effect, sum(at.touched.values()), bool(at.touched) and not at.absent)
+    return PartAt(effect, sum(at.touched.values()), bool(at.touched) and not at.absent, at.values)
 
 
 def _meant(claims: Claims, levels: Mapping[str, Level]) -> tuple[dict[str, Level], dict[str, str]]:
@@ -69,14 +72,17 @@ class _Estimated(Noted):
     choice: Mapping[str, Level]
     metrics: Mapping[str, str]
     words: str = field(default="estimated", kw_only=True)
+    values: dict[str, int] = field(default_factory=dict, kw_only=True)
 
     def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
         found = self._scenario(levels)
         measured = None if found is None else found["metrics"].get(self.metrics.get(metric, metric))
-        if measured is None or horizon_s is not None:
+        if found is None or measured is None:
             return None
-        value = measured[statistic]["point"]  # type: ignore[literal-required]
-        return None if value is None else Draws(value, np.array([value]), np.inf, 0)
+        estimate: EstimateRecord = measured[statistic]  # type: ignore[literal-required]
+        self.values[found["key"]] = estimate["n"]
+        value = estimate["point"]
+        return None if value is None or horizon_s is not None else Draws(value, np.array([value]), np.inf, 0)
 
     def beyond(self, metric: str, bound_s: float, levels: Levels) -> Share | None:  # noqa: ARG002 (needs every value)
         self._scenario(levels)
@@ -94,5 +100,7 @@ class _Estimated(Noted):
         if found is None:
             self.absent[" ".join(levels.values())] = "not run"
         else:
-            self.touched[found["key"]] = found["denominators"]["exchanges"]
+            attempted = found["denominators"]["exchanges"]
+            self.touched[found["key"]] = attempted
+            self.values.setdefault(found["key"], attempted)
         return found

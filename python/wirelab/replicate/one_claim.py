@@ -22,6 +22,7 @@ from wirelab.launcher import launched
 from wirelab.replicate.effects import PartAt, parts_at
 from wirelab.replicate.needed import BY_RULE, bounds_of, needed
 from wirelab.replicate.source import Source
+from wirelab.schema.host import Clock
 from wirelab.schema.replication import Needed, PointVerdict, ReplicatedClaim, ReplicatedPart
 from wirelab.schema.verdicts import ChoiceVerdict, ClaimRecord, EffectAt, PartRecord, VerdictQuality
 from wirelab.stats.link.grade import GRADES
@@ -74,6 +75,7 @@ class OneClaim:
         if self.claims.file.outlier_rule:
             order = order[:1]
         parts = self._parts(order, firsts)
+        self._live(parts, speaking, firsts)
         spoke = {part["campaign"] for part in parts}
         same, index = len(spoke) == 1, min(spoke, key=order.index)
         first, point = self._of(index), firsts[index].point
@@ -162,6 +164,16 @@ class OneClaim:
         own = sum(each.exchanges for each in self._parts_at(source, row))
         return own or self.sources[source].exchanges_each
 
+    def _n(self, source: int, row: ChoiceVerdict) -> int:
+        """How many values the verdict of a row rests on, of a scenario of several parts once."""
+        ours = row.get("ours")
+        if ours is not None:
+            return ours["n"]
+        values: dict[str, int] = {}
+        for form, at in zip(self._forms, self._parts_at(source, row), strict=True):
+            values |= at.values if form.decides else {}
+        return sum(values.values())
+
     def _candidates(self) -> list[_Candidate]:
         """Every row of every campaign, those of a campaign in their order."""
         found: list[_Candidate] = []
@@ -169,7 +181,7 @@ class OneClaim:
             source = self.sources[index]
             rows = self._of(index)["choices"]
             points = source.grid(self.claims).points(self.claim, rows)
-            numbers = [self._of(index)["n"], *map(_n, rows[1:])]
+            numbers = [self._of(index)["n"], *(self._n(index, row) for row in rows[1:])]
             found += [
                 _Candidate(point, row, index, self._exchanges(index, row), n)
                 for point, row, n in zip(points, rows, numbers, strict=True)
@@ -210,6 +222,18 @@ class OneClaim:
                 record["bounds"] = bounds
             found.append(record)
         return found
+
+    def _live(self, parts: Sequence[ReplicatedPart], speaking: Sequence[int], firsts: Mapping[int, _Candidate]) -> None:
+        """Of a part that rests on the virtual clock: what the largest live campaign of the same point finds."""
+        live = [index for index in speaking if self.sources[index].summary["clock"] == Clock.LIVE]
+        given = {index: _parts_of(self._of(index)) for index in live}
+        for number, part in enumerate(parts if live else []):
+            if part["campaign"] in live:
+                continue
+            index = max(sorted(live), key=partial(self._size, given, firsts, number))
+            found = given[index][number]
+            if found["ours"] is not None and not self._lacks(found, firsts[index]):
+                part["live"] = {"verdict": found["verdict"], "ours": found["ours"], "campaign": index}
 
     def _size(
         self,
@@ -309,11 +333,6 @@ def _reason(parts: Sequence[ReplicatedPart]) -> str:
 def _worst(parts: Sequence[ReplicatedPart]) -> VerdictQuality | None:
     found = [part["link"] for part in parts if part["decides"] and part["link"] is not None]
     return max(found, key=lambda each: GRADES.index(each["flag"]), default=None)
-
-
-def _n(row: ChoiceVerdict) -> int:
-    ours = row.get("ours")
-    return 0 if ours is None else ours["n"]
 
 
 def _point(each: _Candidate, places: Places) -> PointVerdict:

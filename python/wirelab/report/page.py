@@ -67,6 +67,7 @@ class Header:
     """Whether the verdicts stand on the first screen."""
     measured: str = ""
     """The day of the measurement."""
+    made_from: str = "the files next to it"
 
 
 def write_page(folder: Path, out: Path | None = None) -> Path:

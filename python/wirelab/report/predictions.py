@@ -71,8 +71,13 @@ def of_papers(records: Sequence[Replication]) -> list[Block]:
         for record in records
         if record["skill"]
     ]
-    inside = [f"{record['paper']}: {_about_inside(record['inside'])}." for record in records if record["inside"]]
-    return [*([Prose(ABOUT)] if tables else []), *tables, *([Items(inside)] if inside else [])]
+    notes = [
+        f"{record['paper']}: no null model can predict its numbers, since it prints one of each metric."
+        for record in records
+        if record["skill"] and not any(each["error"] and each["error"]["nulls"] for each in record["skill"])
+    ]
+    notes += [f"{record['paper']}: {_about_inside(record['inside'])}." for record in records if record["inside"]]
+    return [*([Prose(ABOUT)] if tables else []), *tables, *([Items(notes)] if notes else [])]
 
 
 def contradictions(inside: Sequence[InsideRecord]) -> Iterator[str]:

@@ -82,6 +82,18 @@ class Needed(TypedDict):
 
 
 @document
+class LivePart(TypedDict):
+    """A part in real time, at the point where the virtual clock gives its verdict."""
+
+    verdict: Verdict
+    """The verdict of that campaign."""
+    ours: EstimateRecord
+    """Its estimate."""
+    campaign: int
+    """Index of the campaign."""
+
+
+@document
 class ReplicatedPart(TypedDict):
     """A part of a claim, from the largest campaign that ran all of it."""
 
@@ -113,6 +125,8 @@ class ReplicatedPart(TypedDict):
     """Quality of what it rests on; null if nothing of it was graded."""
     campaign: int
     """Index of its campaign."""
+    live: NotRequired[LivePart]
+    """The same in real time. Absent if `campaign` is live, or if no live campaign ran this point."""
 
 
 @document
@@ -132,7 +146,7 @@ class PointVerdict(TypedDict):
     high: float | None
     """Upper bound of its interval; null if there is none."""
     n: int
-    """Number of values; 0 of a claim without one estimate, except at the point that its campaign judged first."""
+    """Number of values."""
     campaign: int
     """Index of its campaign."""
 

@@ -13,6 +13,8 @@ from wirelab.report.replication.reasons import leading, why
 from wirelab.schema.replication import ReplicatedClaim, ReplicatedPart, Replication
 from wirelab.schema.verdicts import Verdict
 
+FACTOR = 1.25
+
 
 @pytest.fixture
 def found(tmp_path: Path) -> Replication:
@@ -32,22 +34,22 @@ def _part(verdict: Verdict, **more: Any) -> ReplicatedPart:
 def _of(found: Replication, *parts: ReplicatedPart, verdict: Any = "inconclusive", **more: Any) -> str:
     claim: ReplicatedClaim = found["claims"][1]
     claim.update({"parts": [*parts], "verdict": verdict, "shown": verdict, "needed": None, **more})  # type: ignore[typeddict-item]
-    return why(claim).text
+    return why(claim, found).text
 
 
 def test_an_inconclusive_claim_names_the_bound_and_what_would_decide_it(found: Replication) -> None:
-    text = why(found["claims"][1]).text
+    text = why(found["claims"][1], found).text
     assert text.startswith(
-        "The deciding interval [0.800, 1.50] contains 1; 11 times as many values would confirm it, if"
+        "The deciding interval [0.800, 1.50] contains 1. 11 times as many values would confirm it, if"
     )
-    assert text.endswith(" min more).")
+    assert text.endswith(" min more). C2.1 is a part.")
 
 
 def test_the_first_of_several_open_parts_is_named_with_its_bounds(found: Replication) -> None:
     wide = [{"of": "", **estimate(1.1, 0.7, None)}]
     text = _of(found, _part("inconclusive", judged=wide, bounds=[0.8, 1.25]), _part("inconclusive"), _part("confirmed"))
     assert text == (
-        "2 of 3 parts leave a bound open, such as C2.1, delay: a below b: the deciding interval [0.700, ∞) "
+        "2 of 3 parts leave a bound open, such as C2.1 (delay: a below b). The deciding interval [0.700, ∞) "
         "contains 0.8 and 1.25."
     )
 
@@ -61,8 +63,8 @@ def test_parts_that_the_set_up_keeps_open_are_counted_with_the_reason(found: Rep
     absent = _part("inconclusive", judged=[], why="the mean of a is not measured")
     text = _of(found, _part("inconclusive"), blocked, blocked, absent)
     assert text == (
-        "1 of 4 parts leaves a bound open, namely C2.1, delay: a below b: the deciding interval [0.800, 1.50] "
-        "contains 1; 2 cannot be decided here: another cause; 1 has no interval: the mean of a is not measured."
+        "1 of 4 parts leaves a bound open, namely C2.1 (delay: a below b). The deciding interval [0.800, 1.50] "
+        "contains 1. 2 cannot be decided here: another cause. 1 has no interval: the mean of a is not measured."
     )
     assert _of(found, blocked) == "Another cause."
 
@@ -71,14 +73,15 @@ def test_without_known_bounds_the_reason_is_that_of_the_part(found: Replication)
     part = _part("inconclusive")
     del part["bounds"]
     assert _of(found, part) == "B takes 1.1 [0.9, 1.3] times as much as a."
-    assert _of(found, part, part).startswith("Both parts are inconclusive, such as C2.1, delay: a below b: b takes ")
+    assert _of(found, part, part).startswith("Both parts are inconclusive, such as C2.1 (delay: a below b). B takes ")
 
 
-def test_no_clause_of_a_reason_is_left_out_for_its_length(found: Replication) -> None:
-    long = "; ".join(["it is", *(letter * 90 for letter in "abc")])
-    against = _part("contradicted", why=f"{long}; smallest tolerance that confirms the magnitude: 13.34")
+def test_a_long_reason_is_a_sentence_for_each_of_its_clauses(found: Replication) -> None:
+    clauses = [" ".join([letter, *["is"] * 9]) for letter in "abc"]
+    against = _part("contradicted", why=f"{'; '.join(clauses)}; smallest tolerance that confirms the magnitude: 13.34")
     assert _of(found, against, _part("confirmed"), _part("inconclusive"), verdict="contradicted") == (
-        f"1 of 3 parts is contradicted, 1 confirmed and 1 inconclusive; against it: C2.1, delay: a below b: {long}."
+        "1 of 3 parts is contradicted, 1 confirmed and 1 inconclusive. Against it: C2.1 (delay: a below b). "
+        + " ".join(f"{each[0].upper()}{each[1:]}." for each in clauses)
     )
     assert _of(found, _part("confirmed"), _part("confirmed"), verdict="confirmed") == "Both parts are confirmed."
 
@@ -87,18 +90,18 @@ def test_both_verdicts_of_an_outlier_rule_are_named(found: Replication) -> None:
     depends: Any = {"verdict": "depends-on-outlier-rule"}
     text = _of(found, _part("inconclusive"), **depends, verdicts=["inconclusive", "contradicted"])
     assert text.startswith(
-        "Inconclusive without the paper's outlier rule, contradicted with it; the deciding interval "
+        "Inconclusive without the paper's outlier rule, contradicted with it. The deciding interval "
     )
     found["claims"][1].pop("verdicts")
     assert _of(found, _part("inconclusive"), **depends).startswith(
-        "Inconclusive without the paper's outlier rule, another verdict with it; "
+        "Inconclusive without the paper's outlier rule, another verdict with it. "
     )
 
 
 def test_quality_that_is_not_good_has_its_reason_once(found: Replication) -> None:
     link = {"flag": "limited", "why": "2 of its 9 comparisons: the difference is small; the link was late"}
     assert _of(found, _part("confirmed"), _part("confirmed"), verdict="confirmed", link=link) == (
-        "Both parts are confirmed. Quality limited: in 2 of 9 comparisons, first: the difference is small, "
+        "Both parts are confirmed. Quality limited in 2 of 9 comparisons, first: the difference is small, "
         "and 1 more reason."
     )
     unusable = {"flag": "unusable", "why": "1 of its 1 comparisons: the link was late"}
@@ -111,20 +114,23 @@ def test_quality_that_is_not_good_has_its_reason_once(found: Replication) -> Non
 
 
 def test_without_a_verdict_the_reason_is_that_of_the_points(tmp_path: Path) -> None:
-    turned, undecided, single = (record(tmp_path, primary=False)["claims"][number] for number in (0, 1, 2))
-    assert why(turned).text == "Confirmed at 1 and contradicted at 1 of 2 points."
-    assert why(single).text == "Confirmed at each of 2 points that were run."
-    assert why(undecided).text.startswith("Not decided at the only point that was run. The deciding interval ")
+    found = record(tmp_path, primary=False)
+    turned, undecided, single = found["claims"]
+    assert why(turned, found).text == "Confirmed at 1 and contradicted at 1 of 2 points."
+    assert why(single, found).text == "Confirmed at each of 2 points that were run."
+    assert why(undecided, found).text.startswith("Not decided at the only point that was run. The deciding interval ")
     single["why"] = "b is faster. Browsers refuse push since 2022"
-    assert why(single).text == "Confirmed at each of 2 points that were run. Browsers refuse push since 2022."
+    assert why(single, found).text == ("Confirmed at each of 2 points that were run. Browsers refuse push since 2022.")
     assert undecided["over_grid"] is not None
     undecided["over_grid"]["points"] = 3
-    assert why(undecided).text.startswith(
+    assert why(undecided, found).text.startswith(
         "Decided at none of 3 points that were run. At the first of them the deciding "
     )
     assert undecided["needed"] is not None
     undecided["over_grid"]["contradicted"] = 2
-    assert why(undecided).text.startswith("Confirmed at 0 and contradicted at 2 of 3 points; at the first of them 11 ")
+    assert why(undecided, found).text.startswith(
+        "Confirmed at 0 and contradicted at 2 of 3 points. At the first of them 11 "
+    )
 
 
 def test_the_part_that_leads_is_the_one_that_the_reason_names(found: Replication) -> None:
@@ -147,3 +153,33 @@ def test_the_part_that_leads_is_the_one_that_the_reason_names(found: Replication
     ranged = _part("inconclusive", id="e", range={"least": {"value": 1.0, "levels": {}}})
     assert lead(_part("contradicted"), ranged) == "e"
     assert lead({**against, "decides": False}, confirmed) == "a"
+
+
+def test_a_bound_that_is_a_printed_magnitude_with_its_tolerance_says_so(found: Replication) -> None:
+    judged = [{"of": "", **estimate(14.0, 12.0, 16.0)}]
+    part = _part("inconclusive", judged=judged, bounds=[12 / FACTOR, 12 * FACTOR], paper=12)
+    assert _of(found, part) == "The deciding interval [12, 16] contains 15, which is 12 × 1.25."
+
+
+def test_a_protocol_has_the_paper_s_name_in_the_words_of_a_quality(found: Replication) -> None:
+    found["labels"] |= {"https1": "HTTP/1.1 over TLS", "page": "the page"}
+    link = {"flag": "limited", "why": "its scenario: https1, page: endpoints waited 120 ms for a CPU"}
+    text = _of(found, _part("confirmed"), verdict="confirmed", link=link, why="b is slower")
+    assert text == "B is slower. Quality limited: HTTP/1.1 over TLS, page: endpoints waited 120 ms for a CPU."
+
+
+def test_differences_below_one_percent_are_counted(found: Replication) -> None:
+    claim = found["claims"][0]
+    claim["form"] = "order"
+    claim["points"][0]["value"], claim["points"][1]["value"] = 1.002, 0.7
+    assert "At 1 of 2 points the difference is below 1%." in why(claim, found).text
+    claim["points"][1]["value"] = 0.998
+    assert "At each point the difference is below 1%." in why(claim, found).text
+    claim["form"] = "count"
+    assert "difference" not in why(claim, found).text
+
+
+def test_the_part_that_the_columns_show_is_named_in_words(found: Replication) -> None:
+    ours = estimate(1.1, 1.05, 1.2)
+    parts = [_part("confirmed", ours=ours), _part("confirmed", id="C2.2", ours=ours)]
+    assert _of(found, *parts, verdict="confirmed", ours=None) == "Both parts are confirmed. C2.1 is delay: a below b."

@@ -79,7 +79,8 @@ class Count(Form):
         if self.majority:
             verdicts.append(within(context, wins, len(cells) / 2, None, strict=True))
             words += f"; more than half {verdicts[1]}"
-        why = f"{winner} is below in {words}; the published {self.published} {verdicts[0]}"
+        within_factor = "" if context.factor == 1 else f" within a factor of {context.factor:g}"
+        why = f"{winner} is below in {words}; the published {self.published} is {verdicts[0]}{within_factor}"
         if self.counted is not None:
             counted = within(context, wins, self.counted / context.factor, self.counted * context.factor)
             why += f"; {self.counted}, as the publication's own tables count, {counted}"

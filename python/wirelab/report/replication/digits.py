@@ -1,4 +1,6 @@
-"""Intervals whose ends look alike at three digits, as under the virtual clock: they are printed with three."""
+"""Intervals with three digits where more say nothing: their ends differ at three, or look alike as under the virtual
+clock.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,16 @@ _INTERVAL = re.compile(rf"(?<![\w.])({_NUMBER}) \[({_NUMBER}), ({_NUMBER})\]")
 
 
 def short_interval(estimate: Estimate | None) -> str:
-    """A ratio with its interval: `1.99 [1.99, 1.99]`; if its ends differ at three digits as any other."""
+    """A ratio with its interval: `1.99 [1.99, 1.99]`. With more digits only if it would be rounded to 1."""
     if estimate is None or estimate.point is None or estimate.low is None or estimate.high is None:
         return interval(estimate, COUNT)
     values = estimate.point, estimate.low, estimate.high
     if all(value == int(value) for value in values):
         return interval(estimate, COUNT)
-    digits = _digits(values, {ONE})
-    return interval(estimate, COUNT) if digits is None else _shown(values, digits)
+    text = interval(estimate, COUNT)
+    if len({_rounded(each, FEWEST) for each in values}) > 1 and _most_digits(text) <= FEWEST:
+        return text
+    return _shown(values, _enough(values, {ONE}))
 
 
 def short(text: str) -> str:
@@ -35,25 +39,31 @@ def short(text: str) -> str:
 
     def shorter(found: re.Match[str]) -> str:
         written = [each.replace("−", "-") for each in found.groups()]
-        if max(len(Decimal(each).as_tuple().digits) for each in written) <= FEWEST:
+        if _most_digits(found[0]) <= FEWEST:
             return found[0]
         values = [float(each) for each in written]
-        digits = _digits(values, compared)
-        while digits is not None and digits < MOST and any(_between(each, digits) for each in written):
+        if len({_rounded(each, FEWEST) for each in values}) > 1:
+            return found[0]
+        digits = _enough(values, compared)
+        while digits < MOST and any(_between(each, digits) for each in written):
             digits += 1
-        return found[0] if digits is None else _shown(values, digits)
+        return _shown(values, digits)
 
     return _INTERVAL.sub(shorter, text)
 
 
-def _digits(values: Collection[float], compared: Collection[float]) -> int | None:
-    """How many digits are enough; None if three show different ends."""
-    if len({_rounded(each, FEWEST) for each in values}) > 1:
-        return None
+def _enough(values: Collection[float], compared: Collection[float]) -> int:
+    """The fewest digits with which no value is rounded to one that it is compared with."""
     for digits in range(FEWEST, MOST):
         if not any(_rounded(each, digits) in compared and each not in compared for each in values):
             return digits
     return MOST
+
+
+def _most_digits(text: str) -> int:
+    """Of the numbers of an interval, the most digits of one that count."""
+    written = re.findall(_NUMBER, text)
+    return max(len(Decimal(each.replace("−", "-")).as_tuple().digits) for each in written)
 
 
 def _between(written: str, digits: int) -> bool:

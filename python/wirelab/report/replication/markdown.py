@@ -49,7 +49,11 @@ def _header(head: Header) -> Iterator[str]:
     for warning in head.warnings:
         yield from (f"**{warning}**", "")
     for statement in head.answer:
-        yield from (statement.text, *(f"- {each.text}" for each in statement.more), "")
+        yield from _sentences(statement.text)
+        for each in statement.more:
+            first, *more = _sentences(each.text)
+            yield from (f"- {first}", *(f"  {sentence}" for sentence in more))
+        yield ""
 
 
 def _block(block: Block, out: Path, pictures: dict[Path, str]) -> list[str]:
@@ -95,10 +99,8 @@ def _standalone(svg: str) -> str:
 
 
 def _claims(block: ReplicatedClaims) -> list[str]:
-    columns = [Column("claim"), Column("verdict"), *block.columns, Column("what it says, and why")]
-    rows = [
-        [Cell(each.id), each.verdict, *each.cells, Cell(f"{each.text}. {each.why.text}")] for each in block.claims
-    ]  # fmt: skip
+    columns = [Column("claim"), Column("verdict"), *block.columns, Column("what it says"), Column("why")]
+    rows = [[Cell(each.id), each.verdict, *each.cells, Cell(f"{each.text}."), each.why] for each in block.claims]
     return _table(block.caption, columns, rows)
 
 

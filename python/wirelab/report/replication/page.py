@@ -9,11 +9,12 @@ from wirelab.report import predictions
 from wirelab.report.blocks import Block, Cell, Grid, Prose, Section
 from wirelab.report.numbers import plain
 from wirelab.report.page import Header, fill, write_text
-from wirelab.report.replication import pictures, sections, words
+from wirelab.report.replication import clocks, lead, pictures, sections, words
 from wirelab.report.statement import Statement, listed
 from wirelab.schema.replication import Replication
 
 EMULATION = "emulation only"
+CAMPAIGNS = "the campaigns that it lists"
 LEVEL = 0.95
 
 
@@ -36,22 +37,24 @@ def header_of_paper(record: Replication) -> Header:
         grade=None,
         facts=facts([record]),
         warnings=_warnings([record]),
-        answer=words.lead(record),
+        answer=lead.lead(record),
         verdicts=[
             Cell(f"{claim['id']} {words.standing(claim['verdict'])}", title=claim["text"], href="#claims",
                  tone=words.tone(claim["verdict"]))
             for claim in record["claims"]
             if claim["verdict"] is not None
         ],
+        made_from=CAMPAIGNS,
     )  # fmt: skip
 
 
 def header_of_all(records: Sequence[Replication]) -> Header:
     """Title, facts, and a sentence for each paper."""
-    more = [Statement(statement.text) for record in records for statement in words.lead(record)[:1]]
+    more = [Statement(statement.text) for record in records for statement in lead.lead(record)[:1]]
     return Header(
         name="replications", title="Replications", doi=None, grade=None, facts=facts(records),
-        warnings=_warnings(records), answer=[Statement(words.tally(records), more, href="#claims")], verdicts=[],
+        warnings=_warnings(records), answer=[Statement(lead.tally(records), more, href="#claims")], verdicts=[],
+        made_from=CAMPAIGNS,
     )  # fmt: skip
 
 
@@ -61,6 +64,7 @@ def sections_of_all(records: Sequence[Replication]) -> list[Section]:
         Section("pictures", "Printed magnitudes, and verdicts over the grids", _pictures(records)),
         Section("claims", "Claims", [sections.table(records), Prose(sections.about(records))]),
         Section("skill", "Do the interpretations predict the printed numbers?", predictions.of_papers(records)),
+        Section("clocks", "Live and under the virtual clock", clocks.of_papers(records)),
         Section("future", "Beyond the claims", sections.future(records)),
         Section("campaigns", "Campaigns", sections.campaigns(records)),
     ]
@@ -81,10 +85,11 @@ def facts(records: Sequence[Replication]) -> list[str]:
     kernels = sorted({each["kernel"] for each in runs if each["kernel"]})
     versions = sorted({each["version"] for each in runs if each["version"]})
     measured = [f"measured {days[0]}" if len(days) == 1 else f"measured {days[0]} to {days[-1]}"] if days else []
-    exchanges = sum(each["exchanges"] for each in runs)
+    exchanges, seconds = sum(each["exchanges"] for each in runs), sum(each["seconds"] or 0.0 for each in runs)
     return [
         f"{len(runs)} campaign{'s' * (len(runs) != 1)}",
         f"{exchanges:,} exchanges",
+        *[f"{words.duration(seconds)} of runs"] * bool(seconds),
         *measured,
         *[f"Wirelab {', '.join(versions)}"] * bool(versions),
         *[f"kernel {', '.join(kernels)}"] * bool(kernels),

@@ -4,6 +4,7 @@ else keeps it from a verdict.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from wirelab.replicate.needed import BY_RULE, ON_THE_BOUND
 from wirelab.report.blocks import Cell
 from wirelab.report.numbers import plain
+from wirelab.report.protocols import describe
 from wirelab.report.replication.digits import short
-from wirelab.report.replication.words import duration, levels
+from wirelab.report.replication.words import duration, levels, named, shown
 from wirelab.report.statement import listed
-from wirelab.schema.replication import Needed, ReplicatedClaim, ReplicatedPart
+from wirelab.schema.replication import Needed, ReplicatedClaim, ReplicatedPart, Replication
 from wirelab.schema.verdicts import Deciding, OverGrid, Standing, VerdictQuality
 
 ESTIMATES = (
@@ -28,6 +30,13 @@ ESTIMATES = (
     "the published ",
 )
 """How clauses begin that say something of the estimate, and not why a part is open."""
+MOST_WORDS = 25
+"""Of a sentence."""
+RATIOS = ("order", "ratio", "equivalence")
+SMALL = 1.01
+"""A ratio below it is hardly a difference."""
+NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w.-])")
+"""A word that may be the name of a protocol, such as `https1`."""
 COUNTED = ", as the publication's own tables count, "
 TOLERANCE = re.compile(r"; smallest tolerance that confirms the magnitude: [\d.]+")
 BOUND, DESIGN, QUALITY, ABSENT, OTHER = range(5)
@@ -41,7 +50,7 @@ OPEN = {
 """What keeps parts open, in the order of a reason, of one part and of several."""
 
 
-def why(claim: ReplicatedClaim) -> Cell:
+def why(claim: ReplicatedClaim, record: Replication) -> Cell:
     """The reason, what would decide the claim, and why its quality is not good. Without a verdict, what the points
     say. The tooltip has the reason as it was judged.
     """
@@ -49,13 +58,18 @@ def why(claim: ReplicatedClaim) -> Cell:
     if claim["verdict"] is None and over is not None and over["points"]:
         # What the file of claims notes follows the reason.
         _, _, note = claim["why"].partition(". ")
-        sentences = [*_over_points(claim, over), *([note] if note else [])]
+        sentences = [*_over_points(claim, over, record), *([note] if note else [])]
         title = f"{levels(claim['levels'])}: {claim['why']}"
     else:
-        sentences, title = [_reason(claim)], claim["why"]
+        sentences, title = _reason(claim, record), claim["why"]
+    sentences += _small(claim)
     if not any("quality" in each for each in sentences):
         sentences += _quality(claim)
-    return Cell(" ".join(f"{short(each[:1].upper() + each[1:])}." for each in sentences), title=title)
+    part = shown(claim, leading(claim))
+    if part is not None and not any(f"{part['id']} (" in each for each in sentences):
+        sentences.append(f"{part['id']} is {part['text']}")
+    said = (NAME.sub(lambda found: _protocol(found[0], record), each) for each in sentences)
+    return Cell(" ".join(f"{short(each[:1].upper() + each[1:])}." for each in said), title=title)
 
 
 def leading(claim: ReplicatedClaim) -> ReplicatedPart | None:
@@ -71,11 +85,6 @@ def leading(claim: ReplicatedClaim) -> ReplicatedPart | None:
     return next(iter([*against, *bounded, *openly, *parts]), None)
 
 
-def named(part: ReplicatedPart) -> str:
-    """By its name, which the columns have too: `E1.3, mean response time: HTTP/1.1 below HTTP/2`."""
-    return f"{part['id']}, {part['text']}"
-
-
 def needs(needed: Needed) -> str:
     """`4 times as many values would confirm it (n = 400, 2 min more)`."""
     if needed["n"] is None:
@@ -84,7 +93,7 @@ def needs(needed: Needed) -> str:
     return f"{needed['why']} (n = {needed['n']:,}{more})"
 
 
-def _over_points(claim: ReplicatedClaim, over: OverGrid) -> list[str]:
+def _over_points(claim: ReplicatedClaim, over: OverGrid, record: Replication) -> list[str]:
     """`Confirmed at 3 and contradicted at 1 of 8 points`."""
     confirmed, contradicted, points = over["confirmed"], over["contradicted"], over["points"]
     kind = "confirmed" if confirmed else "contradicted" if contradicted else "decided"
@@ -96,30 +105,36 @@ def _over_points(claim: ReplicatedClaim, over: OverGrid) -> list[str]:
         first = f"decided at none of {points} points that were run"
     else:
         first = f"confirmed at {confirmed} and contradicted at {contradicted} of {points} points"
-    needed = claim["needed"]
+    needed, where = claim["needed"], "" if points == 1 else "at the first of them "
     if kind == "decided":
-        return [first, *_at_first(claim, points)]
-    return [first if needed is None or needed["n"] is None else f"{first}; at the first of them {needs(needed)}"]
+        reason, *more = _open(claim, record) if claim["shown"] == "inconclusive" else [""]
+        return [first, *filter(None, [reason and f"{where}{_lower(reason)}", *more])]
+    return [first] if needed is None or needed["n"] is None else [first, f"at the first of them {needs(needed)}"]
 
 
-def _at_first(claim: ReplicatedClaim, points: int) -> list[str]:
-    where = "" if points == 1 else "at the first of them "
-    return [f"{where}{_open(claim)}"] if claim["shown"] == "inconclusive" else []
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
-def _reason(claim: ReplicatedClaim) -> str:
+def _reason(claim: ReplicatedClaim, record: Replication) -> list[str]:
     standing: Standing | None = claim["verdict"] or claim["shown"]
     match standing:
         case "inconclusive":
-            return _open(claim)
+            return _open(claim, record)
         case "depends-on-outlier-rule":
-            return f"{_both(claim)}; {_open(claim)}"
+            return [_both(claim), *_open(claim, record)]
         case "contradicted":
             return _against(claim)
         case "confirmed" if len(parts := _deciding(claim)) > 1:
-            return f"{_all(len(parts))} are confirmed"
+            return [f"{_all(len(parts))} are confirmed"]
         case _:
-            return TOLERANCE.sub("", claim["why"])
+            return _sentences(claim["why"])
+
+
+def _sentences(words: str) -> list[str]:
+    """A reason as it was judged; a long one as a sentence for each of its clauses."""
+    words = TOLERANCE.sub("", words)
+    return [words] if len(words.split()) <= MOST_WORDS else words.split("; ")
 
 
 def _both(claim: ReplicatedClaim) -> str:
@@ -134,16 +149,16 @@ def _whole(claim: ReplicatedClaim) -> str:
     return next((kind for kind in ("contradicted", "inconclusive") if kind in kinds), "confirmed")
 
 
-def _against(claim: ReplicatedClaim) -> str:
+def _against(claim: ReplicatedClaim) -> list[str]:
     parts = _deciding(claim)
     against = [part for part in parts if part["verdict"] == "contradicted"]
     if len(parts) < 2 or not against:
-        return TOLERANCE.sub("", claim["why"])
+        return _sentences(claim["why"])
     kinds = Counter(part["verdict"] for part in parts)
     rest = [f"{kinds[kind]} {kind}" for kind in ("confirmed", "inconclusive") if kinds[kind]]
     counts = listed([f"{_are(len(against), len(parts))} contradicted", *rest])
     such = "against it" if len(against) == 1 else "against it, first"
-    return f"{counts}; {such}: {named(against[0])}: {TOLERANCE.sub('', against[0]['why'])}"
+    return [counts, f"{such}: {named(against[0])}", *_sentences(against[0]["why"])]
 
 
 def _are(count: int, whole: int) -> str:
@@ -154,34 +169,38 @@ def _all(parts: int) -> str:
     return "both parts" if parts == 2 else f"all {parts} parts"
 
 
-def _open(claim: ReplicatedClaim) -> str:
-    """What keeps the claim open: a clause for each kind of part, and how many values would decide it."""
+def _open(claim: ReplicatedClaim, record: Replication) -> list[str]:
+    """What keeps the claim open, for each kind of part, and how many values would decide it."""
     parts, needed = _deciding(claim), claim["needed"]
     kinds: dict[int, list[ReplicatedPart]] = {}
     for part in parts:
         if part["verdict"] == "inconclusive":
             kinds.setdefault(_kind(part), []).append(part)
-    clauses = [*_clauses({kind: kinds[kind] for kind in OPEN if kind in kinds}, len(parts))]
+    sentences = [*_of_kinds({kind: kinds[kind] for kind in OPEN if kind in kinds}, len(parts), record)]
     if BOUND in kinds and DESIGN not in kinds:
-        clauses += _objections(kinds[BOUND][0])
+        sentences += _objections(kinds[BOUND][0])
     if needed is not None and needed["n"] is not None:
-        clauses.append(needs(needed))
+        sentences.append(needs(needed))
     elif needed is not None:
-        clauses += [each for each in (ON_THE_BOUND, BY_RULE) if each in needed["why"]]
-    return "; ".join(clauses) or claim["why"]
+        sentences += [each for each in (ON_THE_BOUND, BY_RULE) if each in needed["why"]]
+    return sentences or _sentences(claim["why"])
 
 
-def _clauses(kinds: dict[int, list[ReplicatedPart]], whole: int) -> Iterator[str]:
+def _of_kinds(kinds: dict[int, list[ReplicatedPart]], whole: int, record: Replication) -> Iterator[str]:
     """`2 of 6 parts leave a bound open, such as …`; of a claim in one part the words alone."""
     for number, (kind, parts) in enumerate(kinds.items()):
-        words = _words(kind, parts[0])
+        words = _words(kind, parts[0], record)
         if whole == 1:
-            yield f"the quality is unusable: {words}" if kind == QUALITY else words
+            yield from [f"the quality is unusable: {words[0]}"] if kind == QUALITY else words
             continue
         count = _all(whole) if len(parts) == whole else f"{len(parts)} of {whole} parts"
         head = f"{count if number == 0 else len(parts)} {OPEN[kind][len(parts) > 1]}"
-        such = f"{'such as' if len(parts) > 1 else 'namely'} {named(parts[0])}: "
-        yield f"{head}, {such}{words}" if kind in {BOUND, OTHER} else f"{head}: {words}"
+        if kind in {BOUND, OTHER}:
+            yield f"{head}, {'such as' if len(parts) > 1 else 'namely'} {named(parts[0])}"
+            yield from words
+        else:
+            yield f"{head}: {words[0]}"
+            yield from words[1:]
 
 
 def _kind(part: ReplicatedPart) -> int:
@@ -195,18 +214,25 @@ def _kind(part: ReplicatedPart) -> int:
     return DESIGN if _objections(part) else OTHER
 
 
-def _words(kind: int, part: ReplicatedPart) -> str:
+def _words(kind: int, part: ReplicatedPart, record: Replication) -> list[str]:
     match kind:
         case _ if kind == BOUND:
             judged = next(each for each in part["judged"] if _contained(part, each))
-            bounds = listed([f"{bound:.3g}" for bound in _contained(part, judged)])
+            bounds = listed([_bound(bound, part["paper"], record["factor"]) for bound in _contained(part, judged)])
             of = f" ({judged['of']})" if judged["of"] else ""
-            return f"the deciding interval{of} {_interval(judged)} contains {bounds}"
+            return [f"the deciding interval{of} {_interval(judged)} contains {bounds}"]
         case _ if kind == DESIGN:
-            return "; ".join(_objections(part))
+            return _objections(part)
         case _ if kind == QUALITY and part["link"] is not None:
-            return _first_cause(part["link"])
-    return TOLERANCE.sub("", part["why"])
+            return [_first_cause(part["link"])]
+    return _sentences(part["why"])
+
+
+def _bound(bound: float, paper: float | str | None, factor: float) -> str:
+    """`15, which is 12 × 1.25`, if it is a printed magnitude with its tolerance."""
+    ends = {} if not isinstance(paper, float | int) or factor == 1 else {"×": paper * factor, "/": paper / factor}
+    of = next((sign for sign, end in ends.items() if math.isclose(bound, end)), None)
+    return f"{bound:.3g}" if of is None else f"{bound:.3g}, which is {paper:g} {of} {factor:g}"
 
 
 def _contained(part: ReplicatedPart, judged: Deciding) -> list[float]:
@@ -233,21 +259,38 @@ def _objections(part: ReplicatedPart) -> list[str]:
     return [each for each in clauses if not each.startswith(ESTIMATES) and COUNTED not in each]
 
 
+def _small(claim: ReplicatedClaim) -> list[str]:
+    """At how many points a ratio is so near to 1 that its verdict is on a difference without weight."""
+    found = [each["value"] for each in claim["points"] if each["counts"] and each["value"] is not None]
+    near = [value for value in found if value > 0 and abs(math.log(value)) < math.log(SMALL)]
+    if claim["form"] not in RATIOS or not near:
+        return []
+    where = "at each point" if len(near) == len(found) > 1 else f"at {len(near)} of {len(found)} points"
+    return [f"{where} the difference is below {SMALL - 1:.0%}"]
+
+
 def _quality(claim: ReplicatedClaim) -> list[str]:
     link = claim["link"]
     if link is None or link["flag"] == "good":
         return []
-    return [f"quality {link['flag']}: {_first_cause(link)}"]
+    cause = _first_cause(link)
+    return [f"quality {link['flag']} {cause}" if cause.startswith("in ") else f"quality {link['flag']}: {cause}"]
 
 
 def _first_cause(link: VerdictQuality) -> str:
     """`in 2 of 9 comparisons, the difference of …, and 1 more reason`."""
     first, *more = link["why"].split("; ")
+    first = re.sub(r"^its (comparison|scenario): ", "", first)
     head = re.match(r"(\d+ of )its (\d+ \w+): (.*)", first)
     words = (
         first if head is None else head[3] if head[2].startswith("1 ") else f"in {head[1]}{head[2]}, first: {head[3]}"
     )
     return words + (f", and {len(more)} more reason{'s' * (len(more) != 1)}" if more else "")
+
+
+def _protocol(name: str, record: Replication) -> str:
+    """A protocol as the paper's claims name it; any other word stays."""
+    return name if describe(name) is None else record["labels"].get(name, name)
 
 
 def _deciding(claim: ReplicatedClaim) -> Sequence[ReplicatedPart]:

@@ -16,9 +16,10 @@ from wirelab.report.blocks import (
     Table,
     dash,
 )
-from wirelab.report.replication import pictures, printed, reasons, words
+from wirelab.report.replication import clocks, pictures, printed, reasons, words
 from wirelab.schema.replication import CampaignSummary, Replication
 
+REPEATED = "The experiment that a line names ships with Wirelab, and `wirelab run NAME` measures it again."
 EXACT = (
     " Under the virtual clock trials of a scenario differ by their seed alone, without noise of a machine. "
     "So some of their intervals are narrower than the digits that are shown."
@@ -33,7 +34,8 @@ def future(records: Sequence[Replication]) -> list[Block]:
         for each in record["future"]
     ]
     columns = [Column(title, numeric=False) for title in ("paper", "question", "here")]
-    return [Table("What the papers leave for future work, and what else was asked", columns, rows)] if rows else []
+    table = Table("What the papers leave for future work, and what else was asked", columns, rows)
+    return [table, Prose(REPEATED)] if rows else []
 
 
 def sections(record: Replication) -> list[Section]:
@@ -42,6 +44,7 @@ def sections(record: Replication) -> list[Section]:
         Section("claims", "Claims", [table([record]), Prose(about([record]))]),
         Section("magnitudes", "Printed magnitudes", pictures.magnitudes([record])),
         Section("numbers", "Printed numbers", [*printed.blocks(record), *predictions.blocks(record)]),
+        Section("clocks", "Live and under the virtual clock", clocks.blocks(record)),
         Section("grid", "Over the grid of choices", [*pictures.counts([record]), *pictures.curves(record)]),
         Section("future", "Beyond the claims", future([record])),
         Section("campaigns", "Campaigns", campaigns([record])),
@@ -62,7 +65,7 @@ def table(records: Sequence[Replication]) -> ReplicatedClaims:
                 words.paper(claim), words.ours(claim, leading), words.size(claim), words.effect(claim, leading),
                 words.deciding(claim, record), words.counted(claim), words.quality(claim),
             ],
-            claim["text"], reasons.why(claim),
+            claim["text"], reasons.why(claim, record),
         )
         for record in records
         for claim in record["claims"]

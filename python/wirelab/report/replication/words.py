@@ -1,8 +1,7 @@
-"""Claims of a replication in cells, and what leads its page."""
+"""Claims of a replication in cells."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from wirelab.report.blocks import Cell, dash
@@ -11,13 +10,11 @@ from wirelab.report.model import level_words
 from wirelab.report.numbers import Estimate, plain
 from wirelab.report.replication.digits import short_interval
 from wirelab.report.sections.common import LINK_TONES
-from wirelab.report.statement import Statement, listed
 from wirelab.schema.replication import ReplicatedClaim, ReplicatedPart, Replication
-from wirelab.schema.verdicts import EffectAt, Standing, Verdict
+from wirelab.schema.verdicts import Standing
 
 WORDS: dict[Standing, str] = {"depends-on-outlier-rule": "depends on the outlier rule"}
 TONES: dict[Standing, Tone] = {"confirmed": "good", "contradicted": "bad"}
-KINDS: tuple[Standing, ...] = ("confirmed", "contradicted", "inconclusive", "depends-on-outlier-rule", "fitted")
 RAW = " The paper removed outliers before it printed; ours are without its rule."
 
 
@@ -86,7 +83,7 @@ def ours(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
     """Our estimate with its interval; of a claim in parts that of the part with the printed magnitude, or of the part
     that its reason names.
     """
-    part = _shown(claim, leading)
+    part = shown(claim, leading)
     found = Estimate.of(claim["ours"] if part is None else part["ours"])
     if found is None or found.point is None:
         return dash("no part has an estimate" if len(claim["parts"]) > 1 else "it has no estimate")
@@ -95,17 +92,17 @@ def ours(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
 
 def effect(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
     """The range of our estimate over the points that count, of the same part."""
-    part, found = _shown(claim, leading), claim["over_grid"] and claim["over_grid"]["effect"]
+    part, found = shown(claim, leading), claim["over_grid"] and claim["over_grid"]["effect"]
     if not found and part is not None:
         found = part.get("range")
     if not found:
         return dash("fewer than two points have an estimate")
-    title = f"least with {_at(found['least'])}; largest with {_at(found['largest'])}"
+    title = f"least with {levels(found['least']['levels'])}; largest with {levels(found['largest']['levels'])}"
     least, largest = (_magnitude(claim, found[end]["value"]) for end in ("least", "largest"))
     return _of_part(least if least == largest else f"{least} to {largest}", title, part)
 
 
-def _shown(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> ReplicatedPart | None:
+def shown(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> ReplicatedPart | None:
     """The part whose estimate a claim in several parts shows; None of a claim in one part."""
     if len(claim["parts"]) < 2:
         return None
@@ -119,9 +116,20 @@ def _of_part(text: str, title: str, part: ReplicatedPart | None) -> Cell:
     return Cell(text, title=title) if part is None else Cell(f"{part['id']}: {text}", title=f"{part['text']}; {title}")
 
 
+def named(part: ReplicatedPart) -> str:
+    """By its name, which the columns have too: `E1.3 (mean response time: HTTP/1.1 below HTTP/2)`."""
+    return f"{part['id']} ({part['text']})"
+
+
 def _magnitude(claim: ReplicatedClaim, value: float) -> str:
     """A count of comparisons is whole."""
     return f"{value:g}" if claim["form"] == "count" else plain(value)
+
+
+def flipped(claim: ReplicatedClaim) -> bool:
+    """Whether some points confirm it and others contradict it."""
+    over = claim["over_grid"]
+    return over is not None and bool(over["confirmed"]) and bool(over["contradicted"])
 
 
 def counted(claim: ReplicatedClaim) -> Cell:
@@ -168,97 +176,3 @@ def duration(seconds: float) -> str:
     """In the largest unit that leaves 2 or more: `97 min`."""
     unit, size = next(((unit, size) for unit, size in (("h", 3600), ("min", 60)) if seconds >= 2 * size), ("s", 1))
     return f"{max(seconds / size, 1):.0f} {unit}"
-
-
-def lead(record: Replication) -> list[Statement]:
-    """What is confirmed and what decides it, first of all."""
-    claims, primary = record["claims"], record["primary"]
-    found = [Statement(f"{_confirmed(record)}; {_deciding_most(record)}.", href="#claims")]
-    if primary and any(claim["verdict"] is not None for claim in claims):
-        found.append(Statement(f"The verdicts are of the interpretation: {interpretation(primary, record)}."))
-    unusable = [
-        claim["id"] for claim in claims
-        if claim["verdict"] == "inconclusive" and claim["link"] is not None and claim["link"]["flag"] == "unusable"
-    ]  # fmt: skip
-    if unusable:
-        be = "is" if len(unusable) == 1 else "are"
-        found.append(Statement(f"{listed(unusable)} {be} inconclusive on data of unusable quality.", href="#claims"))
-    kinds: list[Verdict] = ["confirmed", "contradicted"] if primary else ["contradicted"]
-    robust = [(kind, listed(same)) for kind in kinds if (same := _robust(claims, kind))]
-    if robust:
-        words = "; ".join(f"{kind} at every point that was run: {same}" for kind, same in robust)
-        found.append(Statement(f"{words[:1].upper()}{words[1:]}.", href="#grid"))
-    return found
-
-
-def _robust(claims: Sequence[ReplicatedClaim], kind: Verdict) -> list[str]:
-    """Claims with this verdict at every point."""
-    sure = [(claim["id"], over) for claim in claims if (over := claim["over_grid"]) is not None and over["robust"]]
-    return [name for name, over in sure if (over["confirmed"] > 0) == (kind == "confirmed")]
-
-
-def _confirmed(record: Replication) -> str:
-    claims, name = record["claims"], record["paper"]
-    kinds = Counter(claim["verdict"] for claim in claims)
-    if len(claims) == kinds[None]:
-        why = "was not run in its primary interpretation" if leads(record) else "has no primary interpretation"
-        always = _robust(claims, "confirmed")
-        be = "is" if len(always) == 1 else "are"
-        sure = f", though {listed(always)} {be} confirmed at every point that was run" if always else ""
-        return f"{name} {why}, so that its {len(claims)} claims have no verdict{sure}"
-    confirmed = [claim["id"] for claim in claims if claim["verdict"] == "confirmed"]
-    first = f"{len(confirmed)} confirmed ({listed(confirmed)})" if confirmed else "none confirmed"
-    rest = [_number(kinds[kind], kind) for kind in (*KINDS, None) if kinds[kind] and kind != "confirmed"]
-    return f"Of {len(claims)} claims of {name}, {listed([first, *rest])}"
-
-
-def _deciding_most(record: Replication) -> str:
-    """The choice that turns most verdicts by itself, and which verdicts turn with others."""
-    by_itself = {
-        claim["id"]: over["deciding"]
-        for claim in record["claims"]
-        if (over := claim["over_grid"]) is not None and over["deciding"] is not None
-    }
-    most, _ = next(iter(Counter(each["path"] for each in by_itself.values()).most_common(1)), ("", 0))
-    alone = [name for name, each in by_itself.items() if each["path"] == most]
-    others = [claim["id"] for claim in record["claims"] if flipped(claim) and claim["id"] not in alone]
-    turn = f"{listed(others)} turn{'s' * (len(others) == 1)} with" if others else ""
-    if not alone:
-        silent = "no choice turns a claim from confirmed to contradicted"
-        return f"{turn} several choices together" if others else silent
-    title = title_of(most, record)
-    more = f"; {turn} other choices" * bool(others)
-    if len(alone) > 1:
-        return f"the {title} decides most: changing it alone turns {listed(alone)}{more}"
-    flips, every = by_itself[alone[0]]["flips"], by_itself[alone[0]]["pairs"]
-    pairs = f"{flips} of {every} pair{'s' * (every != 1)}"
-    return f"changing only the {title} turns {alone[0]} ({pairs}){more}"
-
-
-def _number(count: int, kind: Standing | None) -> str:
-    words = standing(kind)
-    return f"{count} {words if count == 1 else words.replace('depends', 'depend')}"
-
-
-def flipped(claim: ReplicatedClaim) -> bool:
-    """Whether some points confirm it and others contradict it."""
-    over = claim["over_grid"]
-    return over is not None and bool(over["confirmed"]) and bool(over["contradicted"])
-
-
-def tally(records: Sequence[Replication]) -> str:
-    """Verdicts of several papers in words."""
-    claims = [claim for record in records for claim in record["claims"]]
-    kinds = Counter(claim["verdict"] for claim in claims)
-    counts = [_number(kinds[kind], kind) for kind in KINDS if kinds[kind]]
-    silent = Counter(leads(record) for record in records for claim in record["claims"] if claim["verdict"] is None)
-    more = [
-        f"{silent[led]} {words}"
-        for led, words in ((True, "not run"), (False, "without a primary interpretation"))
-        if silent[led]
-    ]
-    return f"Of {len(claims)} claims, {listed([*counts, *more])}."
-
-
-def _at(at: EffectAt) -> str:
-    return levels(at["levels"])

@@ -1,0 +1,49 @@
+"""The primary interpretation under both clocks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.replicate.sources import estimate
+from tests.report.replication.records import record
+from wirelab.report.blocks import Group, Items, Table
+from wirelab.report.replication import clocks
+from wirelab.schema.replication import Replication
+
+
+def _under_both(folder: Path) -> Replication:
+    found = record(folder)
+    first, second = found["claims"][:2]
+    first["parts"][0]["live"] = {"verdict": "confirmed", "ours": estimate(1.7, 1.5, 1.9), "campaign": 1}
+    second["parts"][0]["live"] = {"verdict": "inconclusive", "ours": estimate(2.0, 1.9, 2.1), "campaign": 1}
+    return found
+
+
+def test_a_part_has_both_estimates_and_both_verdicts(tmp_path: Path) -> None:
+    [group] = clocks.blocks(_under_both(tmp_path))
+    assert isinstance(group, Group)
+    assert group.summary == (
+        "Of 2 parts that ran under both clocks, 2 have the same verdict live and none the opposite one. "
+        "The live interval contains the virtual clock's estimate in 1"
+    )
+    [table] = group.blocks
+    assert isinstance(table, Table)
+    assert [cell.text for cell in table.rows[0]][1:] == [
+        "1.60 [1.40, 1.80]", "confirmed", "1.70 [1.50, 1.90]", "confirmed",
+    ]  # fmt: skip
+    assert table.rows[1][0].text.startswith("C2.1 (")
+
+
+def test_the_page_of_several_papers_has_a_sentence_for_each_that_ran_under_both(tmp_path: Path) -> None:
+    [items] = clocks.of_papers([_under_both(tmp_path), record(tmp_path)])
+    assert isinstance(items, Items)
+    assert [each.startswith("example: Of 2 parts ") for each in items.items] == [True]
+    assert clocks.blocks(record(tmp_path)) == clocks.of_papers([record(tmp_path)]) == []
+
+
+def test_an_opposite_verdict_is_counted(tmp_path: Path) -> None:
+    found = _under_both(tmp_path)
+    found["claims"][0]["parts"][0]["live"]["verdict"] = "contradicted"
+    [group] = clocks.blocks(found)
+    assert isinstance(group, Group)
+    assert ", 1 have the same verdict live and 1 the opposite one (C1.1)." in group.summary

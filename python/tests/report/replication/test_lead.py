@@ -1,0 +1,95 @@
+"""The first sentences of a replication."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report.replication.records import record
+from wirelab.report.replication import lead, words
+from wirelab.schema.replication import Replication
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Replication:
+    return record(tmp_path)
+
+
+def test_the_first_sentence_says_what_is_confirmed_and_what_decides_it(found: Replication) -> None:
+    first, second, *_ = lead.lead(found)
+    assert first.text == (
+        "Of 3 claims of example, 2 confirmed (C1 and C3) and 1 inconclusive. "
+        "Changing only the round trip turns C1 (1 of 1 pair)."
+    )
+    assert second.text == "The verdicts are of the interpretation: a local network."
+
+
+def test_a_paper_without_confirmed_claims_says_so_first(found: Replication) -> None:
+    for claim in found["claims"]:
+        claim["verdict"] = "inconclusive"
+        assert claim["over_grid"] is not None
+        claim["over_grid"]["deciding"] = None
+    found["claims"][1]["link"] = {"flag": "unusable", "why": "the link was late"}
+    first, _, third, *_ = lead.lead(found)
+    assert first.text == (
+        "Of 3 claims of example, none confirmed and 3 inconclusive. C1 turns with several choices together."
+    )
+    assert third.text == "C2 is inconclusive on data of unusable quality."
+    assert found["claims"][0]["over_grid"] is not None
+    found["claims"][0]["over_grid"]["contradicted"] = 0
+    assert lead.lead(found)[0].text.endswith(". No choice turns a claim from confirmed to contradicted.")
+
+
+def test_claims_that_turn_with_other_choices_are_named_too(found: Replication) -> None:
+    third = found["claims"][2]["over_grid"]
+    assert third is not None
+    third["contradicted"] = 1
+    assert lead.lead(found)[0].text.endswith("turns C1 (1 of 1 pair); C3 turns with other choices.")
+
+
+def test_without_a_primary_interpretation_the_sentence_names_what_turns(tmp_path: Path) -> None:
+    without = record(tmp_path, primary=False)
+    assert lead.lead(without)[0].text == (
+        "example has no primary interpretation, so that its 3 claims have no verdict. "
+        "C3 is confirmed at every point that was run. C1 ranges over 0.700 to 1.60, where the paper prints 1.50. "
+        "Changing only the round trip turns C1 (1 of 1 pair)."
+    )
+    silent = record(tmp_path, primary=False, printed=False)
+    assert " C1 ranges over 0.700 to 1.60. Changing" in lead.lead(silent)[0].text
+    assert words.verdict(without["claims"][0], without).reason is not None
+
+
+def test_the_tally_of_several_papers_counts_every_claim(tmp_path: Path, found: Replication) -> None:
+    other = record(tmp_path, primary=False)
+    assert lead.tally([found, other]) == (
+        "Of 6 claims, 2 confirmed, 1 inconclusive and 3 without a primary interpretation."
+    )
+
+
+def test_claims_that_were_not_run_are_counted_too(tmp_path: Path, found: Replication) -> None:
+    found["claims"][2]["verdict"] = None
+    assert lead.lead(found)[0].text.startswith(
+        "Of 3 claims of example, 1 confirmed (C1), 1 inconclusive and 1 not run. "
+    )
+    assert words.verdict(found["claims"][2], found).reason == "its scenarios were not run in the primary interpretation"
+    assert lead.tally([found, record(tmp_path, primary=False)]) == (
+        "Of 6 claims, 1 confirmed, 1 inconclusive, 1 not run and 3 without a primary interpretation."
+    )
+
+
+def test_what_is_the_same_at_every_point_is_said_with_its_verdict(found: Replication) -> None:
+    first = found["claims"][0]["over_grid"]
+    assert first is not None
+    first.update({"robust": True, "confirmed": 0, "contradicted": 2})
+    assert (
+        lead.lead(found)[-1].text
+        == "Confirmed at every point that was run: C3; contradicted at every point that was run: C1."
+    )
+
+
+def test_a_paper_that_contradicts_itself_says_so_in_its_first_lines(found: Replication) -> None:
+    inside: Any = {"title": "order", "compared": 4, "against": [{}, {}], "factor": 1.0, "why": "it must"}
+    found["inside"] = [inside, {**inside, "compared": 6, "against": []}]
+    assert lead.lead(found)[0].text.endswith("The paper's own numbers contradict one another in 2 of 10 pairs.")
