@@ -28,7 +28,7 @@ def test_the_forest_plot_has_no_colour_for_parts_that_judge_nothing(tmp_path: Pa
     fitted["claims"][0]["verdict"] = "fitted"
     outside = record(tmp_path)
     outside["claims"][0]["parts"][0]["decides"] = False
-    tones = [[ratio.tone for ratio in pictures.ratios(each, several=False)]
+    tones = [[ratio.tone for ratio in pictures.ratios(each)]
              for each in (with_verdict, without, fitted, outside)]  # fmt: skip
     assert tones == [["good"], ["none"], ["none"], ["none"]]
 

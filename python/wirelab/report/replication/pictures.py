@@ -11,7 +11,7 @@ from wirelab.report.figures.replicated import Ratio, RatioAxis, Specification, S
 from wirelab.report.model import level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.replication import words
-from wirelab.schema.replication import ReplicatedClaim, ReplicatedPart, Replication
+from wirelab.schema.replication import ReplicatedClaim, Replication
 
 NO_NUMBERS = "This paper prints no numbers."
 MAGNITUDES = ("ratio", "quotient", "count", "share-beyond")
@@ -26,16 +26,15 @@ LEGEND = (
 
 def magnitudes(records: Sequence[Replication]) -> list[Block]:
     """The forest plot of the papers that print numbers, and which print none."""
-    several = len(records) > 1
-    silent = [record["paper"] for record in records if not ratios(record, several=several)]
-    rows = [ratio for record in records for ratio in ratios(record, several=several)]
+    silent = [record["paper"] for record in records if not ratios(record)]
+    rows = [ratio for record in records for ratio in ratios(record)]
     factor = max((record["factor"] for record in records), default=1.25)
     drawn = forest("forest", "ours over each printed magnitude, with its interval", rows, RatioAxis(factor))
     if drawn is None:
         return [Prose(NO_NUMBERS if not any(record["printed"] for record in records) else "No magnitude was measured.")]
     title = f"Ours / paper, with 95 % intervals; the band is the tolerance, a factor of {factor:g} either way"
     caption = f"{LEGEND} Beyond a factor of 100: at the edge.{words.without_rule(records)}"
-    if silent and several:
+    if silent and len(records) > 1:
         caption += f" No printed magnitudes: {', '.join(silent)}."
     return [Grid("", [Figure(title, "forest plot of printed magnitudes", caption, drawn, [])])]
 
@@ -61,7 +60,7 @@ def counts(records: Sequence[Replication]) -> list[Block]:
     return [Grid("", [Figure(title, "k of m of each claim", caption, drawn, [])])]
 
 
-def ratios(record: Replication, *, several: bool) -> list[Ratio]:
+def ratios(record: Replication) -> list[Ratio]:
     """Rows of the forest plot; only a part that decides a verdict has its colour."""
     found = []
     for claim in record["claims"]:
@@ -72,18 +71,13 @@ def ratios(record: Replication, *, several: bool) -> list[Ratio]:
             if ours is None or ours.point is None or ours.point <= 0:
                 continue
             low, high = (None if end is None else end / printed for end in (ours.low, ours.high))
-            row = f"{part['id']}  {_short(part, several=several)}"
+            row = f"{part['id']}  ({printed:.3g})"
             judges = part["decides"] and claim["verdict"] not in {None, "fitted"}
             standing = part["verdict"] if judges else "judges nothing"
             tip = f"{part['id']}: paper {plain(printed)}, ours {interval(ours, COUNT)}; {standing}"
             tone = words.tone(part["verdict"] if judges else None)
             found.append(Ratio(row, ours.point / printed, low, high, tone, tip))
     return found
-
-
-def _short(part: ReplicatedPart, *, several: bool) -> str:
-    printed = part["paper"]
-    return f"({printed:g})" if several or not isinstance(printed, str) else ""
 
 
 def curves(record: Replication) -> Iterator[Block]:
