@@ -34,10 +34,13 @@ from wirelab.schema.plan import (
     Stop,
     Trial,
 )
+from wirelab.schema.workload import NewConnection
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Digest
 
+FEW_OF_A_CONNECTION = 10
+"""So many exchanges a preview leaves to a connection that is kept or resumed."""
 STALL_NS = 25_000_000
 """The shortest time that a retransmission timer of the stacks waits beyond the round trip.
 
@@ -255,7 +258,9 @@ def _stop(experiment: Experiment) -> dict[str, Any]:
 
 
 def _preview(experiment: Experiment, budget_ns: int, jobs: int, unsupported: Collection[str]) -> Plan:
-    """Replicates and exchanges scaled by the same factor, down to two replicates of one exchange."""
+    """Replicates and exchanges scaled by the same factor, down to two replicates of one exchange. A connection that is
+    kept or resumed has some exchanges at least: one alone would be as with a new connection.
+    """
     own = Stop(**_stop(experiment))
     whole = _plan(experiment, own, None)
     bounded = _stopping(whole, own.model_copy(update={"budget_ns": min(budget_ns, own.budget_ns or budget_ns)}))
@@ -270,11 +275,13 @@ def _preview(experiment: Experiment, budget_ns: int, jobs: int, unsupported: Col
     full = _stopping(whole, own.model_copy(update={"budget_ns": None}))
     most = experiment.stop.replicates[1]
     exchanges = max(scenario.workload.rows for scenario in experiment.scenarios)
+    reused = any(_keeps_connections(scenario) for scenario in experiment.scenarios)
+    least = min(exchanges, FEW_OF_A_CONNECTION) if reused else 1
     factor = min(1.0, sqrt(budget_ns / max(takes_ns(full), 1)))
     replicates = min(most, max(2, round(most * factor)))
     while True:
         scaled = replace(
-            experiment, scenarios=tuple(_with_exchanges(scenario, factor) for scenario in experiment.scenarios)
+            experiment, scenarios=tuple(_with_exchanges(scenario, factor, least) for scenario in experiment.scenarios)
         )
         stop = Stop(replicates=(replicates, replicates), interval=None, budget_ns=budget_ns)
         preview = Preview(
@@ -286,9 +293,9 @@ def _preview(experiment: Experiment, budget_ns: int, jobs: int, unsupported: Col
             return bounded
         plan = _plan(scaled, stop, preview)
         over = takes_ns(plan) / budget_ns
-        if over <= 1 or (preview.exchanges[1] == 1 and replicates <= 2):
+        if over <= 1 or (preview.exchanges[1] <= least and replicates <= 2):
             return plan
-        if preview.exchanges[1] > 1:
+        if preview.exchanges[1] > least:
             factor /= max(over, 1.1)
         else:
             replicates = max(2, replicates - ceil(replicates / 10))
@@ -298,5 +305,11 @@ def _stopping(plan: Plan, stop: Stop) -> Plan:
     return plan.model_copy(update={"experiment": plan.experiment.model_copy(update={"stop": stop})})
 
 
-def _with_exchanges(scenario: ResolvedScenario, factor: float) -> ResolvedScenario:
-    return replace(scenario, workload=scenario.workload.scaled(factor))
+def _with_exchanges(scenario: ResolvedScenario, factor: float, least: int) -> ResolvedScenario:
+    enough = max(factor, min(1.0, least / scenario.workload.rows))
+    return replace(scenario, workload=scenario.workload.scaled(enough))
+
+
+def _keeps_connections(scenario: ResolvedScenario) -> bool:
+    policy = getattr(scenario.workload, "connection", None)
+    return policy is not None and not isinstance(policy, NewConnection)

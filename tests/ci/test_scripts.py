@@ -133,10 +133,10 @@ def test_a_test_selects_itself_and_a_document_nothing() -> None:
     assert touched("python/tests/test_units.py", "README.md") == ["python/tests/test_units.py"]
 
 
-def test_a_failed_nightly_part_is_reported_after_any_other_part(tmp_path: Path) -> None:
+def _night(tmp_path: Path, parts: str, own: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A night of such parts."""
     text = (ROOT / "scripts" / "nightly").read_text()
-    text = re.sub(r'^parts=".*"$', 'parts="good:1 bad:1 last:1"', text, flags=re.MULTILINE)
-    own = "good() { echo 3 passed; }\nbad() { echo 1 passed; false; }\nlast() { true; }\n"
+    text = re.sub(r'^parts=".*"$', f'parts="{parts}"', text, flags=re.MULTILINE)
     files = {
         "nightly": text.replace('if [ "${1:-}" = --part ]', f'{own}if [ "${{1:-}}" = --part ]'),
         "environment.sh": "uv=true agent=/bin/true\n",
@@ -146,10 +146,15 @@ def test_a_failed_nightly_part_is_reported_after_any_other_part(tmp_path: Path) 
     for name, content in files.items():
         (tmp_path / "scripts" / name).write_text(content)
         (tmp_path / "scripts" / name).chmod(0o755)
-    done = subprocess.run(
+    return subprocess.run(
         [tmp_path / "scripts" / "nightly"], capture_output=True, text=True, check=False, timeout=60,
-        env={**os.environ, "WIRELAB_AGENT": "/bin/true"},
+        env={**os.environ, "WIRELAB_AGENT": "/bin/true", **environment},
     )  # fmt: skip
+
+
+def test_a_failed_nightly_part_is_reported_after_any_other_part(tmp_path: Path) -> None:
+    own = "good() { echo 3 passed; }\nbad() { echo 1 passed; false; }\nlast() { true; }\n"
+    done = _night(tmp_path, "good:1 bad:1 last:1", own)
     lines = [re.sub(r", in .*", "", line) for line in done.stdout.rsplit("\n\n", 1)[1].splitlines()]
     assert lines == ["nightly good: ok, 3 passed", "nightly bad: failed, 1 passed", "nightly last: ok, 0 passed"]
     assert done.returncode == 1
@@ -163,11 +168,19 @@ def test_generated_code_is_not_counted_and_its_readers_are() -> None:
     assert "python/wirelab/schema/generated.py" not in generated
 
 
-def test_the_limits_of_nightly_are_90_minutes_together() -> None:
+def test_a_night_ends_when_its_own_time_is_up(tmp_path: Path) -> None:
+    done = _night(tmp_path, "slow:1 late:1", "slow() { sleep 50; }\nlate() { sleep 50; }\n", NIGHTLY_SECONDS="2")
+    first, second = done.stdout.rsplit("\n\n", 1)[1].splitlines()
+    assert first.startswith("nightly slow: failed, its 2 seconds are up, ")
+    assert second.startswith("nightly late: failed, its 1 seconds are up, ")
+    assert done.returncode == 1
+
+
+def test_the_parts_of_nightly_are_its_functions_and_take_90_minutes() -> None:
     text = (ROOT / "scripts" / "nightly").read_text()
     parts = " ".join(re.findall(r'^parts="(.*)"$', text, re.MULTILINE))
     limits = {name: int(minutes) for name, minutes in re.findall(r"\b([a-z]+):(\d+)\b", parts)}
-    assert sum(limits.values()) <= 90
+    assert "${NIGHTLY_SECONDS:-5400}" in text
     assert set(limits) == set(re.findall(r"^([a-z]+)\(\) \{", text, re.MULTILINE)) - {"tests"}
 
 

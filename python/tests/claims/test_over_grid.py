@@ -90,3 +90,12 @@ def test_a_verdict_that_the_outlier_rule_changes_is_not_decided() -> None:
 def test_no_points_give_no_range() -> None:
     found = _over()
     assert (found["points"], found["effect"], found["robust"]) == (0, None, False)
+
+
+def test_a_choice_that_changes_the_estimate_by_less_than_one_percent_decides_nothing() -> None:
+    found = over_grid([
+        Point({"a": "1", "b": "1"}, "confirmed", effect=1.0003),
+        Point({"a": "2", "b": "1"}, "contradicted", effect=0.9998),
+        Point({"a": "1", "b": "2"}, "contradicted", effect=0.9),
+    ], None, {})  # fmt: skip
+    assert found["deciding"] == {"path": "b", "flips": 1, "pairs": 1}

@@ -47,3 +47,23 @@ def test_a_mistake_names_its_option_and_leaves_nothing(
     assert done.exit_code == 2, done.output
     assert what in done.stderr
     assert not [*tmp_path.iterdir()]
+
+
+def test_a_refusal_leaves_an_earlier_test_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "results" / "test" / "test.toml"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"\xff earlier")
+    (tmp_path / "other.tar.xz").write_bytes(b"no archive")
+    for arguments in (("--header", "host: x"), ("--against", "other.tar.xz")):
+        done = run(SERVER, *arguments)
+        assert done.exit_code == 2, done.output
+        assert (kept.read_bytes(), [*kept.parent.iterdir()]) == (b"\xff earlier", [kept])
+
+
+def test_every_mistake_of_the_options_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("--client", "sh {url}", "--reply", "5 XB", "--header", "host: x")
+    assert done.exit_code == 2
+    assert "--reply: " in done.stderr
+    assert "--header: " in done.stderr

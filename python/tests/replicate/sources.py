@@ -60,7 +60,8 @@ def source(*claims: Any, name: str = "x", exchanges: int = 1000, scenarios: Sequ
     summary: Any = {
         "name": name, "experiment": name, "sets": {}, "clock": "virtual", "version": "1", "kernel": "6.12",
         "measured": "2026-11-27", "scenarios": 10, "trials": 20, "exchanges": exchanges, "completed": exchanges,
-        "seconds": exchanges * 0.36, "quality": "good in 10 of 10 scenarios", "quick": None, "digest": "a1",
+        "seconds": exchanges * 0.36, "quality": "good in 10 of 10 scenarios", "quick": None,
+        "digest": "a1" if name == "main" else None,
     }  # fmt: skip
     planned = SimpleNamespace(experiment=experiment, scenarios=[each["plan"] for each in scenarios])
     estimates = {"scenarios": [each["estimates"] for each in scenarios]}

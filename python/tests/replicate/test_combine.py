@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.claims.grids import FILE
 from tests.replicate.sources import claim, part, row, source
 from wirelab.claims.load import Claims, load
+from wirelab.errors import WirelabError
 from wirelab.replicate.combine import combine
 
 
@@ -31,3 +34,11 @@ def test_a_campaign_says_which_claims_it_lacks(tmp_path: Path) -> None:
     both[1]["parts"] = [part("confirmed", 100)] * 2
     found = combine(claims, [source(*both), source(*both[:1])])
     assert [each.get("lacks") for each in found["campaigns"]] == [None, ["C2"]]
+
+
+def test_a_campaign_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(FILE)
+    claims = [claim(name, [row("confirmed", rtt="2 ms")]) for name in ("C1", "C2", "C3")]
+    with pytest.raises(WirelabError, match=r"main and main have the same records \(digest a1\)"):
+        combine(load(path), [source(*claims, name="main"), source(*claims, name="main")])

@@ -225,7 +225,11 @@ def test_a_part_of_the_virtual_clock_has_what_the_live_campaign_of_its_point_fin
     elsewhere = source(claim("C1", [row("contradicted", estimate(0.5), rtt="20 ms")]), name="elsewhere")
     live.summary["clock"] = elsewhere.summary["clock"] = "live"
     [part] = _first(claims, virtual, elsewhere, live)["parts"]
-    assert part["live"] == {"verdict": "inconclusive", "ours": estimate(1.9, 0.9, 3.0), "campaign": 2}
+    ours = estimate(1.9, 0.9, 3.0)
+    assert part["live"] == {"verdict": "inconclusive", "ours": ours, "link": None, "campaign": 2}
+    larger = source(claim("C1", [row("confirmed", estimate(2.1), rtt="2 ms")]), name="larger", exchanges=2000)
+    larger.summary["clock"] = "live"
+    assert _first(claims, virtual, live, larger)["parts"][0]["live"]["campaign"] == 2
     assert "live" not in _first(claims, virtual, elsewhere)["parts"][0]
     assert "live" not in _first(claims, live)["parts"][0]
 
@@ -233,7 +237,7 @@ def test_a_part_of_the_virtual_clock_has_what_the_live_campaign_of_its_point_fin
 def test_each_point_of_a_claim_in_parts_has_the_values_of_its_scenarios(tmp_path: Path) -> None:
     claims = _claims(tmp_path, _two(FILE))
     parts = [part("confirmed", 300, estimate(2.0)), part("confirmed", 300, estimate(3.0))]
-    rows = [row("confirmed", rtt="2 ms"), row("contradicted", rtt="20 ms")]
+    rows = [row("confirmed", rtt="2 ms"), row("contradicted", estimate(0.5, n=7), rtt="20 ms")]
     scenarios = [scenario(*at, "20 ms", 0.02) for at in (("h2", "clean"), ("h3", "clean"), ("h2", "lossy"))]
     found = _first(claims, source(claim("C1", rows, n=600, parts=parts), scenarios=scenarios))
     assert [each["n"] for each in found["points"]] == [600, 300]

@@ -25,10 +25,13 @@ def claims_of(experiment: Path) -> Path:
 
 
 def freeze(path: Path, at: str) -> str:
-    """Write the digest of a file of claims into it, with the time (RFC 3339); return the digest. What a table
-    `[frozen]` said before is replaced, and everything else stays unchanged.
+    """Write the digest of a file of claims into it, with the time (RFC 3339); return the digest. Nothing changes if the
+    file is as it was frozen, so that its first time stands. Else what a table `[frozen]` said before is replaced.
     """
-    found = digest(load(path, to_freeze=True).file, datetime.fromisoformat(at))
+    file = load(path, to_freeze=True).file
+    if file.frozen is not None and digest(file, file.frozen.at) == file.frozen.digest:
+        return file.frozen.digest
+    found = digest(file, datetime.fromisoformat(at))
     text = _TABLE.sub("", read_text(path, Where(str(path)))).rstrip("\n")
     replace_file(path, f'{text}\n\n[frozen]\ndigest = "{found}"\nat = {at}\n')
     return found

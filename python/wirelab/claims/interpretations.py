@@ -137,7 +137,13 @@ def first_levels(file: ClaimsFile) -> Levels:
 
 def mistakes(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
     """What is wrong: the key, a sentence, and a hint."""
-    yield from chain(_choices(file), _interpretations(file), _primary(file), _null_cell(file))
+    yield from chain(_names(file), _choices(file), _interpretations(file), _primary(file), _null_cell(file))
+
+
+def _names(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:
+    for index, claim in enumerate(file.claim):
+        if claim.id in {other.id for other in file.claim[:index]}:
+            yield ("claim", index, "id"), f"is the name of another claim ({shown(claim.id)})", "give each its own"
 
 
 def _choices(file: ClaimsFile) -> Iterator[tuple[KeyPath, str, str | None]]:

@@ -229,6 +229,7 @@ class _ClaimsJudge:
             "missing": judged.missing,
             "link": self.link(claim, judged, meaning),
             "ours": judged.ours.record() if judged.ours else None,
+            "n": judged.n,
         }
         if by_rule is not None:
             row["under_published_rule"] = by_rule[index].verdict

@@ -33,6 +33,16 @@ decide.
 """
 
 
+def _ascending(printed: tuple[float, float]) -> tuple[float, float]:
+    if printed[0] > printed[1]:
+        raise UnitError(f"does not ascend ({printed[0]:g}, {printed[1]:g})", "write the smaller bound first")
+    return printed
+
+
+Printed = Annotated[tuple[float, float], AfterValidator(_ascending)]
+"""What the rounding or truncation of a number in print allows: its smallest and its largest value."""
+
+
 def as_compared(level: object) -> str:
     """A level without spaces and case, as levels are compared: `3.5 KB` is `3.5 kB`."""
     return "".join(str(level).split()).lower()

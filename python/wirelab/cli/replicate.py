@@ -126,6 +126,9 @@ def _refuse(paper: str | None, folders: Sequence[Path], *, use_kept: bool, runs:
         raise WirelabError("--quick, --budget and --jobs are for campaigns that are run", hint="leave them out")
     if use_kept and (folders or keep is not None):
         raise WirelabError("--kept excludes --from and --keep", hint="leave one of them out")
+    for each in () if keep is None else (keep, *keep.parents):
+        if each.is_file():
+            raise WirelabError(f"not a folder ({each})", "--keep", "name a folder, which is made if it is missing")
 
 
 def _each_once(folders: Sequence[Path]) -> list[Path]:

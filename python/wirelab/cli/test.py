@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,6 +42,7 @@ HTTP = SuccessStatus(fetched=200, stored=200)
 METHODS = ("get", "post", "put", "delete")
 OPTIONS = {
     "workload.request.headers": "--header", "workload.request.body": "--body", "workload.publish.body": "--body",
+    "workload.publish": "--topic",
     "workload.download": "--reply", "workload.exchanges": "--requests", "workload.connection": "--connection",
     "factors.protocol": "--protocol", "factors.link": "--link", "links": "--link",
 }  # fmt: skip
@@ -142,10 +143,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     _require_text({"PROGRAM": program, "--client": client, "--against": against, "--topic": topic,
                    "--get": get, "--post": post, "--put": put, "--delete": delete,
                    "--header": "\n".join(headers)})  # fmt: skip
-    given = zip(METHODS, (get, post, put, delete), strict=True)
-    asked = {name.upper(): path for name, path in given if path is not None}
-    if len(asked) > 1:
-        raise WirelabError(f"{' and '.join(asked)}, and one is tested at a time", hint="leave one of them out")
+    asked = _asked(get, post, put, delete)
     if topic is not None and (asked or headers or client is not None):
         other = "--client" if client is not None else "--header" if headers else f"--{next(iter(asked)).lower()}"
         raise WirelabError(f"excludes {other}", "--topic", f"leave out {other}, or --topic")
@@ -171,16 +169,17 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     words = own_program.words_of(tested, Path.cwd())
     folder = out if out is not None else RESULTS / "test"
     texts = own_program.experiment_text(tested), own_program.implementation_text(tested, words, Path.cwd())
-    with _written(folder, *texts) as file:
-        loaded = load(str(file), with_clock(clock))
-        require_clock(loaded.clock)
-        loaded = with_failures(loaded, fail_if)
-        if tested.before is not None:
-            loaded = _judging_the_new_one(loaded, tested.role)
-        plan = make_plan(loaded)
-    if budget is not None:
-        plan = within_budget(plan, loaded, budget, budget_jobs(plan, planned_jobs(plan).number))
-    with _other_side(against, tested, plan) as pairing_with:
+    with ExitStack() as stack:
+        with _written(folder, *texts) as file:
+            loaded = load(str(file), with_clock(clock))
+            require_clock(loaded.clock)
+            loaded = with_failures(loaded, fail_if)
+            if tested.before is not None:
+                loaded = _judging_the_new_one(loaded, tested.role)
+            plan = make_plan(loaded)
+            if budget is not None:
+                plan = within_budget(plan, loaded, budget, budget_jobs(plan, planned_jobs(plan).number))
+            pairing_with = stack.enter_context(_other_side(against, tested, plan))
         campaign = _measured(loaded, plan, folder)
         changes = None if pairing_with is None else pairing_with(campaign.folder, margin)
     compared = None if changes is None else words_of(changes)
@@ -192,6 +191,14 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if changes is None or compared is None or code == MISSED:
         return code
     return compare.exit_code(changes, compared, inconclusive_fails=fail_if_inconclusive) or code
+
+
+def _asked(*paths: str | None) -> dict[str, str]:
+    """The path by its method, of which there is one at most."""
+    asked = {name.upper(): path for name, path in zip(METHODS, paths, strict=True) if path is not None}
+    if len(asked) > 1:
+        raise WirelabError(f"{' and '.join(asked)}, and one is tested at a time", hint="leave one of them out")
+    return asked
 
 
 def _require_text(given: Mapping[str, str | None]) -> None:
@@ -346,32 +353,35 @@ def _written(folder: Path, experiment: str, implementation: str) -> Iterator[Pat
 
     texts = {folder / CATALOGUE: implementation, folder / EXPERIMENT: experiment}
     made = [each for each in (folder, *folder.parents) if not each.exists()]
-    before = {file: file.read_text(encoding="utf-8") for file in texts if file.exists()}
-    for file, text in texts.items():
-        write_text(file, text)
+    before = {file: file.read_bytes() for file in texts if file.exists()}
     try:
+        for file, text in texts.items():
+            write_text(file, text)
         yield folder / EXPERIMENT
-    except WirelabError as error:
-        first = error.errors[0] if isinstance(error, CombinedError) else error
+    except BaseException as error:
         for file in texts:
             if file in before:
-                write_text(file, before[file])
+                file.write_bytes(before[file])
             else:
-                file.unlink()
+                file.unlink(missing_ok=True)
         for each in made:
-            each.rmdir()
-        option = _option(first.where, folder / EXPERIMENT)
-        if option == first.where:
-            raise
-        raise WirelabError(first.what, option, first.hint) from None
+            if each.exists():
+                each.rmdir()
+        if isinstance(error, WirelabError):
+            raise _of_options(error, folder) from None
+        raise
 
 
-def _option(where: Where | str | None, file: Path) -> Where | str | None:
-    """The option that gave the key, if the place is in the written file."""
-    if not isinstance(where, Where) or where.source != str(file):
-        return where
+def _of_options(error: WirelabError, folder: Path) -> WirelabError:
+    """The same of the options that gave the keys of the written files."""
+    if isinstance(error, CombinedError):
+        return CombinedError(_of_options(each, folder) for each in error.errors)
+    where = error.where
+    if not isinstance(where, Where) or Path(where.source).parent != folder:
+        return error
     key = where.key or ""
-    return next((option for start, option in OPTIONS.items() if key.startswith(start)), key or None)
+    option = next((option for start, option in OPTIONS.items() if key.startswith(start)), None)
+    return WirelabError(error.what, option or key or "PROGRAM", error.hint)
 
 
 def _without_any(campaign: Campaign) -> list[AnalysedScenario]:

@@ -10,6 +10,7 @@ from wirelab.claims.grid import Grid
 from wirelab.claims.interpretations import primary_of
 from wirelab.claims.load import Claims
 from wirelab.claims.printed import orders_inside, printed
+from wirelab.errors import WirelabError
 from wirelab.replicate.numbers import numbers
 from wirelab.replicate.one_claim import OneClaim, Places
 from wirelab.replicate.source import Source
@@ -21,6 +22,7 @@ def combine(claims: Claims, sources: Sequence[Source], left_out: Sequence[str] =
     """One record of the campaigns of a paper; of equally large ones, the earlier campaign speaks. `left_out` says which
     campaigns were not run, and why.
     """
+    _require_different(sources)
     grid, leading = Grid(claims), primary_of(claims.file)
     points = Places([])
     judged = [OneClaim(claims, sources, leading, claim).record(grid, points) for claim in claims.claims]
@@ -51,6 +53,18 @@ def combine(claims: Claims, sources: Sequence[Source], left_out: Sequence[str] =
         "inside": orders_inside(claims),
         "future": [{"text": each.text, "found": each.found, "not_yet": each.not_yet} for each in claims.file.future],
     }
+
+
+def _require_different(sources: Sequence[Source]) -> None:
+    """Raises `WirelabError` if two have the same records, which would count twice."""
+    names: dict[str, str] = {}
+    for source in sources:
+        name, digest = source.summary["name"], source.summary["digest"]
+        if digest is not None and digest in names:
+            what = f"{names[digest]} and {name} have the same records (digest {digest[:12]})"
+            raise WirelabError(what, "--from", "name one of them")
+        if digest is not None:
+            names[digest] = name
 
 
 def _summary(claims: Claims, source: Source) -> CampaignSummary:

@@ -33,8 +33,8 @@ OF_ESTIMATES = (Count, Equivalence, Interaction, Order, Quotient, Ratio, Trend)
 
 @dataclass(frozen=True)
 class PartAt:
-    """A part at one point. `exchanges` are those that its scenarios attempted, and `values` how many of them each
-    scenario has a value of; a part is `whole` if all were run.
+    """A part at one point. `exchanges` are those that its scenarios attempted. `values` are how many of them each
+    scenario has a value of, or attempted if the part is judged by outcomes. A part is `whole` if all were run.
     """
 
     effect: float | None

@@ -165,10 +165,9 @@ class OneClaim:
         return own or self.sources[source].exchanges_each
 
     def _n(self, source: int, row: ChoiceVerdict) -> int:
-        """How many values the verdict of a row rests on, of a scenario of several parts once."""
-        ours = row.get("ours")
-        if ours is not None:
-            return ours["n"]
+        """How many values the verdict of a row rests on; a scenario of several parts counts once."""
+        if "n" in row:
+            return row["n"]
         values: dict[str, int] = {}
         for form, at in zip(self._forms, self._parts_at(source, row), strict=True):
             values |= at.values if form.decides else {}
@@ -226,14 +225,18 @@ class OneClaim:
     def _live(self, parts: Sequence[ReplicatedPart], speaking: Sequence[int], firsts: Mapping[int, _Candidate]) -> None:
         """Of a part that rests on the virtual clock: what the largest live campaign of the same point finds."""
         live = [index for index in speaking if self.sources[index].summary["clock"] == Clock.LIVE]
+        if not live:
+            return
         given = {index: _parts_of(self._of(index)) for index in live}
-        for number, part in enumerate(parts if live else []):
+        for number, part in enumerate(parts):
             if part["campaign"] in live:
                 continue
             index = max(sorted(live), key=partial(self._size, given, firsts, number))
             found = given[index][number]
             if found["ours"] is not None and not self._lacks(found, firsts[index]):
-                part["live"] = {"verdict": found["verdict"], "ours": found["ours"], "campaign": index}
+                part["live"] = {
+                    "verdict": found["verdict"], "ours": found["ours"], "link": found.get("link"), "campaign": index,
+                }  # fmt: skip
 
     def _size(
         self,

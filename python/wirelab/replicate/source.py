@@ -13,7 +13,7 @@ from wirelab.claims.load import Claims, load
 from wirelab.claims.samples import point_key
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
-from wirelab.schema.campaign import last_day, read_plan
+from wirelab.schema.campaign import measured_between, read_plan
 from wirelab.schema.estimates import AnalysedScenario, Estimates, read_estimates
 from wirelab.schema.plan import Plan, Preview
 from wirelab.schema.record import CampaignRecord, read_record
@@ -78,6 +78,9 @@ def read_source(folder: Path, claims: Claims, quality: str, why: str | None = No
         raise WirelabError(
             f"{folder / own.name} changed after '{folder}' was judged by it", hint=launched(f"analyze {folder}")
         )
+    if own.file.paper != claims.file.paper:
+        what = f"{folder.name} is a campaign of {own.file.paper}, and not of {claims.file.paper}"
+        raise WirelabError(what, "--from", f"{launched(f'replicate {own.file.paper}')} takes it")
     if (other := _differing(own, claims)) is not None:
         raise WirelabError(
             f"'{folder}' was judged by other claims than those of {claims.name}: {other} differs",
@@ -89,8 +92,6 @@ def read_source(folder: Path, claims: Claims, quality: str, why: str | None = No
 
 def _differing(own: Claims, claims: Claims) -> str | None:
     """What decides verdicts and differs in two files of claims."""
-    if own.file.paper != claims.file.paper:
-        return "the paper"
     known = {each.id: each for each in own.file.claim}
     changed = next((each.id for each in claims.file.claim if known.get(each.id, each) != each), None)
     if changed is not None:
@@ -104,6 +105,7 @@ def _differing(own: Claims, claims: Claims) -> str | None:
 def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is made of)
     folder: Path, plan: Plan, estimates: Estimates, record: CampaignRecord | None, quality: str, why: str | None
 ) -> CampaignSummary:
+    measured = measured_between(folder)
     ends = [each["denominators"] for each in estimates["scenarios"]]
     runs = () if record is None else record.runs
     elapsed = [run.elapsed_s for run in runs if run.elapsed_s is not None and run.run]
@@ -114,7 +116,8 @@ def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is 
         "clock": plan.clock.value,
         "version": None if record is None else record.wirelab,
         "kernel": None if record is None else record.emulated_by,
-        "measured": last_day(folder),
+        "measured": None if measured is None else measured[1][:10],
+        "began": None if measured is None else measured[0],
         "scenarios": len(estimates["scenarios"]),
         "trials": sum(each["trials"] for each in ends),
         "exchanges": sum(each["exchanges"] for each in ends),

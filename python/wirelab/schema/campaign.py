@@ -157,10 +157,10 @@ def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
     return read.entries, len(read.whole)
 
 
-def last_day(campaign: Path) -> str | None:
-    """The day of its last trial that was done; None without any."""
+def measured_between(campaign: Path) -> tuple[str, str] | None:
+    """When its first and its last trial that were done were written (RFC 3339); None without any."""
     written = [each.written for each in read_journal(campaign / JOURNAL)[0] if each.status is EntryStatus.DONE]
-    return max(written)[:10] if written else None
+    return (min(written), max(written)) if written else None
 
 
 def scan_journal(path: Path) -> JournalLines:

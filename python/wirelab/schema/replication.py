@@ -49,6 +49,8 @@ class CampaignSummary(TypedDict):
     """Kernel of the emulation: of this machine, or of the virtual clock; null if not recorded."""
     measured: str | None
     """Day of the last trial; null without any."""
+    began: NotRequired[str | None]
+    """When the first trial was done (RFC 3339); null without any. Absent if an earlier version combined it."""
     scenarios: int
     """Number of scenarios."""
     trials: int
@@ -88,7 +90,9 @@ class LivePart(TypedDict):
     verdict: Verdict
     """The verdict of that campaign."""
     ours: EstimateRecord
-    """Its estimate."""
+    """Its estimate, in the unit of the part's."""
+    link: VerdictQuality | None
+    """Quality of what it rests on; null if nothing of it was graded."""
     campaign: int
     """Index of the campaign."""
 

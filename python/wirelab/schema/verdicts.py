@@ -122,6 +122,8 @@ class ChoiceVerdict(TypedDict):
     """Quality of what the verdict rests on."""
     ours: NotRequired[EstimateRecord | None]
     """Our estimate at these levels; null if there is none."""
+    n: NotRequired[int]
+    """Number of values at these levels; each scenario counts once. Absent if an earlier version judged."""
     under_published_rule: NotRequired[Verdict]
     """The verdict after the paper's outlier removal. Absent if the claims name no `outlier_rule`."""
 

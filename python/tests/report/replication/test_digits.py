@@ -13,8 +13,12 @@ from wirelab.report.replication.digits import short, short_interval
     ("values", "text"),
     [
         ((1.99151, 1.99149, 1.99152), "1.99 [1.99, 1.99]"),
-        ((1.0006, 1.00055, 1.00064), "1.001 [1.001, 1.001]"),
+        ((1.0006, 1.00055, 1.00064), "1.0006 [1.0006, 1.0006]"),
         ((1.00002, 1.00001, 1.00003), "1.0000 [1.0000, 1.0000]"),
+        ((1.0051, 1.0051, 1.0052), "1.005 [1.005, 1.005]"),
+        ((1.10, 1.0037, 1.21), "1.100 [1.004, 1.210]"),
+        ((1.0196, 0.2, 5.4), "1.02 [0.200, 5.40]"),
+        ((1.039, 1.015, 1.065), "1.039 [1.015, 1.065]"),
         ((0.075015, 0.075015, 0.075016), "0.0750 [0.0750, 0.0750]"),
         ((1.40, 1.21, 1.62), "1.40 [1.21, 1.62]"),
         ((21.0, 20.0, 22.0), "21 [20, 22]"),
@@ -23,7 +27,7 @@ from wirelab.report.replication.digits import short, short_interval
     ],
 )
 def test_an_interval_has_three_digits_if_its_ends_look_alike(values: tuple[float, ...], text: str) -> None:
-    """And more only where a ratio would become 1."""
+    """And more only where a ratio would be much nearer to 1, or much farther from it."""
     assert short_interval(Estimate.of(estimate(*values))) == text
 
 

@@ -27,8 +27,8 @@ def _page(path: Path) -> Page:
 def test_the_page_of_a_paper_has_the_table_and_every_picture(tmp_path: Path) -> None:
     words = _page(write_paper(record(tmp_path), tmp_path / "index.html")).words()
     assert (
-        "Of 3 claims of example, 2 confirmed (C1 and C3) and 1 inconclusive. Changing only the round trip turns C1"
-        in words
+        "Of 3 claims of example, 2 confirmed (C1 at 1 of 2 points and C3) and 1 inconclusive. "
+        "Changing only the round trip turns C1" in words
     )
     for title in ("Claims", "Printed magnitudes", "Printed numbers", "Over the grid of choices", "Campaigns"):
         assert title in words

@@ -101,7 +101,7 @@ def test_both_verdicts_of_an_outlier_rule_are_named(found: Replication) -> None:
 def test_quality_that_is_not_good_has_its_reason_once(found: Replication) -> None:
     link = {"flag": "limited", "why": "2 of its 9 comparisons: the difference is small; the link was late"}
     assert _of(found, _part("confirmed"), _part("confirmed"), verdict="confirmed", link=link) == (
-        "Both parts are confirmed. Quality limited in 2 of 9 comparisons, first: the difference is small, "
+        "Both parts are confirmed. Quality limited in 2 of 9 comparisons. First: the difference is small, "
         "and 1 more reason."
     )
     unusable = {"flag": "unusable", "why": "1 of its 1 comparisons: the link was late"}
@@ -117,14 +117,14 @@ def test_without_a_verdict_the_reason_is_that_of_the_points(tmp_path: Path) -> N
     found = record(tmp_path, primary=False)
     turned, undecided, single = found["claims"]
     assert why(turned, found).text == "Confirmed at 1 and contradicted at 1 of 2 points."
-    assert why(single, found).text == "Confirmed at each of 2 points that were run."
-    assert why(undecided, found).text.startswith("Not decided at the only point that was run. The deciding interval ")
+    assert why(single, found).text == "Confirmed at each of 2 points that count."
+    assert why(undecided, found).text.startswith("Not decided at the only point that counts. The deciding interval ")
     single["why"] = "b is faster. Browsers refuse push since 2022"
-    assert why(single, found).text == ("Confirmed at each of 2 points that were run. Browsers refuse push since 2022.")
+    assert why(single, found).text == ("Confirmed at each of 2 points that count. Browsers refuse push since 2022.")
     assert undecided["over_grid"] is not None
     undecided["over_grid"]["points"] = 3
     assert why(undecided, found).text.startswith(
-        "Decided at none of 3 points that were run. At the first of them the deciding "
+        "Decided at none of 3 points that count. At the first of them the deciding "
     )
     assert undecided["needed"] is not None
     undecided["over_grid"]["contradicted"] = 2
@@ -172,9 +172,12 @@ def test_differences_below_one_percent_are_counted(found: Replication) -> None:
     claim = found["claims"][0]
     claim["form"] = "order"
     claim["points"][0]["value"], claim["points"][1]["value"] = 1.002, 0.7
-    assert "At 1 of 2 points the difference is below 1%." in why(claim, found).text
+    small = "The difference is below 1 % at"
+    assert f"{small} 1 of 2 points, and 1 of its 1 confirmations are there." in why(claim, found).text
+    claim["points"][0]["standing"] = "inconclusive"
+    assert f"{small} 1 of 2 points." in why(claim, found).text
     claim["points"][1]["value"] = 0.998
-    assert "At each point the difference is below 1%." in why(claim, found).text
+    assert f"{small} each of 2 points." in why(claim, found).text
     claim["form"] = "count"
     assert "difference" not in why(claim, found).text
 
@@ -183,3 +186,18 @@ def test_the_part_that_the_columns_show_is_named_in_words(found: Replication) ->
     ours = estimate(1.1, 1.05, 1.2)
     parts = [_part("confirmed", ours=ours), _part("confirmed", id="C2.2", ours=ours)]
     assert _of(found, *parts, verdict="confirmed", ours=None) == "Both parts are confirmed. C2.1 is delay: a below b."
+
+
+def test_a_part_that_has_the_opposite_verdict_in_real_time_says_so(found: Replication) -> None:
+    live = {"verdict": "confirmed", "ours": estimate(1.3, 1.2, 1.4), "link": None, "campaign": 1}
+    against = _part("contradicted", live=live)
+    text = _of(found, against, _part("confirmed"), verdict="contradicted")
+    assert "In real time C2.1 is confirmed: 1.30 [1.20, 1.40]." in text
+    live["verdict"] = "inconclusive"
+    assert "real time" not in _of(found, against, _part("confirmed"), verdict="contradicted")
+
+
+def test_the_name_of_an_experiment_stays_as_it_is_written(found: Replication) -> None:
+    claim = found["claims"][2]
+    claim["verdict"], claim["why"] = None, "b is faster. h2window2017-streams varies it"
+    assert why(claim, found).text.endswith(" h2window2017-streams varies it.")

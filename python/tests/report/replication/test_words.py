@@ -24,11 +24,14 @@ def test_a_duration_is_in_a_unit_that_leaves_digits(seconds: float, text: str) -
     assert words.duration(seconds) == text
 
 
-def test_without_a_verdict_n_is_that_of_the_points(tmp_path: Path) -> None:
-    turned = record(tmp_path, primary=False)["claims"][0]
-    counted = [each for each in turned["points"] if each["counts"]]
+def test_n_is_that_of_the_estimate_and_the_points_stand_behind_it(found: Replication) -> None:
+    claim = found["claims"][0]
+    claim["n"], counted = 900, [each for each in claim["points"] if each["counts"]]
     counted[0]["n"], counted[1]["n"] = 70, 1_200
-    assert words.size(turned).text == "70 to 1,200"
+    cell = words.size(claim, None)
+    assert (cell.text, cell.title) == ("100", "the verdict rests on 70 to 1,200 values a point")
+    claim["form"] = "count"
+    assert words.size(claim, None).text == "900"
 
 
 def test_counts_of_comparisons_are_whole(found: Replication) -> None:

@@ -16,7 +16,7 @@ from wirelab.claims.judgement import (
     within,
     written,
 )
-from wirelab.claims.part import Levels, Part
+from wirelab.claims.part import Levels, Part, Printed
 from wirelab.claims.quantities import drawn, quantity
 
 
@@ -29,7 +29,7 @@ class Quotient(Part):
     per: str
     of: Levels
     published: float | None = Field(default=None, gt=0)
-    printed: tuple[float, float] | None = None
+    printed: Printed | None = None
     above: float | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")

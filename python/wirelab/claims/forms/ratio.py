@@ -18,7 +18,7 @@ from wirelab.claims.judgement import (
     within,
     written,
 )
-from wirelab.claims.part import Levels, Part
+from wirelab.claims.part import Levels, Part, Printed
 from wirelab.claims.quantities import quantity, ratio_of
 
 
@@ -29,7 +29,7 @@ class Ratio(Part):
     upper: Levels
     lower: Levels
     published: float = Field(gt=0)
-    printed: tuple[float, float]
+    printed: Printed
 
     def judge(self, context: Context) -> Judgement:
         upper, lower = context.words(self.upper), context.words(self.lower)

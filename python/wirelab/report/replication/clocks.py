@@ -11,7 +11,6 @@ from wirelab.report.replication.digits import short_interval
 from wirelab.report.statement import listed
 from wirelab.schema.replication import LivePart, ReplicatedClaim, ReplicatedPart, Replication
 
-OPPOSITE = {"confirmed", "contradicted"}
 Both = tuple[ReplicatedClaim, ReplicatedPart, LivePart]
 
 
@@ -32,7 +31,7 @@ def blocks(record: Replication) -> list[Block]:
         for claim, part, live in found
     ]  # fmt: skip
     table = Table("Parts under both clocks", columns, rows)
-    return [Group(f"{_agreement(found)}", [table], open=False, printed=False)]
+    return [Group(_agreement(found), [table], printed=True)]
 
 
 def of_papers(records: Sequence[Replication]) -> list[Block]:
@@ -51,20 +50,26 @@ def _both(record: Replication) -> list[Both]:
 
 
 def _agreement(found: Sequence[Both]) -> str:
-    """`Of 12 parts that ran under both clocks, 9 have the same verdict live, 1 the opposite one, …`."""
-    same = sum(part["verdict"] == live["verdict"] for _, part, live in found)
-    opposite = [part["id"] for _, part, live in found if {part["verdict"], live["verdict"]} == OPPOSITE]
-    against = f"{len(opposite)} the opposite one ({listed(opposite)})" if opposite else "none the opposite one"
-    held = sum(_holds(part, live) for _, part, live in found)
+    """`Of 28 parts that the virtual clock decides: 11 with the same verdict live, 15 inconclusive live, …`."""
+    decided = [(part, live) for _, part, live in found if part["verdict"] != "inconclusive"]
+    same = sum(part["verdict"] == live["verdict"] for part, live in decided)
+    opposed = [part["id"] for part, live in decided if words.opposite(part, live)]
+    names = f" ({listed(opposed)})" if opposed else ""
+    bounded = [held for _, part, live in found if (held := _holds(part, live)) is not None]
     return (
-        f"Of {len(found)} parts that ran under both clocks, {same} have the same verdict live and {against}. "
-        f"The live interval contains the virtual clock's estimate in {held}"
+        f"Of {len(decided)} parts that the virtual clock decides: {same} with the same verdict live, "
+        f"{len(decided) - same - len(opposed)} inconclusive live, and {len(opposed)} with the opposite one{names}. "
+        f"Live intervals that contain the virtual clock's estimate: {sum(bounded)} of {len(bounded)}"
     )
 
 
-def _holds(part: ReplicatedPart, live: LivePart) -> bool:
-    point, low, high = (part["ours"] or live["ours"])["point"], live["ours"]["low"], live["ours"]["high"]
-    return point is not None and (low is None or low <= point) and (high is None or point <= high)
+def _holds(part: ReplicatedPart, live: LivePart) -> bool | None:
+    """Whether the live interval contains the virtual clock's estimate; None if one of them is missing."""
+    point = None if part["ours"] is None else part["ours"]["point"]
+    low, high = live["ours"]["low"], live["ours"]["high"]
+    if point is None or (low is None and high is None):
+        return None
+    return (low is None or low <= point) and (high is None or point <= high)
 
 
 def _estimate(part: ReplicatedPart | LivePart) -> Cell:

@@ -13,7 +13,8 @@ from wirelab.report.numbers import COUNT, Estimate, interval, plain
 
 FEWEST, MOST = 3, 5
 ONE = 1.0
-"""No number is rounded to it: a ratio of 1.0006 is not 1."""
+NEAR = 0.2
+"""Rounding may change the distance of a ratio from 1 by this share of it: 1.0051 is neither 1 nor 1.01."""
 _NUMBER = r"[-−]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _INTERVAL = re.compile(rf"(?<![\w.])({_NUMBER}) \[({_NUMBER}), ({_NUMBER})\]")
 
@@ -26,16 +27,17 @@ def short_interval(estimate: Estimate | None) -> str:
     if all(value == int(value) for value in values):
         return interval(estimate, COUNT)
     text = interval(estimate, COUNT)
-    if len({_rounded(each, FEWEST) for each in values}) > 1 and _most_digits(text) <= FEWEST:
+    differ = len({_rounded(each, FEWEST) for each in values}) > 1
+    if differ and _most_digits(text) <= FEWEST and all(map(_keeps_its_distance, values, _numbers(text))):
         return text
-    return _shown(values, _enough(values, {ONE}))
+    return _shown(values, _enough(values, set()))
 
 
 def short(text: str) -> str:
     """A sentence with three digits in each interval that needs no more, unless a number would become another one that
     the sentence compares it with.
     """
-    compared = {ONE, *(float(each.replace("−", "-")) for each in re.findall(_NUMBER, _INTERVAL.sub("", text)))}
+    compared = {*(float(each.replace("−", "-")) for each in re.findall(_NUMBER, _INTERVAL.sub("", text)))}
 
     def shorter(found: re.Match[str]) -> str:
         written = [each.replace("−", "-") for each in found.groups()]
@@ -53,11 +55,24 @@ def short(text: str) -> str:
 
 
 def _enough(values: Collection[float], compared: Collection[float]) -> int:
-    """The fewest digits with which no value is rounded to one that it is compared with."""
+    """The fewest digits with which no value is rounded to one that it is compared with, or much nearer to 1 or much
+    farther from it.
+    """
     for digits in range(FEWEST, MOST):
-        if not any(_rounded(each, digits) in compared and each not in compared for each in values):
+        rounded = [_rounded(each, digits) for each in values]
+        if any(short in compared and each not in compared for each, short in zip(values, rounded, strict=True)):
+            continue
+        if all(map(_keeps_its_distance, values, rounded)):
             return digits
     return MOST
+
+
+def _keeps_its_distance(value: float, rounded: float) -> bool:
+    return abs(rounded - value) <= NEAR * abs(value - ONE)
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(each.replace("−", "-")) for each in re.findall(_NUMBER, text)]
 
 
 def _most_digits(text: str) -> int:

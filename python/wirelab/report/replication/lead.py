@@ -6,20 +6,37 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from wirelab.report.replication.reasons import leading
-from wirelab.report.replication.words import effect, flipped, interpretation, leads, paper, standing, title_of
+from wirelab.report.replication.words import (
+    effect,
+    flipped,
+    interpretation,
+    leads,
+    opposite,
+    paper,
+    shown,
+    standing,
+    title_of,
+)
 from wirelab.report.statement import Statement, listed
+from wirelab.schema.host import Clock
 from wirelab.schema.replication import ReplicatedClaim, Replication
 from wirelab.schema.verdicts import Standing, Verdict
 
+MOST_WORDS = 14
+"""Of a claim's text in a sentence on it."""
 KINDS: tuple[Standing, ...] = ("confirmed", "contradicted", "inconclusive", "depends-on-outlier-rule", "fitted")
 
 
 def lead(record: Replication) -> list[Statement]:
     """What is confirmed and what decides it, first of all."""
     claims, primary = record["claims"], record["primary"]
-    found = [Statement(" ".join(f"{each}." for each in _first(record)), href="#claims")]
+    quick = any(each["quick"] for each in record["campaigns"])
+    found = [Statement("A quick run, not conclusive.")] * quick
+    found += [Statement(" ".join(f"{each}." for each in _first(record)), href="#claims")]
     if primary and any(claim["verdict"] is not None for claim in claims):
         found.append(Statement(f"The verdicts are of the interpretation: {interpretation(primary, record)}."))
+        if _is_virtual(record):
+            found.append(Statement("They are of the virtual clock, under which computing takes no time."))
     unusable = [
         claim["id"] for claim in claims
         if claim["verdict"] == "inconclusive" and claim["link"] is not None and claim["link"]["flag"] == "unusable"
@@ -28,11 +45,26 @@ def lead(record: Replication) -> list[Statement]:
         be = "is" if len(unusable) == 1 else "are"
         found.append(Statement(f"{listed(unusable)} {be} inconclusive on data of unusable quality.", href="#claims"))
     kinds: list[Verdict] = ["confirmed", "contradicted"] if primary else ["contradicted"]
+    kinds = [] if quick else kinds
     robust = [(kind, listed(same)) for kind in kinds if (same := _robust(claims, kind))]
     if robust:
-        words = "; ".join(f"{kind} at every point that was run: {same}" for kind, same in robust)
+        words = "; ".join(f"{kind} at every point that counts: {same}" for kind, same in robust)
         found.append(Statement(f"{_upper(words)}.", href="#grid"))
     return found
+
+
+def _at_points(claim: ReplicatedClaim) -> str:
+    """`M1 at 2 of 41 points`; the name alone of a claim that every point confirms."""
+    over = claim["over_grid"]
+    if over is None or over["confirmed"] == over["points"]:
+        return claim["id"]
+    return f"{claim['id']} at {over['confirmed']} of {over['points']} points"
+
+
+def _is_virtual(record: Replication) -> bool:
+    """Whether all verdicts rest on the virtual clock."""
+    campaigns = {part["campaign"] for claim in record["claims"] if claim["verdict"] for part in claim["parts"]}
+    return all(record["campaigns"][each]["clock"] == Clock.VIRTUAL for each in campaigns)
 
 
 def _upper(sentence: str) -> str:
@@ -45,11 +77,25 @@ def _first(record: Replication) -> Iterator[str]:
     """
     yield from _confirmed(record)
     yield from _ranges(record)
-    yield _upper(_deciding_most(record))
+    if not any(each["quick"] for each in record["campaigns"]):
+        yield _upper(_deciding_most(record))
+    yield from _clocks(record)
     against = sum(len(each["against"]) for each in record["inside"])
     if against:
         pairs = sum(each["compared"] for each in record["inside"])
         yield f"The paper's own numbers contradict one another in {against} of {pairs} pairs"
+
+
+def _clocks(record: Replication) -> Iterator[str]:
+    """Parts on which the clocks disagree."""
+    against = [
+        part["id"]
+        for claim in record["claims"]
+        for part in claim["parts"]
+        if part["decides"] and (live := part.get("live")) is not None and opposite(part, live)
+    ]
+    if against:
+        yield f"Computing decides {listed(against)}: in real time the verdict is the opposite of the virtual clock's"
 
 
 def _ranges(record: Replication) -> Iterator[str]:
@@ -60,16 +106,13 @@ def _ranges(record: Replication) -> Iterator[str]:
         return
     printed = [claim for claim in record["claims"] if isinstance(claim["paper"], float | int)]
     for claim in printed or filter(flipped, record["claims"]):
-        found = effect(claim, leading(claim))
+        part = shown(claim, leading(claim))
+        found = effect(claim, part)
         if found.reason is None:
+            name, text = (claim["id"], claim["text"]) if part is None else (part["id"], part["text"])
+            what = name if "(" in text or len(text.split()) > MOST_WORDS else f"{name} ({text})"
             figure = f", where the paper prints {paper(claim).text}" if printed else ""
-            yield f"{claim['id']} ranges over {_range(found.text)}{figure}"
-
-
-def _range(text: str) -> str:
-    """`1.00 to 2.53 (W1.2)` of `W1.2: 1.00 to 2.53`."""
-    name, _, numbers = text.rpartition(": ")
-    return f"{numbers} ({name})" if name else numbers
+            yield f"{what} ranges over {found.text.rpartition(': ')[2]}{figure}"
 
 
 def _robust(claims: Sequence[ReplicatedClaim], kind: Verdict) -> list[str]:
@@ -85,9 +128,9 @@ def _confirmed(record: Replication) -> Iterator[str]:
         why = "was not run in its primary interpretation" if leads(record) else "has no primary interpretation"
         yield f"{name} {why}, so that its {len(claims)} claims have no verdict"
         if always := _robust(claims, "confirmed"):
-            yield f"{listed(always)} {'is' if len(always) == 1 else 'are'} confirmed at every point that was run"
+            yield f"{listed(always)} {'is' if len(always) == 1 else 'are'} confirmed at every point that counts"
         return
-    confirmed = [claim["id"] for claim in claims if claim["verdict"] == "confirmed"]
+    confirmed = [_at_points(claim) for claim in claims if claim["verdict"] == "confirmed"]
     first = f"{len(confirmed)} confirmed ({listed(confirmed)})" if confirmed else "none confirmed"
     rest = [_number(kinds[kind], kind) for kind in (*KINDS, None) if kinds[kind] and kind != "confirmed"]
     yield f"Of {len(claims)} claims of {name}, {listed([first, *rest])}"
@@ -102,13 +145,16 @@ def _deciding_most(record: Replication) -> str:
     }
     most, _ = next(iter(Counter(each["path"] for each in by_itself.values()).most_common(1)), ("", 0))
     alone = [name for name, each in by_itself.items() if each["path"] == most]
-    others = [claim["id"] for claim in record["claims"] if flipped(claim) and claim["id"] not in alone]
-    turn = f"{listed(others)} turn{'s' * (len(others) == 1)} with" if others else ""
+    others = [name for name in by_itself if name not in alone]
+    together = [claim["id"] for claim in record["claims"] if flipped(claim) and claim["id"] not in by_itself]
+    more = "".join(
+        f"; {listed(names)} turn{'s' * (len(names) == 1)} with {what}"
+        for names, what in ((others, "other choices"), (together, "several choices together"))
+        if names
+    )
     if not alone:
-        silent = "no choice turns a claim from confirmed to contradicted"
-        return f"{turn} several choices together" if others else silent
+        return more.removeprefix("; ") or "no choice turns a claim from confirmed to contradicted"
     title = title_of(most, record)
-    more = f"; {turn} other choices" * bool(others)
     if len(alone) > 1:
         return f"the {title} decides most: changing it alone turns {listed(alone)}{more}"
     flips, every = by_itself[alone[0]]["flips"], by_itself[alone[0]]["pairs"]

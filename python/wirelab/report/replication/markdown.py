@@ -51,9 +51,14 @@ def _header(head: Header) -> Iterator[str]:
     for statement in head.answer:
         yield from _sentences(statement.text)
         for each in statement.more:
-            first, *more = _sentences(each.text)
-            yield from (f"- {first}", *(f"  {sentence}" for sentence in more))
+            yield from _item(each.text)
         yield ""
+
+
+def _item(text: str) -> Iterator[str]:
+    """An item of a list, a sentence a line."""
+    first, *more = _sentences(text)
+    yield from (f"- {first}", *(f"  {sentence}" for sentence in more))
 
 
 def _block(block: Block, out: Path, pictures: dict[Path, str]) -> list[str]:
@@ -62,7 +67,7 @@ def _block(block: Block, out: Path, pictures: dict[Path, str]) -> list[str]:
         case Prose():
             lines = [*_sentences(block.text), ""]
         case Items():
-            lines = [*(f"- {item}" for item in block.items), ""]
+            lines = [*(line for item in block.items for line in _item(item)), ""]
         case Table():
             lines = _table(block.caption, block.shown.columns, block.shown.rows)
         case ReplicatedClaims():

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from wirelab.replicate.needed import BY_RULE, ON_THE_BOUND
 from wirelab.report.blocks import Cell
-from wirelab.report.numbers import plain
+from wirelab.report.numbers import Estimate, plain
 from wirelab.report.protocols import describe
-from wirelab.report.replication.digits import short
-from wirelab.report.replication.words import duration, levels, named, shown
+from wirelab.report.replication.digits import short, short_interval
+from wirelab.report.replication.words import duration, levels, named, opposite, shown
 from wirelab.report.statement import listed
 from wirelab.schema.replication import Needed, ReplicatedClaim, ReplicatedPart, Replication
 from wirelab.schema.verdicts import Deciding, OverGrid, Standing, VerdictQuality
@@ -30,9 +30,10 @@ ESTIMATES = (
     "the published ",
 )
 """How clauses begin that say something of the estimate, and not why a part is open."""
+COUNTED_AT = "mean, time-outs counted at "
 MOST_WORDS = 25
 """Of a sentence."""
-RATIOS = ("order", "ratio", "equivalence")
+RATIOS = ("order", "ratio")
 SMALL = 1.01
 """A ratio below it is hardly a difference."""
 NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w.-])")
@@ -62,14 +63,14 @@ def why(claim: ReplicatedClaim, record: Replication) -> Cell:
         title = f"{levels(claim['levels'])}: {claim['why']}"
     else:
         sentences, title = _reason(claim, record), claim["why"]
-    sentences += _small(claim)
-    if not any("quality" in each for each in sentences):
-        sentences += _quality(claim)
     part = shown(claim, leading(claim))
+    sentences += [*_small(claim, part), *_live(claim)]
+    if not _says_quality(claim):
+        sentences += _quality(claim)
     if part is not None and not any(f"{part['id']} (" in each for each in sentences):
         sentences.append(f"{part['id']} is {part['text']}")
     said = (NAME.sub(lambda found: _protocol(found[0], record), each) for each in sentences)
-    return Cell(" ".join(f"{short(each[:1].upper() + each[1:])}." for each in said), title=title)
+    return Cell(" ".join(f"{short(_upper(each))}." for each in said), title=title)
 
 
 def leading(claim: ReplicatedClaim) -> ReplicatedPart | None:
@@ -98,11 +99,11 @@ def _over_points(claim: ReplicatedClaim, over: OverGrid, record: Replication) ->
     confirmed, contradicted, points = over["confirmed"], over["contradicted"], over["points"]
     kind = "confirmed" if confirmed else "contradicted" if contradicted else "decided"
     if points == 1:
-        first = f"{'not ' * (kind == 'decided')}{kind} at the only point that was run"
+        first = f"{'not ' * (kind == 'decided')}{kind} at the only point that counts"
     elif over["robust"]:
-        first = f"{kind} at each of {points} points that were run"
+        first = f"{kind} at each of {points} points that count"
     elif kind == "decided":
-        first = f"decided at none of {points} points that were run"
+        first = f"decided at none of {points} points that count"
     else:
         first = f"confirmed at {confirmed} and contradicted at {contradicted} of {points} points"
     needed, where = claim["needed"], "" if points == 1 else "at the first of them "
@@ -114,6 +115,12 @@ def _over_points(claim: ReplicatedClaim, over: OverGrid, record: Replication) ->
 
 def _lower(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
+
+
+def _upper(sentence: str) -> str:
+    """A name, such as `h2window2017-streams`, stays as it is written."""
+    first = sentence.split(" ", 1)[0]
+    return sentence if re.search(r"[\d-]", first) else sentence[:1].upper() + sentence[1:]
 
 
 def _reason(claim: ReplicatedClaim, record: Replication) -> list[str]:
@@ -133,7 +140,7 @@ def _reason(claim: ReplicatedClaim, record: Replication) -> list[str]:
 
 def _sentences(words: str) -> list[str]:
     """A reason as it was judged; a long one as a sentence for each of its clauses."""
-    words = TOLERANCE.sub("", words)
+    words = TOLERANCE.sub("", words).replace(COUNTED_AT, "time-outs are counted at ")
     return [words] if len(words.split()) <= MOST_WORDS else words.split("; ")
 
 
@@ -224,7 +231,8 @@ def _words(kind: int, part: ReplicatedPart, record: Replication) -> list[str]:
         case _ if kind == DESIGN:
             return _objections(part)
         case _ if kind == QUALITY and part["link"] is not None:
-            return [_first_cause(part["link"])]
+            where, cause = _first_cause(part["link"])
+            return [f"{where}, first: {cause}" if where else cause]
     return _sentences(part["why"])
 
 
@@ -259,33 +267,53 @@ def _objections(part: ReplicatedPart) -> list[str]:
     return [each for each in clauses if not each.startswith(ESTIMATES) and COUNTED not in each]
 
 
-def _small(claim: ReplicatedClaim) -> list[str]:
+def _small(claim: ReplicatedClaim, part: ReplicatedPart | None) -> list[str]:
     """At how many points a ratio is so near to 1 that its verdict is on a difference without weight."""
-    found = [each["value"] for each in claim["points"] if each["counts"] and each["value"] is not None]
-    near = [value for value in found if value > 0 and abs(math.log(value)) < math.log(SMALL)]
-    if claim["form"] not in RATIOS or not near:
+    if claim["form"] not in RATIOS:
         return []
-    where = "at each point" if len(near) == len(found) > 1 else f"at {len(near)} of {len(found)} points"
-    return [f"{where} the difference is below {SMALL - 1:.0%}"]
+    found = [each for each in claim["points"] if each["counts"] and each["value"] is not None]
+    near = [each for each in found if (value := each["value"]) and value > 0 and abs(math.log(value)) < math.log(SMALL)]
+    if not near:
+        return []
+    of = "the difference" if part is None else f"the difference of {part['id']}"
+    where = f"at each of {len(found)} points" if len(near) == len(found) else f"at {len(near)} of {len(found)} points"
+    sure = sum(each["standing"] == "confirmed" for each in found)
+    confirmed = sum(each["standing"] == "confirmed" for each in near)
+    there = f", and {confirmed} of its {sure} confirmations are there" if confirmed else ""
+    return [f"{of} is below {(SMALL - 1) * 100:.0f} % {where}{there}"]
+
+
+def _live(claim: ReplicatedClaim) -> list[str]:
+    """Parts whose verdict is the opposite in real time, where computing takes time too."""
+    return [
+        f"in real time {part['id']} is {live['verdict']}: {short_interval(Estimate.of(live['ours']))}"
+        for part in _deciding(claim)
+        if (live := part.get("live")) is not None and opposite(part, live)
+    ]
+
+
+def _says_quality(claim: ReplicatedClaim) -> bool:
+    """Whether its reason is one of quality already."""
+    standing = claim["verdict"] or claim["shown"]
+    openly = [part for part in _deciding(claim) if part["verdict"] == "inconclusive"]
+    return standing == "inconclusive" and any(_kind(part) == QUALITY for part in openly)
 
 
 def _quality(claim: ReplicatedClaim) -> list[str]:
     link = claim["link"]
     if link is None or link["flag"] == "good":
         return []
-    cause = _first_cause(link)
-    return [f"quality {link['flag']} {cause}" if cause.startswith("in ") else f"quality {link['flag']}: {cause}"]
+    where, cause = _first_cause(link)
+    return [f"quality {link['flag']} {where}", f"first: {cause}"] if where else [f"quality {link['flag']}: {cause}"]
 
 
-def _first_cause(link: VerdictQuality) -> str:
-    """`in 2 of 9 comparisons, the difference of …, and 1 more reason`."""
+def _first_cause(link: VerdictQuality) -> tuple[str, str]:
+    """`in 2 of 9 comparisons`, if it is of several, and `the difference of …, and 1 more reason`."""
     first, *more = link["why"].split("; ")
-    first = re.sub(r"^its (comparison|scenario): ", "", first)
-    head = re.match(r"(\d+ of )its (\d+ \w+): (.*)", first)
-    words = (
-        first if head is None else head[3] if head[2].startswith("1 ") else f"in {head[1]}{head[2]}, first: {head[3]}"
-    )
-    return words + (f", and {len(more)} more reason{'s' * (len(more) != 1)}" if more else "")
+    head = re.match(r"(?:(\d+ of )its (\d+ \w+)|its \w+): (.*)", first)
+    where = "" if head is None or head[1] is None or head[2].startswith("1 ") else f"in {head[1]}{head[2]}"
+    others = f", and {len(more)} more reason{'s' * (len(more) != 1)}" if more else ""
+    return where, (first if head is None else head[3]) + others
 
 
 def _protocol(name: str, record: Replication) -> str:

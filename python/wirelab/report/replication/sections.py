@@ -62,8 +62,8 @@ def table(records: Sequence[Replication]) -> ReplicatedClaims:
         Replicated(
             claim["id"], words.verdict(claim, record),
             [
-                words.paper(claim), words.ours(claim, leading), words.size(claim), words.effect(claim, leading),
-                words.deciding(claim, record), words.counted(claim), words.quality(claim),
+                words.paper(claim), words.ours(claim, leading), words.size(claim, leading),
+                words.effect(claim, leading), words.deciding(claim, record), words.counted(claim), words.quality(claim),
             ],
             claim["text"], reasons.why(claim, record),
         )
@@ -83,12 +83,14 @@ def about(records: Sequence[Replication]) -> str:
         "A point of the grid is one level of each choice that the paper leaves open. "
         "The primary interpretation is the point that the paper's text implies. "
         "The verdict is that of this point; the other points widen the range and the counts. "
+        "A point counts if it was run, is of the grid, and the claim is not fitted there. "
         "If several campaigns ran a point, its verdict is that of the one with most exchanges in its scenarios. "
         f"In each campaign the chance of one wrong decision or more is at most {rates}. "
         "A claim whose parts come from several campaigns has that chance in each of them. "
-        "A deciding choice turns the verdict from confirmed to contradicted by itself. "
+        "A deciding choice turns the verdict from confirmed to contradicted by itself, and the estimate by 1 %. "
         "Behind it stands in how many pairs of points that differ in it alone. "
-        "Of a claim in several parts, our estimate and its range are of the part that is named. "
+        "Of a claim in several parts, n, our estimate and its range are of the part that is named. "
+        "At another point another part may be against it. "
         "What would decide a claim is an extrapolation from its interval. "
         "The deciding interval of a part has the level that the number of claims and parts sets; "
         "the other intervals are at 95 %."
@@ -103,8 +105,11 @@ def _frozen(record: Replication) -> str:
     written = [*grid["choices"], *grid["interpretations"]]
     late = sum(each["after_the_fact"] for each in written)
     count = "all" if late == len(written) else f"{late} of {len(written)}"
+    began = [each["began"] for each in record["campaigns"] if each.get("began")]
+    early = 0 if grid["frozen"] is None else sum(each < grid["frozen"]["at"] for each in began if each)
+    before = f", after the first trial of {early} of {len(record['campaigns'])} campaigns" if early else ""
     after = f", and {count} choices and interpretations were written after data existed" if late else ""
-    return f"Claims and grid of {record['paper']}: {when}{after}."
+    return f"Claims and grid of {record['paper']}: {when}{before}{after}."
 
 
 def campaigns(records: Sequence[Replication]) -> list[Block]:

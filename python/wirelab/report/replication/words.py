@@ -10,7 +10,7 @@ from wirelab.report.model import level_words
 from wirelab.report.numbers import Estimate, plain
 from wirelab.report.replication.digits import short_interval
 from wirelab.report.sections.common import LINK_TONES
-from wirelab.schema.replication import ReplicatedClaim, ReplicatedPart, Replication
+from wirelab.schema.replication import LivePart, ReplicatedClaim, ReplicatedPart, Replication
 from wirelab.schema.verdicts import Standing
 
 WORDS: dict[Standing, str] = {"depends-on-outlier-rule": "depends on the outlier rule"}
@@ -121,6 +121,11 @@ def named(part: ReplicatedPart) -> str:
     return f"{part['id']} ({part['text']})"
 
 
+def opposite(part: ReplicatedPart, live: LivePart) -> bool:
+    """Whether one of the clocks confirms what the other contradicts."""
+    return {part["verdict"], live["verdict"]} == {"confirmed", "contradicted"}
+
+
 def _magnitude(claim: ReplicatedClaim, value: float) -> str:
     """A count of comparisons is whole."""
     return f"{value:g}" if claim["form"] == "count" else plain(value)
@@ -141,7 +146,7 @@ def counted(claim: ReplicatedClaim) -> Cell:
     text = f"{over['confirmed']} / {over['contradicted']} of {over['points']}{whole}"
     size = "" if over["size"] is None else f"; the whole grid has {over['size']:,}"
     fitted = f"; fitted at {over['fitted']}, which do not count" if over["fitted"] else ""
-    title = f"confirmed / contradicted of the points that were run{size}{fitted}"
+    title = f"confirmed / contradicted of the points that count{size}{fitted}"
     return Cell(text, title=title, tone="clear" if over["robust"] else None)
 
 
@@ -163,13 +168,15 @@ def quality(claim: ReplicatedClaim) -> Cell:
     return dash("not graded") if link is None else Cell(link["flag"], title=link["why"], tone=LINK_TONES[link["flag"]])
 
 
-def size(claim: ReplicatedClaim) -> Cell:
-    """How many values the verdict rests on; without a verdict, those of each point, if they are known of each."""
-    found = sorted(each["n"] for each in claim["points"] if each["counts"])
-    if claim["verdict"] is not None or not found or not found[0]:
-        where = None if claim["verdict"] is not None else "at the point that is shown"
-        return Cell(f"{claim['n']:,}", title=where)
-    return Cell(f"{found[0]:,}" if found[0] == found[-1] else f"{found[0]:,} to {found[-1]:,}", title="at each point")
+def size(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
+    """How many values the estimate rests on that stands next to it; without one, those of the verdict. A count's
+    estimate has each scenario once for each comparison, so that its verdict's are shown.
+    """
+    part = shown(claim, leading)
+    found = claim["ours"] if part is None else part["ours"]
+    n = claim["n"] if found is None or claim["form"] == "count" else found["n"]
+    each = sorted(point["n"] for point in claim["points"] if point["counts"] and point["n"])
+    return Cell(f"{n:,}", title=f"the verdict rests on {each[0]:,} to {each[-1]:,} values a point" if each else None)
 
 
 def duration(seconds: float) -> str:
