@@ -301,6 +301,15 @@ def test_a_quick_run_keeps_the_whole_grid_and_fits_its_budget(tmp_path: Path) ->
     assert preview.experiment.preview.replicates == (30, len(preview.blocks))
 
 
+def test_a_quick_run_leaves_a_connection_that_is_kept_some_exchanges(tmp_path: Path) -> None:
+    """With one alone it would be as a new connection is."""
+    sets = ("link=wire,lossy", "stop.replicates=3", "workload.exchanges=100")
+    for policies, least in (("new", 1), ("new,persistent", 10)):
+        experiment = load(tmp_path, LINKS, *sets, f"workload.connection={policies}")
+        preview = make_plan(experiment, budget_ns=1)
+        assert {scenario.workload.rows for scenario in preview.scenarios} == {least}
+
+
 def test_a_quick_run_says_so_and_shares_no_scenario_with_the_full_plan(tmp_path: Path) -> None:
     experiment = load(tmp_path, LINKS, "link=wire,lossy", "workload.exchanges=100")
     full, preview = make_plan(experiment), make_plan(experiment, budget_ns=10**10)

@@ -97,7 +97,7 @@ def test_an_engineer_asks_which_protocol_a_sensor_should_speak(clone: Clone) -> 
         "--budget", "2min",
     )  # fmt: skip
     assert said.startswith("First: ")
-    for words in ("a battery", "EUR", "p95", "lost"):
+    for words in ("Battery, modelled", "EUR", "p95", "lost"):
         assert words in said
 
 

@@ -37,6 +37,14 @@ def test_freezing_anew_replaces_the_digest(tmp_path: Path) -> None:
     load(path)
 
 
+def test_freezing_an_unchanged_file_keeps_its_first_time(tmp_path: Path) -> None:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(FILE)
+    digest, text = freeze(path, AT), path.read_text()
+    assert freeze(path, "2027-01-01T00:00:00Z") == digest
+    assert path.read_text() == text
+
+
 def test_a_file_with_another_mistake_is_not_frozen(tmp_path: Path) -> None:
     path = tmp_path / "x.claims.toml"
     path.write_text(text := FILE.replace('basis = "text"', 'basis = "fitted"'))

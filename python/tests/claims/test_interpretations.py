@@ -62,6 +62,7 @@ def test_a_file_without_choices_names_the_levels_that_are_judged_first(tmp_path:
         ('["20 ms", "2 ms", "4 ms"]', '["20 ms"]', "has 1 of at least 2 entries"),
         ('against = { "20 ms"', 'against = { "21 ms"', 'unknown level of link.rtt ("21 ms")'),
         ('path = "workload.connection"', 'path = "link.rtt"', 'is a choice already ("link.rtt")'),
+        ('id = "C2"', 'id = "C1"', 'is the name of another claim ("C1")'),
         ('path = "workload.connection"', 'path = "protocol"', 'is varied by the publication ("protocol")'),
         (MEANINGS, 'levels = ["response-time", "end-to-end-delay"]', "does not begin with the metric"),
         (MEANINGS, 'levels = ["end-to-end-delay", "load-time"]', 'unknown meaning of delay ("load-time")'),

@@ -44,6 +44,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         (["londono2016", "--kept", "--keep", "x"], "error: --kept excludes --from and --keep"),
         (["londono2016", "--from", "nothing"], "error: no campaign 'nothing'"),
+        (["londono2016", "--keep", f"{__file__}/x"], f"--keep: not a folder ({__file__})"),
         (["nothing.claims.toml"], "nothing.claims.toml: "),
     ],
 )
@@ -68,6 +69,12 @@ def test_campaigns_that_exist_are_combined_and_kept(campaign: Path, tmp_path: Pa
     assert "This paper prints no numbers." in (out / "index.html").read_text()
     assert (out / "replication.json").read_bytes() == (kept / "londono2016.json").read_bytes()
     assert page.read_text().startswith("# Replication of londono2016\n")
+
+
+def test_a_campaign_of_another_paper_is_named(campaign: Path) -> None:
+    done = CliRunner().invoke(main, ["replicate", "milosevic2021", "--from", str(campaign)])
+    assert done.exit_code == 2
+    assert f"--from: {campaign.name} is a campaign of londono2016, and not of milosevic2021\n" in done.stderr
 
 
 def test_a_folder_that_is_named_twice_is_refused(campaign: Path) -> None:

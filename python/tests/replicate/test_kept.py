@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from tests.report.replication.records import record
 from wirelab.errors import WirelabError
+from wirelab.experiment.library import experiment_file
 from wirelab.replicate.kept import SHIPPED, kept, write_record
 
 
@@ -28,6 +30,8 @@ def test_a_paper_that_is_not_kept_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.json")), ids=lambda path: path.stem)
-def test_each_shipped_record_can_be_read(path: Path) -> None:
+def test_each_shipped_record_is_of_the_claims_that_ship(path: Path) -> None:
     [found] = kept([path.stem])
     assert found["paper"] == path.stem
+    claims = Path(str(experiment_file(f"{path.stem}.claims")))
+    assert found["claims_sha256"] == sha256(claims.read_bytes()).hexdigest()

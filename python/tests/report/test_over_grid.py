@@ -78,11 +78,15 @@ def test_a_report_says_whether_the_grid_is_frozen(tmp_path: Path) -> None:
     said = [
         " ".join(block.text for block in over_grid.blocks(read(_campaign(folder, grid), "verdicts.json"))[:1]
                  if isinstance(block, Prose))
-        for folder, grid in ((tmp_path / "frozen", GRID), (tmp_path / "open", None))
+        for folder, grid in ((tmp_path / "frozen", GRID), (tmp_path / "open", None),
+                             (tmp_path / "late", {**GRID, "first_trial": "2026-11-26T23:00:00Z"}),
+                             (tmp_path / "early", {**GRID, "first_trial": "2026-11-27T01:00:00Z"}))
     ]  # fmt: skip
     assert "at most 4 of 12" in said[0]
     assert "were frozen at 2026-11-27T00:00:00Z; written after data existed: choices (1)." in said[0]
     assert said[1].endswith("The grid is not frozen.")
+    assert said[2].endswith("after the first trial of 2026-11-26T23:00:00Z: they were written with data.")
+    assert said[3] == said[0]
 
 
 def test_the_answer_says_what_holds_at_every_point_and_what_depends_on_choices(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from wirelab.claims.samples import Samples, same_level
 from wirelab.claims.source import Measured, Published
 from wirelab.errors import RunError
 from wirelab.launcher import launched
+from wirelab.schema.campaign import measured_between
 from wirelab.schema.estimates import Estimates
 from wirelab.schema.plan import Level
 from wirelab.schema.printed import SkillRecord
@@ -56,6 +57,8 @@ def judge_campaign(campaign: Path, estimates: Estimates, progress: Progress = la
     if not file.is_file():
         raise RunError(f"no claims at {file}, which the plan names", hint=f"{launched('run')} puts them there")
     verdicts = verdicts_on(load(file), dataset, estimates, progress)
+    if (measured := measured_between(campaign)) is not None and "grid" in verdicts:
+        verdicts["grid"]["first_trial"] = measured[0]
     text = json.dumps(verdicts, indent=1, ensure_ascii=False, allow_nan=False)
     replace_file(campaign / VERDICTS, text + "\n")
     return verdicts

@@ -102,7 +102,7 @@ def _deciding(points: Sequence[Point]) -> DecidingChoice | None:
         paths = dict.fromkeys([*one.levels, *other.levels])
         differing = [path for path in paths if one.levels.get(path) != other.levels.get(path)]
         if len(differing) == 1:
-            turns = {one.standing, other.standing} == set(DECIDED) and _differ(one.effect, other.effect)
+            turns = {one.standing, other.standing} == set(DECIDED) and differ(one.effect, other.effect)
             pairs.setdefault(differing[0], []).append(turns)
     turning: list[DecidingChoice] = [
         {"path": path, "flips": sum(flips), "pairs": len(flips)} for path, flips in pairs.items() if any(flips)
@@ -110,9 +110,9 @@ def _deciding(points: Sequence[Point]) -> DecidingChoice | None:
     return max(turning, key=lambda each: (each["flips"], each["flips"] / each["pairs"]), default=None)
 
 
-def _differ(one: float | None, other: float | None) -> bool:
-    """Whether two estimates differ by 1 % or more. A choice that changes less decides nothing, although it may turn a
-    verdict where noise is absent.
+def differ(one: float | None, other: float | None) -> bool:
+    """Whether two estimates differ by 1 % or more; unknown ones may. What changes less decides nothing, although it may
+    turn a verdict where noise is absent.
     """
     if one is None or other is None or min(one, other) <= 0:
         return True

@@ -113,7 +113,11 @@ def _frozen(grid: GridRecord) -> str:
         for what, tables in (("choices", grid["choices"]), ("interpretations", grid["interpretations"]))
     }
     written = listed([f"{what} ({count})" for what, count in later.items() if count] or ["nothing"])
-    return f"Claims and grid were frozen at {grid['frozen']['at']}; written after data existed: {written}."
+    at, first = grid["frozen"]["at"], grid.get("first_trial")
+    late = f"Claims and grid were frozen at {at}, after the first trial of {first}: they were written with data."
+    if first is not None and first < at:
+        return late
+    return f"Claims and grid were frozen at {at}; written after data existed: {written}."
 
 
 def _range(over: OverGrid) -> Cell:

@@ -294,6 +294,10 @@ class GridRecord(TypedDict):
 
     frozen: Frozen | None
     """Null if the grid is not frozen."""
+    first_trial: NotRequired[str]
+    """When the first trial was done (RFC 3339); what was frozen later was written with data. Absent without a trial, or
+    if an earlier version judged.
+    """
     primary: str | None
     """Name of the interpretation that leads; null if the paper has none."""
     choices: list[GridChoice]

@@ -43,10 +43,11 @@ def test_a_paper_without_confirmed_claims_says_so_first(found: Replication) -> N
     assert lead.lead(found)[0].text.endswith(". No choice turns a claim from confirmed to contradicted.")
 
 
-def test_claims_that_turn_with_other_choices_are_named_too(found: Replication) -> None:
+def test_claims_that_turn_with_several_choices_together_are_named_too(found: Replication) -> None:
     third = found["claims"][2]["over_grid"]
     assert third is not None
     third["contradicted"] = 1
+    found["claims"][2]["points"][1]["standing"] = "contradicted"
     assert lead.lead(found)[0].text.endswith("turns C1 (1 of 1 pair); C3 turns with several choices together.")
 
 

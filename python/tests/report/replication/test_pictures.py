@@ -7,11 +7,27 @@ from pathlib import Path
 from tests.report.replication.records import record
 from wirelab.report.blocks import Figure, Grid, Group, Prose
 from wirelab.report.replication import pictures
+from wirelab.schema.replication import Replication
 
 
 def test_only_claims_that_turn_have_a_specification_curve(tmp_path: Path) -> None:
     blocks = pictures.curves(record(tmp_path))
     assert [block.summary for block in blocks if isinstance(block, Group)] == ["C1 turns with choices"]
+
+
+def test_a_curve_has_a_line_at_what_the_paper_prints(tmp_path: Path) -> None:
+    def drawn(record: Replication) -> Figure:
+        [group] = pictures.curves(record)
+        assert isinstance(group, Group)
+        [figure] = group.blocks
+        assert isinstance(figure, Figure)
+        return figure
+
+    with_number, without = drawn(record(tmp_path)), drawn(record(tmp_path, printed=False))
+    assert with_number.caption.endswith("Dashed: what the paper prints.")
+    assert "stroke-dasharray" in with_number.svg
+    assert "Dashed" not in without.caption
+    assert "stroke-dasharray" not in without.svg
 
 
 def test_the_forest_plot_names_papers_without_magnitudes(tmp_path: Path) -> None:

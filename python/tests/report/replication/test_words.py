@@ -74,3 +74,21 @@ def test_a_deciding_choice_has_its_pairs_and_a_claim_without_one_says_why(found:
     assert words.deciding(claim, found).reason == "no choice alone turns it from confirmed to contradicted"
     claim["points"][1]["standing"] = claim["points"][0]["standing"]
     assert words.deciding(claim, found).reason == "it has the same verdict at every point that was run"
+
+
+def test_a_claim_that_turns_by_less_than_one_percent_does_not_count_as_turned(found: Replication) -> None:
+    claim = found["claims"][0]
+    assert words.flipped(claim)
+    confirmed, contradicted = claim["points"]
+    confirmed["value"], contradicted["value"] = 1.0003, 0.9998
+    assert not words.flipped(claim)
+    contradicted["value"] = None
+    assert words.flipped(claim)
+
+
+def test_what_nothing_here_could_measure_is_not_called_inconclusive(found: Replication) -> None:
+    claim = found["claims"][1]
+    claim["form"] = "not-measured"
+    assert words.verdict(claim, found).text == "not measured"
+    claim["verdict"] = None
+    assert words.kind(claim) is None

@@ -161,8 +161,18 @@ class Specification:
     tip: str
 
 
-def curve(name: str, label: str, points: Sequence[Specification], levels: Sequence[str], title: str) -> Markup:
-    """Points in the order of their estimates, with the levels of choices that differ below them."""
+@dataclass(frozen=True)
+class CurveAxis:
+    """The axis of a specification curve: its title, and what the paper prints, if it prints a number."""
+
+    title: str
+    paper: float | None = None
+
+
+def curve(name: str, label: str, points: Sequence[Specification], levels: Sequence[str], along: CurveAxis) -> Markup:
+    """Points in the order of their estimates, with the levels of choices that differ below them, and a dashed line at
+    what the paper prints.
+    """
     values = [
         {
             "at": at, "y": each.value, "low": each.low if each.low is not None else each.value,
@@ -184,15 +194,18 @@ def curve(name: str, label: str, points: Sequence[Specification], levels: Sequen
     if all(each.value is None for each in points):
         return render(below, name, label)
     positive = all(each.value is None or each.value > 0 for each in points)
-    bounds = log_domain([v for each in points for v in (each.value, each.low, each.high) if v]) if positive else None
+    ends = [v for each in points for v in (each.value, each.low, each.high) if v]
+    bounds = log_domain([*ends, *([along.paper] if along.paper else [])]) if positive else None
     y, low = (
-        alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False)) if bounds is None
-        else logarithmic(field, (max(bounds[0], 1 / MOST), min(bounds[1], MOST)), title)
+        alt.Y(f"{field}:Q", title=along.title, scale=alt.Scale(zero=False)) if bounds is None
+        else logarithmic(field, (max(bounds[0], 1 / MOST), min(bounds[1], MOST)), along.title)
         for field in ("y", "low")
     )  # fmt: skip
     base = alt.Chart(data(values)).encode(x, _color(), description="tip:N")
+    line = _fixed({"y": along.paper or 1.0}).mark_rule(color=MUTED, strokeDash=[5, 3], clip=True).encode(y)
     above = alt.layer(
         _fixed({"y": 1.0}).mark_rule(color=MUTED, clip=True).encode(y),
+        *([line] if along.paper else []),
         base.mark_rule(strokeWidth=2, clip=True).encode(low, y2="high:Q"),
         base.mark_point(filled=True, size=45, opacity=1, clip=True).encode(y),
     ).properties(width=width, height=HEIGHT)  # fmt: skip

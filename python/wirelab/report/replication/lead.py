@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from wirelab.report.replication.reasons import leading
 from wirelab.report.replication.words import (
+    NOT_MEASURED,
     effect,
     flipped,
     interpretation,
+    kind,
     leads,
     opposite,
     paper,
@@ -20,11 +22,11 @@ from wirelab.report.replication.words import (
 from wirelab.report.statement import Statement, listed
 from wirelab.schema.host import Clock
 from wirelab.schema.replication import ReplicatedClaim, Replication
-from wirelab.schema.verdicts import Standing, Verdict
+from wirelab.schema.verdicts import Verdict
 
 MOST_WORDS = 14
 """Of a claim's text in a sentence on it."""
-KINDS: tuple[Standing, ...] = ("confirmed", "contradicted", "inconclusive", "depends-on-outlier-rule", "fitted")
+KINDS = ("confirmed", "contradicted", "inconclusive", "depends-on-outlier-rule", "fitted", NOT_MEASURED)
 
 
 def lead(record: Replication) -> list[Statement]:
@@ -123,7 +125,7 @@ def _robust(claims: Sequence[ReplicatedClaim], kind: Verdict) -> list[str]:
 
 def _confirmed(record: Replication) -> Iterator[str]:
     claims, name = record["claims"], record["paper"]
-    kinds = Counter(claim["verdict"] for claim in claims)
+    kinds = Counter(map(kind, claims))
     if len(claims) == kinds[None]:
         why = "was not run in its primary interpretation" if leads(record) else "has no primary interpretation"
         yield f"{name} {why}, so that its {len(claims)} claims have no verdict"
@@ -132,7 +134,7 @@ def _confirmed(record: Replication) -> Iterator[str]:
         return
     confirmed = [_at_points(claim) for claim in claims if claim["verdict"] == "confirmed"]
     first = f"{len(confirmed)} confirmed ({listed(confirmed)})" if confirmed else "none confirmed"
-    rest = [_number(kinds[kind], kind) for kind in (*KINDS, None) if kinds[kind] and kind != "confirmed"]
+    rest = [_number(kinds[each], each) for each in (*KINDS, None) if kinds[each] and each != "confirmed"]
     yield f"Of {len(claims)} claims of {name}, {listed([first, *rest])}"
 
 
@@ -162,16 +164,16 @@ def _deciding_most(record: Replication) -> str:
     return f"changing only the {title} turns {alone[0]} ({pairs}){more}"
 
 
-def _number(count: int, kind: Standing | None) -> str:
-    words = standing(kind)
+def _number(count: int, of: str | None) -> str:
+    words = standing(of)
     return f"{count} {words if count == 1 else words.replace('depends', 'depend')}"
 
 
 def tally(records: Sequence[Replication]) -> str:
     """Verdicts of several papers in words."""
     claims = [claim for record in records for claim in record["claims"]]
-    kinds = Counter(claim["verdict"] for claim in claims)
-    counts = [_number(kinds[kind], kind) for kind in KINDS if kinds[kind]]
+    kinds = Counter(map(kind, claims))
+    counts = [_number(kinds[each], each) for each in KINDS if kinds[each]]
     silent = Counter(leads(record) for record in records for claim in record["claims"] if claim["verdict"] is None)
     more = [
         f"{silent[led]} {words}"

@@ -39,7 +39,7 @@ def header_of_paper(record: Replication) -> Header:
         warnings=_warnings([record]),
         answer=lead.lead(record),
         verdicts=[
-            Cell(f"{claim['id']} {words.standing(claim['verdict'])}", title=claim["text"], href="#claims",
+            Cell(f"{claim['id']} {words.standing(words.kind(claim))}", title=claim["text"], href="#claims",
                  tone=words.tone(claim["verdict"]))
             for claim in record["claims"]
             if claim["verdict"] is not None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from wirelab.report.blocks import Block, Figure, Grid, Group, Prose
-from wirelab.report.figures.replicated import Ratio, RatioAxis, Specification, Strip, curve, forest, strips
+from wirelab.report.figures.replicated import CurveAxis, Ratio, RatioAxis, Specification, Strip, curve, forest, strips
 from wirelab.report.model import level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.replication import words
@@ -86,9 +86,12 @@ def curves(record: Replication) -> Iterator[Block]:
         if words.flipped(claim):
             drawn = _curve(claim, record)
             title = f"{claim['id']}: {claim['text']}"
+            known = any(each["value"] is not None for each in claim["points"] if each["counts"])
+            ours = "our estimate above, the levels of its choices below" if known else "the levels of its choices"
+            line = " Dashed: what the paper prints." if known and _printed(claim) is not None else ""
             caption = (
-                "Each column is a point of the grid: our estimate above, the levels of its choices below. "
-                "Green: confirmed there. Red: contradicted. Brown: neither."
+                f"Each column is a point of the grid: {ours}. "
+                f"Green: confirmed there. Red: contradicted. Brown: neither.{line}"
             )
             figure = Figure(title, f"specification curve of {claim['id']}", caption, drawn, [])
             yield Group(f"{claim['id']} turns with choices", [figure], open=True, printed=True)
@@ -112,7 +115,15 @@ def _curve(claim: ReplicatedClaim, record: Replication) -> Markup:
     order = sorted(points, key=lambda each: (each.tone, each.value if each.value is not None else 0.0))
     if all(each.value is not None for each in points):
         order = sorted(points, key=lambda each: each.value or 0.0)
-    return curve(f"curve-{claim['id']}", f"specification curve of {claim['id']}", order, rows, "ours")
+    part = words.shown(claim, None)
+    title = "ours" if part is None else f"ours, {part['id']}"
+    label = f"specification curve of {claim['id']}"
+    return curve(f"curve-{claim['id']}", label, order, rows, CurveAxis(title, _printed(claim)))
+
+
+def _printed(claim: ReplicatedClaim) -> float | None:
+    """The number of the paper that our estimate is to be compared with."""
+    return float(claim["paper"]) if isinstance(claim["paper"], float | int) else None
 
 
 def _level(path: str, level: str, paths: Sequence[str]) -> str:

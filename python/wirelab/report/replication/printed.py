@@ -58,7 +58,8 @@ def blocks(record: Replication) -> Iterator[Block]:
                 fitted = sum(each["fitted"] for each in here)
                 caption = f"{len(here)} numbers, {fitted} of them fitted (hollow)."
                 caption += f"{_about_null(null)}{words.without_rule([record])}"
-                title = words.interpretation(name, record)
+                metrics = dict.fromkeys(record["labels"].get(each["metric"], each["metric"]) for each in here)
+                title = f"{words.interpretation(name, record)}: {', '.join(metrics)}"
                 primary = " (primary)" if name == record["primary"] and name is not None else ""
                 figures.append(
                     Figure(f"{title}{primary}", "scatter plot", caption, drawn,

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from wirelab.claims.over_grid import differ
 from wirelab.replicate.needed import BY_RULE, ON_THE_BOUND
 from wirelab.report.blocks import Cell
 from wirelab.report.numbers import Estimate, plain
@@ -34,8 +35,6 @@ COUNTED_AT = "mean, time-outs counted at "
 MOST_WORDS = 25
 """Of a sentence."""
 RATIOS = ("order", "ratio")
-SMALL = 1.01
-"""A ratio below it is hardly a difference."""
 NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w.-])")
 """A word that may be the name of a protocol, such as `https1`."""
 COUNTED = ", as the publication's own tables count, "
@@ -272,7 +271,7 @@ def _small(claim: ReplicatedClaim, part: ReplicatedPart | None) -> list[str]:
     if claim["form"] not in RATIOS:
         return []
     found = [each for each in claim["points"] if each["counts"] and each["value"] is not None]
-    near = [each for each in found if (value := each["value"]) and value > 0 and abs(math.log(value)) < math.log(SMALL)]
+    near = [each for each in found if (value := each["value"]) and value > 0 and not differ(value, 1.0)]
     if not near:
         return []
     of = "the difference" if part is None else f"the difference of {part['id']}"
@@ -280,7 +279,7 @@ def _small(claim: ReplicatedClaim, part: ReplicatedPart | None) -> list[str]:
     sure = sum(each["standing"] == "confirmed" for each in found)
     confirmed = sum(each["standing"] == "confirmed" for each in near)
     there = f", and {confirmed} of its {sure} confirmations are there" if confirmed else ""
-    return [f"{of} is below {(SMALL - 1) * 100:.0f} % {where}{there}"]
+    return [f"{of} is below 1 % {where}{there}"]
 
 
 def _live(claim: ReplicatedClaim) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from wirelab.claims.over_grid import differ
 from wirelab.report.blocks import Cell, dash
 from wirelab.report.figures.replicated import Tone
 from wirelab.report.model import level_words
@@ -13,7 +14,9 @@ from wirelab.report.sections.common import LINK_TONES
 from wirelab.schema.replication import LivePart, ReplicatedClaim, ReplicatedPart, Replication
 from wirelab.schema.verdicts import Standing
 
-WORDS: dict[Standing, str] = {"depends-on-outlier-rule": "depends on the outlier rule"}
+NOT_MEASURED = "not-measured"
+"""The form of a claim that nothing here could measure, which is no verdict of its own."""
+WORDS = {"depends-on-outlier-rule": "depends on the outlier rule", NOT_MEASURED: "not measured"}
 TONES: dict[Standing, Tone] = {"confirmed": "good", "contradicted": "bad"}
 RAW = " The paper removed outliers before it printed; ours are without its rule."
 
@@ -23,7 +26,12 @@ def without_rule(records: Sequence[Replication]) -> str:
     return RAW if any(record["outlier_rule"] for record in records) else ""
 
 
-def standing(value: Standing | None) -> str:
+def kind(claim: ReplicatedClaim) -> str | None:
+    """Its verdict, or that it was not measured; None if it has none."""
+    return NOT_MEASURED if claim["verdict"] is not None and claim["form"] == NOT_MEASURED else claim["verdict"]
+
+
+def standing(value: str | None) -> str:
     """A verdict in words."""
     return "not run" if value is None else WORDS.get(value, value)
 
@@ -60,7 +68,7 @@ def levels(at: Mapping[str, str]) -> str:
 def verdict(claim: ReplicatedClaim, record: Replication) -> Cell:
     """The verdict in the primary interpretation; a dash if there is none."""
     if claim["verdict"] is not None:
-        return Cell(standing(claim["verdict"]), tone=tone(claim["verdict"]), title=levels(claim["levels"]))
+        return Cell(standing(kind(claim)), tone=tone(claim["verdict"]), title=levels(claim["levels"]))
     if not leads(record):
         return dash("the paper has no primary interpretation: its range and counts lead")
     return dash("its scenarios were not run in the primary interpretation")
@@ -132,9 +140,15 @@ def _magnitude(claim: ReplicatedClaim, value: float) -> str:
 
 
 def flipped(claim: ReplicatedClaim) -> bool:
-    """Whether some points confirm it and others contradict it."""
+    """Whether some points confirm it and others contradict it, with estimates that differ by 1 % or more."""
     over = claim["over_grid"]
-    return over is not None and bool(over["confirmed"]) and bool(over["contradicted"])
+    if over is None or not over["confirmed"] or not over["contradicted"]:
+        return False
+    values = {
+        standing: [each["value"] for each in claim["points"] if each["counts"] and each["standing"] == standing]
+        for standing in ("confirmed", "contradicted")
+    }
+    return any(differ(one, other) for one in values["confirmed"] for other in values["contradicted"])
 
 
 def counted(claim: ReplicatedClaim) -> Cell:
