@@ -289,8 +289,8 @@ def test_a_page_that_never_ends_times_out_naming_open_requests(peers: Peers, lis
     listening.open_paths = frozenset({"/3.jpg", "/5.jpg"})
     [exchange], requests = peers.browse("http1", listening.port, timeout_s=4)
     assert (exchange["outcome"], exchange["error"]) == ("timed-out", "open: /3.jpg, /5.jpg")
-    assert exchange["end_ns"] - exchange["start_ns"] >= 3.9e9
     assert {row["path"] for row in requests if row["outcome"] == "timed-out"} == {"/3.jpg", "/5.jpg"}
+    assert exchange["end_ns"] >= max(row["end_ns"] for row in requests if row["outcome"] == "completed")
 
 
 @pytest.mark.chromium
