@@ -20,7 +20,7 @@ _INTERVAL = re.compile(rf"(?<![\w.])({_NUMBER}) \[({_NUMBER}), ({_NUMBER})\]")
 
 
 def short_interval(estimate: Estimate | None) -> str:
-    """A ratio with its interval: `1.99 [1.99, 1.99]`. With more digits only if it would be rounded to 1."""
+    """A ratio with its interval: `1.99 [1.99, 1.99]`. With more digits only if three would bring it nearer to 1."""
     if estimate is None or estimate.point is None or estimate.low is None or estimate.high is None:
         return interval(estimate, COUNT)
     values = estimate.point, estimate.low, estimate.high
