@@ -197,6 +197,13 @@ def test_a_part_that_has_the_opposite_verdict_in_real_time_says_so(found: Replic
     assert "real time" not in _of(found, against, _part("confirmed"), verdict="contradicted")
 
 
+def test_a_clause_on_time_outs_is_a_sentence(found: Replication) -> None:
+    clauses = [" ".join(["it", *["is"] * 24]), "mean, time-outs counted at 3 min, which make up to 52% of a mean"]
+    against = _part("contradicted", why="; ".join(clauses))
+    text = _of(found, against, _part("confirmed"), verdict="contradicted")
+    assert text.endswith(" Time-outs are counted at 3 min, which make up to 52% of a mean.")
+
+
 def test_the_name_of_an_experiment_stays_as_it_is_written(found: Replication) -> None:
     claim = found["claims"][2]
     claim["verdict"], claim["why"] = None, "b is faster. h2window2017-streams varies it"

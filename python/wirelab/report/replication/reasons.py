@@ -117,9 +117,9 @@ def _lower(sentence: str) -> str:
 
 
 def _upper(sentence: str) -> str:
-    """A name, such as `h2window2017-streams`, stays as it is written."""
+    """A name with digits, such as `h2window2017-streams`, stays as it is written."""
     first = sentence.split(" ", 1)[0]
-    return sentence if re.search(r"[\d-]", first) else sentence[:1].upper() + sentence[1:]
+    return sentence if re.search(r"\d", first) else sentence[:1].upper() + sentence[1:]
 
 
 def _reason(claim: ReplicatedClaim, record: Replication) -> list[str]:
