@@ -34,7 +34,7 @@ from wirelab.schema.plan import (
     Stop,
     Trial,
 )
-from wirelab.schema.workload import NewConnection
+from wirelab.schema.workload import NewConnection, RequestResponse, Telemetry
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Digest
@@ -311,5 +311,5 @@ def _with_exchanges(scenario: ResolvedScenario, factor: float, least: int) -> Re
 
 
 def _keeps_connections(scenario: ResolvedScenario) -> bool:
-    policy = getattr(scenario.workload, "connection", None)
-    return policy is not None and not isinstance(policy, NewConnection)
+    workload = scenario.workload
+    return isinstance(workload, RequestResponse | Telemetry) and not isinstance(workload.connection, NewConnection)

@@ -163,6 +163,12 @@ def measured_between(campaign: Path) -> tuple[str, str] | None:
     return (min(written), max(written)) if written else None
 
 
+def last_day(campaign: Path) -> str | None:
+    """The day of its last trial that was done; None without any."""
+    measured = measured_between(campaign)
+    return None if measured is None else measured[1][:10]
+
+
 def scan_journal(path: Path) -> JournalLines:
     """The entries that are whole, and the lines that are not. Raises `WirelabError` if the file cannot be read."""
     entries: list[JournalEntry] = []

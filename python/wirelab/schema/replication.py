@@ -150,7 +150,7 @@ class PointVerdict(TypedDict):
     high: float | None
     """Upper bound of its interval; null if there is none."""
     n: int
-    """Number of values."""
+    """Number of values; 0 at a point where an earlier version did not record it."""
     campaign: int
     """Index of its campaign."""
 

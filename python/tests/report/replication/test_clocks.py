@@ -29,13 +29,13 @@ def test_a_part_has_both_estimates_and_both_verdicts(tmp_path: Path) -> None:
     [group] = clocks.blocks(_under_both(tmp_path))
     assert isinstance(group, Group)
     assert group.summary == (
-        "Of 1 parts that the virtual clock decides: 1 with the same verdict live, 0 inconclusive live, and 0 with the "
+        "Of 1 part that the virtual clock decides: 1 with the same verdict live, 0 inconclusive live, and 0 with the "
         "opposite one. Live intervals that contain the virtual clock's estimate: 1 of 2"
     )
     [table] = group.blocks
     assert isinstance(table, Table)
     assert [cell.text for cell in table.rows[0]][1:] == [
-        "1.60 [1.40, 1.80]", "confirmed", "1.70 [1.50, 1.90]", "confirmed",
+        "1.60 [1.40, 1.80]", "confirmed", "1.70 [1.50, 1.90]", "confirmed", "–",
     ]  # fmt: skip
     assert table.rows[1][0].text.startswith("C2.1 (")
 
@@ -43,7 +43,7 @@ def test_a_part_has_both_estimates_and_both_verdicts(tmp_path: Path) -> None:
 def test_the_page_of_several_papers_has_a_sentence_for_each_that_ran_under_both(tmp_path: Path) -> None:
     [items] = clocks.of_papers([_under_both(tmp_path), record(tmp_path)])
     assert isinstance(items, Items)
-    assert [each.startswith("example: Of 1 parts ") for each in items.items] == [True]
+    assert [each.startswith("example: Of 1 part ") for each in items.items] == [True]
     assert clocks.blocks(record(tmp_path)) == clocks.of_papers([record(tmp_path)]) == []
 
 

@@ -14,7 +14,7 @@ from wirelab.answer.compare.pairing import Pairing, listed
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.schema import Clock, is_netem
-from wirelab.schema.campaign import measured_between
+from wirelab.schema.campaign import last_day
 from wirelab.schema.changes import (
     CHANGES_VERSION,
     Changes,
@@ -73,14 +73,13 @@ class Campaign:
 
     def side(self, differs: dict[str, str]) -> ComparedSide:
         """What the record says of it."""
-        measured = measured_between(self.folder)
         return {
             "campaign": self.folder.resolve().name,
             "experiment": self.plan.experiment.name,
             "differs": differs,
             "version": None if self.facts is None else self.facts.wirelab,
             "kernel": None if self.facts is None else self.facts.emulated_by,
-            "measured": None if measured is None else measured[1][:10],
+            "measured": last_day(self.folder),
         }
 
 

@@ -21,12 +21,13 @@ def blocks(record: Replication) -> list[Block]:
         return []
     columns = [
         Column("part", numeric=False), Column("virtual clock [interval]"), Column("verdict", numeric=False),
-        Column("live [interval]"), Column("verdict, live", numeric=False),
+        Column("live [interval]"), Column("verdict, live", numeric=False), Column("quality, live", numeric=False),
     ]  # fmt: skip
     rows = [
         [
             Cell(part["text"] if len(claim["parts"]) < 2 else words.named(part), title=claim["text"]),
             _estimate(part), _verdict(part), _estimate(live), _verdict(live),
+            words.quality(live["link"]),
         ]
         for claim, part, live in found
     ]  # fmt: skip
@@ -56,9 +57,10 @@ def _agreement(found: Sequence[Both]) -> str:
     opposed = [part["id"] for part, live in decided if words.opposite(part, live)]
     names = f" ({listed(opposed)})" if opposed else ""
     bounded = [held for _, part, live in found if (held := _holds(part, live)) is not None]
+    whole, other = len(decided), len(decided) - same - len(opposed)
     return (
-        f"Of {len(decided)} parts that the virtual clock decides: {same} with the same verdict live, "
-        f"{len(decided) - same - len(opposed)} inconclusive live, and {len(opposed)} with the opposite one{names}. "
+        f"Of {whole} part{'s' * (whole != 1)} that the virtual clock decides: {same} with the same verdict live, "
+        f"{other} inconclusive live, and {len(opposed)} with the opposite one{names}. "
         f"Live intervals that contain the virtual clock's estimate: {sum(bounded)} of {len(bounded)}"
     )
 

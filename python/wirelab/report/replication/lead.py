@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from wirelab.report.replication.reasons import leading
 from wirelab.report.replication.words import (
     NOT_MEASURED,
+    begun,
     effect,
     flipped,
     interpretation,
@@ -51,7 +52,7 @@ def lead(record: Replication) -> list[Statement]:
     robust = [(kind, listed(same)) for kind in kinds if (same := _robust(claims, kind))]
     if robust:
         words = "; ".join(f"{kind} at every point that counts: {same}" for kind, same in robust)
-        found.append(Statement(f"{_upper(words)}.", href="#grid"))
+        found.append(Statement(f"{begun(words)}.", href="#grid"))
     return found
 
 
@@ -69,10 +70,6 @@ def _is_virtual(record: Replication) -> bool:
     return all(record["campaigns"][each]["clock"] == Clock.VIRTUAL for each in campaigns)
 
 
-def _upper(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
-
-
 def _first(record: Replication) -> Iterator[str]:
     """What is confirmed, how far it ranges without a primary interpretation, what decides it, and whether the paper
     agrees with itself.
@@ -80,7 +77,7 @@ def _first(record: Replication) -> Iterator[str]:
     yield from _confirmed(record)
     yield from _ranges(record)
     if not any(each["quick"] for each in record["campaigns"]):
-        yield _upper(_deciding_most(record))
+        yield begun(_deciding_most(record))
     yield from _clocks(record)
     against = sum(len(each["against"]) for each in record["inside"])
     if against:

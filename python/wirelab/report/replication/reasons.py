@@ -15,7 +15,7 @@ from wirelab.report.blocks import Cell
 from wirelab.report.numbers import Estimate, plain
 from wirelab.report.protocols import describe
 from wirelab.report.replication.digits import short, short_interval
-from wirelab.report.replication.words import duration, levels, named, opposite, shown
+from wirelab.report.replication.words import begun, duration, levels, named, opposite, shown
 from wirelab.report.statement import listed
 from wirelab.schema.replication import Needed, ReplicatedClaim, ReplicatedPart, Replication
 from wirelab.schema.verdicts import Deciding, OverGrid, Standing, VerdictQuality
@@ -69,7 +69,7 @@ def why(claim: ReplicatedClaim, record: Replication) -> Cell:
     if part is not None and not any(f"{part['id']} (" in each for each in sentences):
         sentences.append(f"{part['id']} is {part['text']}")
     said = (NAME.sub(lambda found: _protocol(found[0], record), each) for each in sentences)
-    return Cell(" ".join(f"{short(_upper(each))}." for each in said), title=title)
+    return Cell(" ".join(f"{short(begun(each))}." for each in said), title=title)
 
 
 def leading(claim: ReplicatedClaim) -> ReplicatedPart | None:
@@ -114,12 +114,6 @@ def _over_points(claim: ReplicatedClaim, over: OverGrid, record: Replication) ->
 
 def _lower(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
-
-
-def _upper(sentence: str) -> str:
-    """A name with digits, such as `h2window2017-streams`, stays as it is written."""
-    first = sentence.split(" ", 1)[0]
-    return sentence if re.search(r"\d", first) else sentence[:1].upper() + sentence[1:]
 
 
 def _reason(claim: ReplicatedClaim, record: Replication) -> list[str]:

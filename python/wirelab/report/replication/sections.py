@@ -63,7 +63,8 @@ def table(records: Sequence[Replication]) -> ReplicatedClaims:
             claim["id"], words.verdict(claim, record),
             [
                 words.paper(claim), words.ours(claim, leading), words.size(claim, leading),
-                words.effect(claim, leading), words.deciding(claim, record), words.counted(claim), words.quality(claim),
+                words.effect(claim, leading), words.deciding(claim, record), words.counted(claim),
+                words.quality(claim["link"]),
             ],
             claim["text"], reasons.why(claim, record),
         )
@@ -105,8 +106,8 @@ def _frozen(record: Replication) -> str:
     written = [*grid["choices"], *grid["interpretations"]]
     late = sum(each["after_the_fact"] for each in written)
     count = "all" if late == len(written) else f"{late} of {len(written)}"
-    began = [each["began"] for each in record["campaigns"] if each.get("began")]
-    early = 0 if grid["frozen"] is None else sum(each < grid["frozen"]["at"] for each in began if each)
+    began = [first for each in record["campaigns"] if (first := each.get("began"))]
+    early = 0 if grid["frozen"] is None else sum(first < grid["frozen"]["at"] for first in began)
     before = f", after the first trial of {early} of {len(record['campaigns'])} campaigns" if early else ""
     after = f", and {count} choices and interpretations were written after data existed" if late else ""
     return f"Claims and grid of {record['paper']}: {when}{before}{after}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from wirelab.claims.over_grid import differ
@@ -12,7 +13,7 @@ from wirelab.report.numbers import Estimate, plain
 from wirelab.report.replication.digits import short_interval
 from wirelab.report.sections.common import LINK_TONES
 from wirelab.schema.replication import LivePart, ReplicatedClaim, ReplicatedPart, Replication
-from wirelab.schema.verdicts import Standing
+from wirelab.schema.verdicts import Standing, VerdictQuality
 
 NOT_MEASURED = "not-measured"
 """The form of a claim that nothing here could measure, which is no verdict of its own."""
@@ -129,6 +130,12 @@ def named(part: ReplicatedPart) -> str:
     return f"{part['id']} ({part['text']})"
 
 
+def begun(sentence: str) -> str:
+    """With a capital; a name with digits, such as `h2window2017-streams`, stays as it is written."""
+    first, _, _ = sentence.partition(" ")
+    return sentence if re.search(r"\d", first) else sentence[:1].upper() + sentence[1:]
+
+
 def opposite(part: ReplicatedPart, live: LivePart) -> bool:
     """Whether one of the clocks confirms what the other contradicts."""
     return {part["verdict"], live["verdict"]} == {"confirmed", "contradicted"}
@@ -176,9 +183,8 @@ def deciding(claim: ReplicatedClaim, record: Replication) -> Cell:
     return dash("no choice alone turns it from confirmed to contradicted")
 
 
-def quality(claim: ReplicatedClaim) -> Cell:
-    """The quality of what the verdict rests on."""
-    link = claim["link"]
+def quality(link: VerdictQuality | None) -> Cell:
+    """The quality of what a verdict rests on."""
     return dash("not graded") if link is None else Cell(link["flag"], title=link["why"], tone=LINK_TONES[link["flag"]])
 
 
