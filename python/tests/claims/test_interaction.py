@@ -84,7 +84,7 @@ margin = 1.25
         ("margin = 1.25\n", "", "x.claims.toml:17:1", 'needs a margin ("none")'),
         ('"none"', '"above"', "x.claims.toml:17:1", 'has no margin ("above")'),
         ('"none"', '"nothing"', "x.claims.toml:17:1", "unknown value"),
-        ("1.25", "1", "x.claims.toml:18:1", "greater than 1"),
+        ("1.25", "1", "x.claims.toml:18:1", "must be above 1"),
         ('second = { link = "lossy" }', 'second = { link = "losy" }', "x.claims.toml:16:1", "did you mean 'lossy'?"),
     ],
 )

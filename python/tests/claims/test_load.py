@@ -102,6 +102,9 @@ def test_a_place_along_levels_lies_between_two_of_them_all_of_which_are_needed(t
         ("[10, 12.5, 11]", "10", "x.claims.toml:19:", "should be a list"),
         ("[10, 12.5, 11]", "[10]", "x.claims.toml:19:", "a list of two values or more"),
         ('"h2", "lossy", [', '"h4", "lossy", [', "x.claims.toml:19:", "unknown level of protocol"),
+        ("[metrics]", "factor = 1\n[metrics]", "x.claims.toml:2:1", "factor: must be above 1 (1)"),
+        ("[metrics]", "error_rate = 1\n[metrics]", "x.claims.toml:2:1", "error_rate: must be below 1 (1)"),
+        ("[metrics]", 'factor = "x"\n[metrics]', "x.claims.toml:2:1", 'factor: should be a number ("x")'),
     ],
 )
 def test_an_error_has_place_value_and_hint(tmp_path: Path, good: str, bad: str, where: str, words: str) -> None:

@@ -122,7 +122,7 @@ def test_printed_values_have_a_share_and_printed_means_do_not(tmp_path: Path, va
         ("most = 0.6", "most = 0.6\nleast = 0.1", "x.claims.toml:10:", "needs `published` and `printed`, or one of"),
         ("most = 0.6", "published = 0.6", "x.claims.toml:10:", "needs `published` and `printed`, or one of"),
         ("most = 0.6", "published = 0.6\nprinted = [0.7, 0.5]", "x.claims.toml:10:", "the smaller first"),
-        ("most = 0.6", "most = 60", "x.claims.toml:15:1", "less than 1"),
+        ("most = 0.6", "most = 60", "x.claims.toml:15:1", "must be below 1"),
         ("most = 0.6", 'most = 0.6\nstatistic = "sd"', "x.claims.toml:10:", "a share has no `statistic`"),
     ],
 )

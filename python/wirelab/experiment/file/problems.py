@@ -15,6 +15,10 @@ from wirelab.experiment.file.positions import Path
 _KINDS = {
     "string_type": "should be a string",
     "int_type": "should be a whole number",
+    "int_from_float": "should be a whole number",
+    "int_parsing": "should be a whole number",
+    "float_type": "should be a number",
+    "float_parsing": "should be a number",
     "bool_type": "should be true or false",
     "finite_number": "should be a finite number",
     "list_type": "should be a list",
@@ -23,6 +27,13 @@ _KINDS = {
     "model_type": "should be a table",
     "model_attributes_type": "should be a table",
 }
+_BOUNDS = {
+    "greater_than": ("must be above", "gt"),
+    "greater_than_equal": ("must be at least", "ge"),
+    "less_than": ("must be below", "lt"),
+    "less_than_equal": ("must be at most", "le"),
+}
+"""By the kind of a mistake: what is said of a bound, and its key in the context."""
 
 
 def problems(error: ValidationError, model: type[BaseModel], locate: Callable[[Path], Where]) -> list[WirelabError]:
@@ -78,12 +89,11 @@ def _problem(detail: Any, model: type[BaseModel], locate: Callable[[Path], Where
         case "missing":
             return WirelabError("is missing", locate(path), hint=None)
         case "literal_error":
-            words = [word.strip("'") for word in context["expected"].replace(" or ", ", ").split(", ")]
-            what, hint = "unknown value", did_you_mean(str(value), words)
-        case "greater_than_equal":
-            what = f"must be at least {context['ge']}"
-        case "less_than_equal":
-            what = f"must be at most {context['le']}"
+            known = [word.strip("'") for word in context["expected"].replace(" or ", ", ").split(", ")]
+            what, hint = "unknown value", did_you_mean(str(value), known)
+        case kind if kind in _BOUNDS:
+            words, key = _BOUNDS[kind]
+            what = f"{words} {context[key]:g}" if isinstance(context[key], float) else f"{words} {context[key]}"
         case "too_short":
             entries = context["actual_length"]
             what = f"has {entries} of at least {context['min_length']} entries" if entries else "is empty"

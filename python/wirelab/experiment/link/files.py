@@ -224,7 +224,7 @@ def _share(word: str, scale: Fraction) -> float:
 def _scaled(word: str, scale: Fraction) -> int:
     value = round(_number(word) * scale)
     if abs(value) > MOST:
-        raise UnitError("is too much")
+        raise UnitError("is too much", hint=f"at most {float(MOST / scale):.3g}")
     return value
 
 
