@@ -42,6 +42,19 @@ def test_claims_are_checked_with_their_place(tmp_path: Path) -> None:
     assert "did you mean 'wire-up-packets'?" in err
 
 
+def test_a_level_of_a_choice_that_the_experiment_does_not_take_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    assert run("new", str(file), "--from", "milosevic2021")[0] == 0
+    claims = tmp_path / "milosevic2021.claims.toml"
+    claims.write_text(
+        claims.read_text().replace('levels = ["20 ms", "2 ms", ', 'levels = ["20 ms", "banana", "2 ms", ')
+    )
+    code, _, err = run("check", str(file))
+    assert code == 2
+    assert err.startswith(f"{claims}:")
+    assert 'choice: link.rtt: is not a duration ("banana")' in err
+
+
 def test_errors_in_metric_and_claims_are_reported_with_the_others(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     assert run("new", str(file), "--from", "milosevic2021")[0] == 0

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from wirelab.claims.part import Table, as_compared
-from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
+from wirelab.claims.settable import Mistakes, refusals
+from wirelab.errors import WirelabError, did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.problems import shown
 from wirelab.experiment.file.sets import read_value, split_values
@@ -28,8 +29,6 @@ CLOCK = "clock"
 AMOUNTS = frozenset({"workload.exchanges", "workload.loads", "workload.messages"})
 HOW = ("stop", "seed", "capture", "vary-choices")
 """What may be set without being a choice: how much is measured, and how."""
-Mistakes = Iterator[tuple[KeyPath, str, str | None]]
-"""The key, a sentence that says what is wrong, and a hint."""
 
 
 class CampaignTable(Table):
@@ -79,23 +78,33 @@ def cannot_be_run(file: ClaimsFile, folder: Path) -> Mistakes:
     names = experiment_names()
     for index, campaign in enumerate(file.campaign):
         name, at = campaign.experiment, ("campaign", index)
-        own = folder / f"{name}.toml"
-        if name not in names and not own.is_file():
+        if name not in names and not (folder / f"{name}.toml").is_file():
             hint = did_you_mean(name, names, launched("list experiments"))
             yield (*at, "experiment"), f"no such experiment ({shown(name)})", hint
-        elif campaign.sets:
-            yield from _not_settable(campaign, file, name if name in names else str(own), at)
+        elif campaign.sets and (source := _source(name, folder)) is not None:
+            yield from _not_settable(campaign, file, source, at)
 
 
-def _not_settable(campaign: CampaignTable, file: ClaimsFile, experiment: str, at: KeyPath) -> Mistakes:
-    """Paths and levels that `--set` refuses, and paths that move the set-up and no point of the grid of choices."""
+def sources(file: ClaimsFile, folder: Path) -> Iterator[Source]:
+    """The experiments of the campaigns that can be read, each once."""
+    for name in dict.fromkeys(campaign.experiment for campaign in file.campaign):
+        if (source := _source(name, folder)) is not None:
+            yield source
+
+
+def _source(name: str, folder: Path) -> Source | None:
+    """An experiment that ships, or that stands in a folder; None if it cannot be read."""
     from wirelab.experiment.file.source import read_source
 
     try:
-        source = read_source(experiment)
+        return read_source(name if name in experiment_names() else str(folder / f"{name}.toml"))
     except WirelabError:
-        return
-    refused = dict(_refused(source, campaign))
+        return None
+
+
+def _not_settable(campaign: CampaignTable, file: ClaimsFile, source: Source, at: KeyPath) -> Mistakes:
+    """Paths and levels that `--set` refuses, and paths that move the set-up and no point of the grid of choices."""
+    refused = dict(refusals(source, campaign.sets, campaign.clock))
     own = (table for name in ("factors", "choices") if isinstance(table := source.document.get(name), dict))
     known = {*file.grid, *file.choices, *(choice.path for choice in file.choice), *chain.from_iterable(own)}
     for path in campaign.sets:
@@ -104,28 +113,3 @@ def _not_settable(campaign: CampaignTable, file: ClaimsFile, experiment: str, at
         elif path not in known | AMOUNTS and path.split(".")[0] not in {CLOCK, *HOW}:
             what = f"is varied neither by the claims nor by {campaign.experiment} ({shown(campaign.sets[path])})"
             yield (*at, "set", path), what, f'name its levels: [[choice]] path = "{path}"'
-
-
-def _refused(source: Source, campaign: CampaignTable) -> Iterator[tuple[str, tuple[str, str | None]]]:
-    """Each path that `--set` refuses, with what it says."""
-    from wirelab.experiment.file.sets import apply_sets
-    from wirelab.experiment.file.validate import validate
-    from wirelab.experiment.grid.factors import read_factors
-    from wirelab.experiment.programs.own_protocols import own_protocols
-    from wirelab.schema import registered
-
-    try:
-        protocols = registered().with_protocols(own_protocols(source.folder))
-        checked, left, wrong = validate(apply_sets(source, campaign.assignments))
-        wrong += read_factors(left, checked, protocols)[1]
-    except CombinedError as error:
-        wrong = list(error.errors)
-    except WirelabError as error:
-        wrong = [error]
-    for each in wrong:
-        where = each.where
-        if isinstance(where, Where) and where.source == "--set":
-            key = where.key or ""
-            for path in campaign.sets:
-                if key.strip('"') == path or key.startswith(f"{path}."):
-                    yield path, (each.what, each.hint)

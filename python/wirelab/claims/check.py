@@ -36,9 +36,11 @@ def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabE
             yield WirelabError(wrong.what, source.where(("expect", key)), wrong.hint)
     if file.claims is not None and _can_be_opened(claims := source.folder / file.claims):
         from wirelab.claims.load import load as load_claims
+        from wirelab.experiment.file.source import source_of_text
 
+        as_written = source_of_text(source.text, source.name, source.folder, source.shown)
         try:
-            known = load_claims(claims, to_run=True)
+            known = load_claims(claims, to_run=True, of=as_written)
         except WirelabError as error:
             yield error
             return

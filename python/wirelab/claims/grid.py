@@ -13,13 +13,12 @@ from wirelab.claims.model import Claim
 from wirelab.claims.over_grid import FITTED, Point, over_grid
 from wirelab.claims.part import Levels, as_compared, selectors
 from wirelab.claims.samples import same_level
+from wirelab.claims.settable import UNSET
 from wirelab.schema.plan import ExperimentRecord, Level
 from wirelab.schema.verdicts import ChoiceVerdict, GridRecord, OverGrid, Standing
 
 AS_RUN = "as run"
 """The level of a choice that a campaign does not name."""
-UNSET = "unset"
-"""As the first level of a choice: that of each campaign that does not name it."""
 FACTORS = {"links": "link", "protocols": "protocol"}
 """Tables of an experiment whose keys are levels of a factor."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
@@ -15,6 +15,7 @@ from wirelab.claims import campaigns, inside, interpretations, one_line
 from wirelab.claims.forms import FORMS
 from wirelab.claims.model import Claim, ClaimsFile
 from wirelab.claims.part import selectors
+from wirelab.claims.settable import Mistakes, unknown_levels
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.positions import Position, positions
@@ -22,6 +23,9 @@ from wirelab.experiment.file.problems import problems, shown
 from wirelab.launcher import launched
 from wirelab.metrics.described import described
 from wirelab.toml import parse_toml, read_text
+
+if TYPE_CHECKING:
+    from wirelab.experiment.file.source import Source
 
 SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0, "mJ": 1e-3, "J": 1.0}
 LEAST_VALUES = 2
@@ -45,10 +49,10 @@ class Claims:
     values: dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, ...]]
 
 
-def load(path: Path, *, to_freeze: bool = False, to_run: bool = False) -> Claims:
+def load(path: Path, *, to_freeze: bool = False, to_run: bool = False, of: Source | None = None) -> Claims:
     """Read a file of claims. Raises all its errors together; a digest that does not match is one, unless the file is
-    about to be frozen anew. With `to_run`, the experiments of its campaigns must be there and take what is set: a
-    campaign keeps its claims without them.
+    about to be frozen anew. With `to_run`, the experiments of its campaigns must be there and take what is set, and
+    one of them or the experiment that names the file (`of`) must take each choice: a campaign keeps its claims without.
     """
     where = Where(str(path))
     text = read_text(path, where)
@@ -67,7 +71,7 @@ def load(path: Path, *, to_freeze: bool = False, to_run: bool = False) -> Claims
             wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
     wrong += _not_times(file, claims, place)
     means = {*numbers, *((metric, "mean", levels) for metric, levels in values)}
-    experiments = campaigns.cannot_be_run(file, path.parent) if to_run else ()
+    experiments = _cannot_be_run(file, path.parent, of) if to_run else ()
     numbers_wrong = chain(inside.mistakes(file, means), one_line.mistakes(file))
     found = chain(interpretations.mistakes(file), numbers_wrong, campaigns.mistakes(file), experiments)
     wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in found]
@@ -78,6 +82,14 @@ def load(path: Path, *, to_freeze: bool = False, to_run: bool = False) -> Claims
     if wrong:
         raise CombinedError(sorted(wrong, key=_line))
     return Claims(path.name, hashlib.sha256(text.encode()).hexdigest(), file, tuple(claims), numbers, values)
+
+
+def _cannot_be_run(file: ClaimsFile, folder: Path, of: Source | None) -> Mistakes:
+    """What no experiment of the claims takes."""
+    own = () if of is None else (of,)
+    return chain(
+        campaigns.cannot_be_run(file, folder), unknown_levels(file, chain(own, campaigns.sources(file, folder)))
+    )
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ class _Planned:
 @click.argument("paper", required=False)
 @click.option(
     "--from", "folders", multiple=True, metavar="CAMPAIGN", type=click.Path(path_type=Path),
-    help="Combine this campaign, or one that --keep wrote, instead of running any. May be repeated.",
+    help="Combine this campaign, or one that --keep wrote, or a folder of them; run none. May be repeated.",
 )  # fmt: skip
 @click.option("--kept", "use_kept", is_flag=True, help="Make the page of PAPER from what ships with Wirelab.")
 @click.option("--quick", is_flag=True, help="Run smaller campaigns, about 10 minutes in all. Not conclusive.")
@@ -103,7 +104,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     left_out, complete, given = list[str](), True, list[Path]()
     if folders:
         require_limits(starts=False)
-        given = _each_once(folders)
+        given = _each_once(folders, claims)
         sources = [_source(folder, claims) for folder in given]
         left_out = not_given(claims, sources)
     else:
@@ -131,16 +132,32 @@ def _refuse(paper: str | None, folders: Sequence[Path], *, use_kept: bool, runs:
             raise WirelabError(f"not a folder ({each})", "--keep", "name a folder, which is made if it is missing")
 
 
-def _each_once(folders: Sequence[Path]) -> list[Path]:
+def _each_once(paths: Sequence[Path], claims: Claims) -> list[Path]:
     """The campaigns that exist, folders or kept files. Raises `WirelabError` for one that is named twice."""
-    from wirelab.schema.archive import is_archive
-
     found: dict[Path, Path] = {}
-    for each in (folder if is_archive(folder) and folder.is_file() else existing(folder) for folder in folders):
+    for each in chain.from_iterable(_campaigns(path, claims) for path in paths):
         if each.resolve() in found:
             raise WirelabError(f"'{each}' is named twice", hint=f"write once: --from {each}")
         found[each.resolve()] = each
     return [*found.values()]
+
+
+def _campaigns(path: Path, claims: Claims) -> list[Path]:
+    """The campaign at a path; or those in a folder, in the order in which the claims list them, others behind."""
+    from wirelab.schema.archive import SUFFIX, is_archive
+    from wirelab.schema.campaign import PLAN
+
+    if is_archive(path) and path.is_file():
+        return [path]
+    inside = (
+        [] if (path / PLAN).is_file() else [*path.glob(f"*{SUFFIX}"), *(at.parent for at in path.glob(f"*/{PLAN}"))]
+    )
+    if not inside:
+        return [existing(path)]
+    listed = claims.file.campaign
+    order = [_folder_name(each, listed[:number]) for number, each in enumerate(listed)]
+    names = {each: each.name.removesuffix(SUFFIX) for each in inside}
+    return sorted(inside, key=lambda each: (order.index(name) if (name := names[each]) in order else len(order), name))
 
 
 def _name(paper: str) -> str:

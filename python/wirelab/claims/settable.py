@@ -1,0 +1,72 @@
+"""Whether experiments take what a file of claims sets in them: levels of its choices, and those of its campaigns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from wirelab.errors import CombinedError, Where, WirelabError
+from wirelab.experiment.file.positions import Path as KeyPath
+
+if TYPE_CHECKING:
+    from wirelab.claims.model import ClaimsFile
+    from wirelab.experiment.file.source import Source
+
+UNSET = "unset"
+"""As the first level of a choice: that of each campaign that does not name it."""
+Mistakes = Iterator[tuple[KeyPath, str, str | None]]
+"""The key, a sentence that says what is wrong, and a hint."""
+
+
+def unknown_levels(file: ClaimsFile, experiments: Iterable[Source]) -> Mistakes:
+    """Choices whose path or levels none of these experiments takes, with what the first of them says."""
+    choices = {each.path: each for each in file.choice if each.path not in file.metrics}
+    wrong: dict[str, tuple[str, str | None]] | None = None
+    for source in experiments:
+        left = choices if wrong is None else wrong
+        sets = {path: ", ".join(filter(_can_be_set, choices[path].levels)) for path in left}
+        here = dict(refusals(source, sets))
+        wrong = here if wrong is None else {path: said for path, said in wrong.items() if path in here}
+        if not wrong:
+            return
+    for index, choice in enumerate(file.choice):
+        if wrong is not None and choice.path in wrong:
+            what, hint = wrong[choice.path]
+            yield ("choice", index), f"{choice.path}: {what}", hint
+
+
+def _can_be_set(level: str) -> bool:
+    """Whether `--set` reads a level as it is written; a table is canonical JSON."""
+    return level != UNSET and not level.startswith("{")
+
+
+def refusals(
+    source: Source, sets: Mapping[str, str], clock: str | None = None
+) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    """Each path that `--set` refuses in an experiment, with what it says; levels of a path stand as `--set` takes them,
+    with commas between.
+    """
+    from wirelab.experiment.file.sets import apply_sets
+    from wirelab.experiment.file.validate import validate
+    from wirelab.experiment.grid.factors import read_factors
+    from wirelab.experiment.programs.own_protocols import own_protocols
+    from wirelab.schema import registered
+
+    assignments = [f"{path}={levels}" for path, levels in sets.items() if levels]
+    if clock is not None:
+        assignments.append(f"clock={clock}")
+    try:
+        protocols = registered().with_protocols(own_protocols(source.folder))
+        checked, left, wrong = validate(apply_sets(source, assignments))
+        wrong += read_factors(left, checked, protocols)[1]
+    except CombinedError as error:
+        wrong = list(error.errors)
+    except WirelabError as error:
+        wrong = [error]
+    for each in wrong:
+        where = each.where
+        if isinstance(where, Where) and where.source == "--set":
+            key = where.key or ""
+            for path in sets:
+                if key.strip('"') == path or key.startswith(f"{path}."):
+                    yield path, (each.what, each.hint)
