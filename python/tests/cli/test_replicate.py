@@ -16,7 +16,7 @@ from tests.report.replication.records import record
 from wirelab.claims.campaigns import CampaignTable
 from wirelab.claims.load import load
 from wirelab.cli import main
-from wirelab.cli.replicate import _claims, _each_once, _folder_name, _plan_all
+from wirelab.cli.replicate import _each_once, _folder_name, _plan_all
 from wirelab.errors import WirelabError
 from wirelab.replicate import kept as kept_module
 from wirelab.replicate.kept import write_record
@@ -71,17 +71,14 @@ def test_campaigns_that_exist_are_combined_and_kept(campaign: Path, tmp_path: Pa
     assert page.read_text().startswith("# Replication of londono2016\n")
 
 
-def test_a_folder_of_campaigns_is_each_of_them_in_the_order_of_the_claims(tmp_path: Path) -> None:
-    claims, _ = _claims("londono2016")
-    listed = claims.file.campaign
-    names = [_folder_name(each, listed[:number]) for number, each in enumerate(listed)]
-    for name in ["own", *reversed(names[1:])]:
-        (tmp_path / f"{name}.tar.xz").touch()
-    (tmp_path / names[0]).mkdir()
-    (tmp_path / names[0] / "plan.json").touch()
-    (tmp_path / f"{names[0]}.json").touch()
-    found = [path.name for path in _each_once([tmp_path], claims)]
-    assert found == [names[0], *(f"{name}.tar.xz" for name in [*names[1:], "own"])]
+def test_a_folder_of_campaigns_is_each_of_them(tmp_path: Path) -> None:
+    (tmp_path / "two.tar.xz").touch()
+    (tmp_path / "paper.json").touch()
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "plan.json").touch()
+    assert _each_once([tmp_path]) == [tmp_path / "one", tmp_path / "two.tar.xz"]
+    with pytest.raises(WirelabError, match="is named twice"):
+        _each_once([tmp_path, tmp_path / "one"])
 
 
 def test_a_campaign_of_another_paper_is_named(campaign: Path) -> None:

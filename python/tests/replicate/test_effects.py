@@ -8,6 +8,7 @@ import pytest
 
 from tests.claims.grids import FILE
 from tests.replicate.sources import claim, estimate, part, row, scenario, source
+from wirelab.claims.forms import FORMS
 from wirelab.claims.load import Claims, load
 from wirelab.replicate.combine import combine
 from wirelab.replicate.effects import PartAt, parts_at
@@ -43,6 +44,24 @@ def test_a_part_has_no_effect_where_an_estimate_does_not_give_it(claims: Claims)
     cut = first.model_copy(update={"horizon": 10**9})
     [found] = parts_at([cut], claims, ran, {"link.rtt": "20 ms"})
     assert (found.effect, found.exchanges, found.whole) == (None, 100, True)
+
+
+def test_what_a_cause_adds_and_where_a_quantity_bends_follow_from_estimates(claims: Claims) -> None:
+    ran = source(scenarios=[scenario(*at, "20 ms", mean) for at, mean in MEANS.items()])
+    h2, h3 = {"protocol": "h2"}, {"protocol": "h3"}
+    lossy = {"treated": {"link": "lossy"}, "control": {"link": "clean"}}
+    cause = FORMS["causal-contrast"].model_validate(
+        {"form": "causal-contrast", "metric": "delay", "upper": h2, "lower": h3, "expect": "equal", **lossy}
+    )
+    bend = FORMS["bend"].model_validate({
+        "form": "bend", "metric": "delay", "upper": h2, "lower": h3, "direction": "rising",
+        "along": {"path": "link", "levels": ["clean", "lossy"]}, "published": ["clean", "lossy"],
+    })  # fmt: skip
+    found = parts_at([cause, bend], claims, ran, {"link.rtt": "20 ms"})
+    assert [each.effect for each in found] == [pytest.approx(0.05 / 0.01), 0.0]
+    swapped = {"treated": lossy["control"], "control": lossy["treated"]}
+    taken_away = parts_at([cause.model_copy(update=swapped)], claims, ran, {"link.rtt": "20 ms"})
+    assert [each.effect for each in taken_away] == [None]
 
 
 def test_the_campaign_with_more_exchanges_in_the_scenarios_of_a_part_speaks_for_it(claims: Claims) -> None:

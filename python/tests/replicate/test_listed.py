@@ -9,7 +9,7 @@ import pytest
 from tests.claims.grids import FILE
 from tests.replicate.sources import source
 from wirelab.claims.load import Claims, load
-from wirelab.replicate.listed import not_given
+from wirelab.replicate.listed import in_order, not_given
 from wirelab.replicate.source import Source
 
 LISTED = """
@@ -44,3 +44,11 @@ def test_campaigns_that_were_not_given_are_named_with_what_they_are_for(claims: 
     assert not_given(claims, [_given("virtual", "2 ms", "20 ms")]) == [second]
     assert not_given(claims, [_given("live", "2 ms", "20 ms")]) == [first]
     assert not_given(claims, [_given("live", "2 ms"), _given("virtual", "2 ms", "4 ms")]) == [first, second]
+
+
+def test_campaigns_are_in_the_order_of_the_list_and_others_behind(claims: Claims) -> None:
+    first, second = _given("virtual", "2 ms", "20 ms"), _given("live", "2 ms", "20 ms")
+    own, other = _given("live", "2 ms"), _given("live", "4 ms")
+    assert [id(each) for each in in_order(claims, [own, second, other, first])] == [
+        *map(id, [first, second, own, other])
+    ]

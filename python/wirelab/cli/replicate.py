@@ -104,7 +104,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     left_out, complete, given = list[str](), True, list[Path]()
     if folders:
         require_limits(starts=False)
-        given = _each_once(folders, claims)
+        given = _each_once(folders)
         sources = [_source(folder, claims) for folder in given]
         left_out = not_given(claims, sources)
     else:
@@ -132,18 +132,18 @@ def _refuse(paper: str | None, folders: Sequence[Path], *, use_kept: bool, runs:
             raise WirelabError(f"not a folder ({each})", "--keep", "name a folder, which is made if it is missing")
 
 
-def _each_once(paths: Sequence[Path], claims: Claims) -> list[Path]:
+def _each_once(paths: Sequence[Path]) -> list[Path]:
     """The campaigns that exist, folders or kept files. Raises `WirelabError` for one that is named twice."""
     found: dict[Path, Path] = {}
-    for each in chain.from_iterable(_campaigns(path, claims) for path in paths):
+    for each in chain.from_iterable(_campaigns(path) for path in paths):
         if each.resolve() in found:
             raise WirelabError(f"'{each}' is named twice", hint=f"write once: --from {each}")
         found[each.resolve()] = each
     return [*found.values()]
 
 
-def _campaigns(path: Path, claims: Claims) -> list[Path]:
-    """The campaign at a path; or those in a folder, in the order in which the claims list them, others behind."""
+def _campaigns(path: Path) -> list[Path]:
+    """The campaign at a path, or those in a folder."""
     from wirelab.schema.archive import SUFFIX, is_archive
     from wirelab.schema.campaign import PLAN
 
@@ -154,10 +154,7 @@ def _campaigns(path: Path, claims: Claims) -> list[Path]:
     )
     if not inside:
         return [existing(path)]
-    listed = claims.file.campaign
-    order = [_folder_name(each, listed[:number]) for number, each in enumerate(listed)]
-    names = {each: each.name.removesuffix(SUFFIX) for each in inside}
-    return sorted(inside, key=lambda each: (order.index(name) if (name := names[each]) in order else len(order), name))
+    return sorted(inside)
 
 
 def _name(paper: str) -> str:

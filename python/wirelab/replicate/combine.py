@@ -11,6 +11,7 @@ from wirelab.claims.interpretations import primary_of
 from wirelab.claims.load import Claims
 from wirelab.claims.printed import orders_inside, printed
 from wirelab.errors import WirelabError
+from wirelab.replicate.listed import in_order
 from wirelab.replicate.numbers import numbers
 from wirelab.replicate.one_claim import OneClaim, Places
 from wirelab.replicate.source import Source
@@ -19,10 +20,11 @@ from wirelab.schema.replication import REPLICATION_VERSION, CampaignSummary, Rep
 
 
 def combine(claims: Claims, sources: Sequence[Source], left_out: Sequence[str] = ()) -> Replication:
-    """One record of the campaigns of a paper; of equally large ones, the earlier campaign speaks. `left_out` says which
-    campaigns were not run, and why.
+    """One record of the campaigns of a paper, whatever their order here; of equally large ones, the earlier of the list
+    in the file of claims speaks. `left_out` says which campaigns were not run, and why.
     """
     _require_different(sources)
+    sources = in_order(claims, sources)
     grid, leading = Grid(claims), primary_of(claims.file)
     points = Places([])
     judged = [OneClaim(claims, sources, leading, claim).record(grid, points) for claim in claims.claims]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wirelab.claims.forms.bend import Bend
+from wirelab.claims.forms.causal_contrast import CausalContrast
 from wirelab.claims.forms.count import Count
 from wirelab.claims.forms.equivalence import Equivalence
 from wirelab.claims.forms.interaction import Interaction
@@ -27,7 +29,7 @@ from wirelab.schema.plan import Level
 from wirelab.stats.estimate.bootstrap import Draws
 from wirelab.stats.estimate.proportion import Share
 
-OF_ESTIMATES = (Count, Equivalence, Interaction, Order, Quotient, Ratio, Trend)
+OF_ESTIMATES = (Bend, CausalContrast, Count, Equivalence, Interaction, Order, Quotient, Ratio, Trend)
 """Forms whose effect follows from estimates; what others find depends on intervals."""
 
 

@@ -16,14 +16,25 @@ NOT_NAMED = "not named with --from"
 
 
 def not_given(claims: Claims, sources: Sequence[Source]) -> list[str]:
-    """Each campaign of the list that is not among the sources, in words. A source stands for one of the list."""
-    rest, found = [source.summary for source in sources], []
+    """Each campaign of the list that is not among the sources, in words."""
+    pairs = _found(claims, sources)
+    return [f"{words(campaign)}: {NOT_NAMED}" for campaign, source in pairs if source is None]
+
+
+def in_order(claims: Claims, sources: Sequence[Source]) -> list[Source]:
+    """The sources in the order of the list, those that are not in it behind: in whatever order they were named, the
+    result is the same.
+    """
+    listed = [source for _, source in _found(claims, sources) if source is not None]
+    return [*listed, *(source for source in sources if all(source is not each for each in listed))]
+
+
+def _found(claims: Claims, sources: Sequence[Source]) -> list[tuple[CampaignTable, Source | None]]:
+    """The source of each campaign of the list. A source stands for one of the list."""
+    rest, found = [*sources], list[tuple[CampaignTable, Source | None]]()
     for campaign in claims.file.campaign:
-        given = next((each for each in rest if _is(each, campaign)), None)
-        if given is None:
-            found.append(f"{words(campaign)}: {NOT_NAMED}")
-        else:
-            rest.remove(given)
+        index = next((index for index, each in enumerate(rest) if _is(each.summary, campaign)), None)
+        found.append((campaign, None if index is None else rest.pop(index)))
     return found
 
 

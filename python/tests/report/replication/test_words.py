@@ -66,6 +66,15 @@ def test_a_claim_in_parts_has_the_number_and_the_range_of_the_part_that_leads(fo
     assert words.effect(claim, part).reason == "fewer than two points have an estimate"
 
 
+def test_a_place_along_levels_is_called_one(found: Replication) -> None:
+    claim = found["claims"][1]
+    claim["ours"], part = None, claim["parts"][0]
+    part["form"] = "bend"
+    assert words.ours(claim, part).text == "C2.1: place 1.1 [0.8, 1.5]"
+    assert words.of_places(claim, part)
+    assert not words.of_places(found["claims"][0], None)
+
+
 def test_a_deciding_choice_has_its_pairs_and_a_claim_without_one_says_why(found: Replication) -> None:
     claim = found["claims"][0]
     assert words.deciding(claim, found).text == "round trip (1 of 1)"

@@ -73,7 +73,9 @@ class CausalContrast(Part):
             judged = _judged(context, verdict, a.minus(b), "more")
             expected = "more"
         ratio = a.over(b)
-        shown = number(ratio) if ratio.interval(context.confirm)[0] is not None else None
+        # A ratio to what was not added, or was taken away, has no meaning.
+        both_add = a.point > 0 and b.point > 0
+        shown = number(ratio) if both_add and ratio.interval(context.confirm)[0] is not None else None
         why = f"{treated} adds {_added(a)} to {upper} and {_added(b)} to {lower}{share}; the cause predicts {expected}"
         return Judgement("causal-contrast", text, verdict, why, ours=shown, judged=judged)
 

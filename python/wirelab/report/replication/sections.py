@@ -75,10 +75,14 @@ def table(records: Sequence[Replication]) -> ReplicatedClaims:
     return ReplicatedClaims("Verdict in the primary interpretation, and range over the grid of choices", columns, rows)
 
 
+PLACED = "A place counts the levels of a factor from 0, and may lie between two of them. "
+
+
 def about(records: Sequence[Replication]) -> str:
     """How to read the table, and what stands behind it."""
     rates = " or ".join(f"{100 * rate:g} %" for rate in sorted({record["error_rate"] for record in records}))
     whose = "the paper has" if len(records) == 1 else "its paper has"
+    claims = [claim for record in records for claim in record["claims"]]
     both = f" If {whose} an outlier rule, a verdict is decided only if it is the same with and without it."
     return (
         "A point of the grid is one level of each choice that the paper leaves open. "
@@ -92,6 +96,7 @@ def about(records: Sequence[Replication]) -> str:
         "Behind it stands in how many pairs of points that differ in it alone. "
         "Of a claim in several parts, n, our estimate and its range are of the part that is named. "
         "At another point another part may be against it. "
+        f"{PLACED * any(words.of_places(each, reasons.leading(each)) for each in claims)}"
         "What would decide a claim is an extrapolation from its interval. "
         "The deciding interval of a part has the level that the number of claims and parts sets; "
         "the other intervals are at 95 %."

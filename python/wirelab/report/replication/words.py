@@ -18,6 +18,8 @@ from wirelab.schema.verdicts import Standing, VerdictQuality
 NOT_MEASURED = "not-measured"
 """The form of a claim that nothing here could measure, which is no verdict of its own."""
 WORDS = {"depends-on-outlier-rule": "depends on the outlier rule", NOT_MEASURED: "not measured"}
+PLACES = ("bend", "change-point", "from-level")
+"""Forms whose estimate is a place along the levels of a factor."""
 TONES: dict[Standing, Tone] = {"confirmed": "good", "contradicted": "bad"}
 RAW = " The paper removed outliers before it printed; ours are without its rule."
 
@@ -96,7 +98,7 @@ def ours(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
     found = Estimate.of(claim["ours"] if part is None else part["ours"])
     if found is None or found.point is None:
         return dash("no part has an estimate" if len(claim["parts"]) > 1 else "it has no estimate")
-    return _of_part(short_interval(found), f"{levels(claim['levels'])}; {found.method}", part)
+    return _of_part(short_interval(found), f"{levels(claim['levels'])}; {found.method}", claim, part)
 
 
 def effect(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
@@ -108,7 +110,7 @@ def effect(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
         return dash("fewer than two points have an estimate")
     title = f"least with {levels(found['least']['levels'])}; largest with {levels(found['largest']['levels'])}"
     least, largest = (_magnitude(claim, found[end]["value"]) for end in ("least", "largest"))
-    return _of_part(least if least == largest else f"{least} to {largest}", title, part)
+    return _of_part(least if least == largest else f"{least} to {largest}", title, claim, part)
 
 
 def shown(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> ReplicatedPart | None:
@@ -120,8 +122,14 @@ def shown(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> ReplicatedP
     return next((part for part in claim["parts"] if part["ours"] == claim["ours"]), None)
 
 
-def _of_part(text: str, title: str, part: ReplicatedPart | None) -> Cell:
+def of_places(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> bool:
+    """Whether the estimate that is shown is a place along the levels of a factor."""
+    return (shown(claim, leading) or claim)["form"] in PLACES
+
+
+def _of_part(text: str, title: str, claim: ReplicatedClaim, part: ReplicatedPart | None) -> Cell:
     """A number of a claim, or of a part of it, which then has its name: `E3.2: 0.914 [0.914, 0.915]`."""
+    text = f"{'place ' * of_places(claim, part)}{text}"
     return Cell(text, title=title) if part is None else Cell(f"{part['id']}: {text}", title=f"{part['text']}; {title}")
 
 
