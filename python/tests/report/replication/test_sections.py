@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.report.replication.records import record
-from wirelab.report.blocks import Prose, Table
+from wirelab.report.blocks import Definitions, Group, Items, Prose, Table
 from wirelab.report.replication import page, sections
 from wirelab.report.replication.markdown import write_markdown
 
@@ -57,9 +57,29 @@ def test_what_was_left_out_is_listed_with_the_campaigns(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_future_work_of_one_paper_is_a_list_and_of_several_one_for_each(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    found["future"] = [
+        {"text": "more clients", "found": "50 take as long", "not_yet": None},
+        {"text": "devices", "found": None, "not_yet": "it needs one"},
+    ]
+    [terms, repeated] = sections.future([found])
+    assert isinstance(terms, Definitions)
+    assert [*terms.terms] == [("more clients", "50 take as long."), ("devices", "Not yet measured. It needs one.")]
+    assert isinstance(repeated, Prose)
+    first, second, _ = sections.future([found, {**found, "paper": "other"}])
+    assert isinstance(first, Group) and isinstance(second, Group)
+    assert (first.summary, second.summary) == ("example", "other")
+    assert sections.future([{**found, "future": []}]) == []
+
+
 def test_the_chance_of_a_wrong_decision_is_that_of_each_campaign_on_the_page_of_all_papers_too(tmp_path: Path) -> None:
     records = [record(tmp_path), record(tmp_path, paper="other")]
     [claims] = (part for part in page.sections_of_all(records) if part.id == "claims")
-    text = next(block.text for block in claims.blocks if isinstance(block, Prose))
-    assert "In each campaign the chance of one wrong decision or more is at most 5 %." in text
+    [how] = (block for block in claims.blocks if isinstance(block, Group))
+    [items] = how.blocks
+    assert isinstance(items, Items)
+    assert any(
+        "In each campaign the chance of one wrong decision or more is at most 5 %." in each for each in items.items
+    )
     assert "In each campaign the chance" in write_markdown(records, tmp_path / "all.md")[0].read_text()

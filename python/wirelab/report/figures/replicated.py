@@ -22,7 +22,7 @@ LEAST_FACTOR = 1.05
 """An axis reaches over twice this factor, whatever is drawn."""
 EDGE = 10.0
 """Beyond the printed numbers by this factor, ours is drawn at the edge; its tip has the number."""
-SCATTER_WIDTH = 420
+SCATTER_WIDTH = 360
 CURVE_WIDTH = 620
 Tone = Literal["good", "bad", "unsure", "none"]
 TONES: dict[Tone, str] = {"good": GOOD, "bad": BAD, "unsure": UNSURE, "none": MUTED}

@@ -10,6 +10,7 @@ from wirelab.report.blocks import (
     Block,
     Cell,
     Column,
+    Definitions,
     Figure,
     Grid,
     Group,
@@ -68,6 +69,8 @@ def _block(block: Block, out: Path, pictures: dict[Path, str]) -> list[str]:
             lines = [*_sentences(block.text), ""]
         case Items():
             lines = [*(line for item in block.items for line in _item(item)), ""]
+        case Definitions():
+            lines = [*(line for term, meaning in block.terms for line in _item(f"**{term}**: {meaning}")), ""]
         case Table():
             lines = _table(block.caption, block.shown.columns, block.shown.rows)
         case ReplicatedClaims():

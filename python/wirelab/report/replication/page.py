@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wirelab.report import predictions
-from wirelab.report.blocks import Block, Cell, Grid, Prose, Section
+from wirelab.report.blocks import Block, Cell, Grid, Section
 from wirelab.report.numbers import plain
 from wirelab.report.page import Header, fill, write_text
 from wirelab.report.replication import clocks, lead, pictures, sections, words
@@ -62,7 +62,7 @@ def sections_of_all(records: Sequence[Replication]) -> list[Section]:
     """Two pictures, the claims of all papers, and what was run."""
     found = [
         Section("pictures", "Printed magnitudes, and verdicts over the grids", _pictures(records)),
-        Section("claims", "Claims", [sections.table(records), Prose(sections.about(records))]),
+        Section("claims", "Claims", [sections.table(records), *sections.about(records)]),
         Section("skill", "Do the interpretations predict the printed numbers?", predictions.of_papers(records)),
         Section("clocks", "Live and under the virtual clock", clocks.of_papers(records)),
         Section("future", "Beyond the claims", sections.future(records)),

@@ -9,6 +9,9 @@ from wirelab.report.blocks import (
     Block,
     Cell,
     Column,
+    Definitions,
+    Group,
+    Items,
     Prose,
     Replicated,
     ReplicatedClaims,
@@ -17,31 +20,35 @@ from wirelab.report.blocks import (
     dash,
 )
 from wirelab.report.replication import clocks, pictures, printed, reasons, words
-from wirelab.schema.replication import CampaignSummary, Replication
+from wirelab.schema.replication import CampaignSummary, FutureWork, Replication
 
 REPEATED = "The experiment that a line names ships with Wirelab, and `wirelab run NAME` measures it again."
 EXACT = (
-    " Under the virtual clock trials of a scenario differ by their seed alone, without noise of a machine. "
+    "Under the virtual clock trials of a scenario differ by their seed alone, without noise of a machine. "
     "So some of their intervals are narrower than the digits that are shown."
 )
 
 
 def future(records: Sequence[Replication]) -> list[Block]:
-    """A line for each piece of work that the papers leave; none without any."""
-    rows = [
-        [Cell(record["paper"]), Cell(each["text"]), Cell(each["found"] or f"Not yet measured: {each['not_yet']}")]
+    """What was found of each piece of work that the papers leave; none without any."""
+    found: dict[str, Block] = {
+        record["paper"]: Definitions([(each["text"], _found(each)) for each in record["future"]])
         for record in records
-        for each in record["future"]
-    ]
-    columns = [Column(title, numeric=False) for title in ("paper", "question", "here")]
-    table = Table("What the papers leave for future work, and what else was asked", columns, rows)
-    return [table, Prose(REPEATED)] if rows else []
+        if record["future"]
+    }
+    if len(records) > 1:
+        found = {paper: Group(paper, [block], open=True, printed=True) for paper, block in found.items()}
+    return [*found.values(), Prose(REPEATED)] if found else []
+
+
+def _found(work: FutureWork) -> str:
+    return f"{work['found']}." if work["found"] else f"Not yet measured. {words.begun(work['not_yet'] or '')}."
 
 
 def sections(record: Replication) -> list[Section]:
     """All of one paper."""
     found = [
-        Section("claims", "Claims", [table([record]), Prose(about([record]))]),
+        Section("claims", "Claims", [table([record]), *about([record])]),
         Section("magnitudes", "Printed magnitudes", pictures.magnitudes([record])),
         Section("numbers", "Printed numbers", [*printed.blocks(record), *predictions.blocks(record)]),
         Section("clocks", "Live and under the virtual clock", clocks.blocks(record)),
@@ -75,34 +82,34 @@ def table(records: Sequence[Replication]) -> ReplicatedClaims:
     return ReplicatedClaims("Verdict in the primary interpretation, and range over the grid of choices", columns, rows)
 
 
-PLACED = "A place counts the levels of a factor from 0, and may lie between two of them. "
-
-
-def about(records: Sequence[Replication]) -> str:
-    """How to read the table, and what stands behind it."""
+def about(records: Sequence[Replication]) -> list[Block]:
+    """How to read the table, and when the claims were frozen."""
     rates = " or ".join(f"{100 * rate:g} %" for rate in sorted({record["error_rate"] for record in records}))
     whose = "the paper has" if len(records) == 1 else "its paper has"
     claims = [claim for record in records for claim in record["claims"]]
-    both = f" If {whose} an outlier rule, a verdict is decided only if it is the same with and without it."
-    return (
+    items = [
         "A point of the grid is one level of each choice that the paper leaves open. "
+        "A point counts if it was run, is of the grid, and the claim is not fitted there.",
         "The primary interpretation is the point that the paper's text implies. "
-        "The verdict is that of this point; the other points widen the range and the counts. "
-        "A point counts if it was run, is of the grid, and the claim is not fitted there. "
-        "If several campaigns ran a point, its verdict is that of the one with most exchanges in its scenarios. "
-        f"In each campaign the chance of one wrong decision or more is at most {rates}. "
-        "A claim whose parts come from several campaigns has that chance in each of them. "
+        "The verdict is that of this point; the other points widen the range and the counts.",
+        "If several campaigns ran a point, its verdict is that of the one with most exchanges in its scenarios.",
         "A deciding choice turns the verdict from confirmed to contradicted by itself, and the estimate by 1 %. "
-        "Behind it stands in how many pairs of points that differ in it alone. "
+        "Behind it stands in how many pairs of points that differ in it alone.",
         "Of a claim in several parts, n, our estimate and its range are of the part that is named. "
-        "At another point another part may be against it. "
-        f"{PLACED * any(words.of_places(each, reasons.leading(each)) for each in claims)}"
-        "What would decide a claim is an extrapolation from its interval. "
+        "At another point another part may be against it.",
+        f"In each campaign the chance of one wrong decision or more is at most {rates}. "
+        "A claim whose parts come from several campaigns has that chance in each of them.",
         "The deciding interval of a part has the level that the number of claims and parts sets; "
-        "the other intervals are at 95 %."
-        f"{EXACT * any(each['clock'] == 'virtual' for record in records for each in record['campaigns'])}"
-        f"{both * any(record['outlier_rule'] for record in records)} {' '.join(map(_frozen, records))}"
-    )
+        "the other intervals are at 95 %. "
+        "What would decide a claim is an extrapolation from its interval.",
+    ]
+    if any(words.of_places(each, reasons.leading(each)) for each in claims):
+        items.append("A place counts the levels of a factor from 0, and may lie between two of them.")
+    if any(each["clock"] == "virtual" for record in records for each in record["campaigns"]):
+        items.append(EXACT)
+    if any(record["outlier_rule"] for record in records):
+        items.append(f"If {whose} an outlier rule, a verdict is decided only if it is the same with and without it.")
+    return [Group("How to read the table", [Items(items)], printed=True), Prose(" ".join(map(_frozen, records)))]
 
 
 def _frozen(record: Replication) -> str:
