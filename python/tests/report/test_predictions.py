@@ -57,7 +57,7 @@ def test_an_interpretation_without_skill_says_so_and_names_the_better_null_model
         "lan",
         "1",
         "0",
-        "24",
+        "12 of 24",
         "0.50 [0.40, 0.60]",
         "0.360",
         "–",

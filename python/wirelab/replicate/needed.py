@@ -24,6 +24,8 @@ Region = tuple[float | None, float | None]
 MOST = 10_000
 """Times as many values as there are: beyond that the estimate is called on the bound."""
 BY_RULE = "more values do not decide it, since the outlier rule gives another verdict"
+NO_END = "its interval has no end with so few trials"
+UNUSABLE = "the quality is unusable"
 ON_THE_BOUND = "the estimate lies on the bound, so that no number of values decides it in practice"
 
 
@@ -68,11 +70,11 @@ def _of_part(form: Form, part: ReplicatedPart, factor: float) -> tuple[float | s
     """How many times as many values decide it, or why that cannot be said; and whether they would confirm it."""
     region, judged = _region(form, factor), next(iter(part["judged"]), None)
     if part["link"] is not None and part["link"]["flag"] == "unusable":
-        return f"the quality is unusable: {part['link']['why']}", True
+        return f"{UNUSABLE}: {part['link']['why']}", True
     if region is None or judged is None or judged["point"] is None:
         return part["why"], True
     if judged["low"] is None or judged["high"] is None:
-        return f"its interval has no end with so few trials ({judged['method']})", True
+        return f"{NO_END} ({judged['method']})", True
     times, inside = times_as_many(region, judged["point"], judged["low"], judged["high"])
     if times > MOST:
         return ON_THE_BOUND, inside

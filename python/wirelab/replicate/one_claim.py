@@ -10,13 +10,14 @@ from functools import cached_property, partial
 from math import isfinite
 
 from wirelab.claims.family import reason
+from wirelab.claims.forms.from_level import FromLevel
 from wirelab.claims.grid import AS_RUN, Grid
 from wirelab.claims.interpretations import InterpretationTable
 from wirelab.claims.judgement import CONFIRMED, CONTRADICTED, INCONCLUSIVE, all_of
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Claim
 from wirelab.claims.over_grid import DEPENDS, FITTED, Point, range_of
-from wirelab.claims.part import Form, Levels
+from wirelab.claims.part import Form, Levels, Place
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.replicate.effects import PartAt, parts_at
@@ -219,6 +220,8 @@ class OneClaim:
             record = _part(part, f"{self.claim.id}.{number + 1}", index, decides=form.decides)
             if bounds := bounds_of(form, self.claims.file.factor):
                 record["bounds"] = bounds
+            if isinstance(form, Place | FromLevel):
+                record["along"] = [*form.along.levels]
             found.append(record)
         return found
 

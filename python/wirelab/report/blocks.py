@@ -282,13 +282,16 @@ class Claims:
 
 @dataclass(frozen=True)
 class Replicated:
-    """A published claim over several campaigns: its verdict, a cell for each column, its text and the reason."""
+    """A published claim over several campaigns: its verdict, a cell for each column, its text, the reason in one
+    sentence, and more sentences that a reader opens.
+    """
 
     id: str
     verdict: Cell
     cells: Sequence[Cell]
     text: str
     why: Cell
+    more: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ ABOUT = (
     "No skill means that our error is not below that of the best null model on the same numbers. "
     "The reference cell, such as the one without loss, predicts the other cells of its protocol. "
     "If a null model can predict some of the numbers only, our error on these stands in brackets. "
-    "Standard deviations are left out here."
+    "Standard deviations are not compared, and neither are numbers of which we have no estimate."
 )
 
 
@@ -114,7 +114,7 @@ def _where(cell: PrintedCell) -> str:
 def _skill(skills: Sequence[SkillRecord], grid: GridRecord) -> Table:
     columns = [
         Column("interpretation", numeric=False), Column("knobs set"), Column("numbers used"),
-        Column("numbers predicted"), Column("our error [interval]"), *map(Column, NULLS.values()),
+        Column("predicted numbers compared"), Column("our error [interval]"), *map(Column, NULLS.values()),
         Column("skill", numeric=False),
     ]  # fmt: skip
     rows = [
@@ -148,7 +148,7 @@ def _name(skill: SkillRecord, grid: GridRecord) -> Cell:
 def _predicted(skill: SkillRecord) -> Cell:
     n, missing = (skill["error"]["n"] if skill["error"] else 0), skill["missing"]
     title = f"{n} means and medians were compared; {missing} printed numbers have no estimate of ours above 0"
-    return Cell(f"{skill['predicted']}", title=title)
+    return Cell(f"{n}" if n == skill["predicted"] else f"{n} of {skill['predicted']}", title=title)
 
 
 def _errors(prediction: PredictionRecord | None, skill: SkillRecord) -> list[Cell]:

@@ -121,6 +121,8 @@ class ReplicatedPart(TypedDict):
     """The estimates whose intervals decided."""
     bounds: NotRequired[list[float]]
     """Bounds of the region in which an interval confirms the part. Absent from a form without such bounds."""
+    along: NotRequired[list[str]]
+    """Levels of the factor whose places the estimate counts, from 0. Absent from a part whose estimate is no place."""
     range: NotRequired[EffectRange]
     """Of a claim in several parts: the range of this part's estimate over the points that count. Absent without any."""
     n: int

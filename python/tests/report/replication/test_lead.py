@@ -22,7 +22,7 @@ def test_the_first_sentence_says_what_is_confirmed_and_what_decides_it(found: Re
     first, second, *_ = lead.lead(found)
     assert first.text == (
         "Of 3 claims of example, 2 confirmed (C1 at 1 of 2 points and C3) and 1 inconclusive. "
-        "Changing only the round trip turns C1 (1 of 1 pair)."
+        "One choice alone turns C1: round trip (1 of 1 pair)."
     )
     assert second.text == "The verdicts are of the interpretation: a local network."
 
@@ -48,7 +48,7 @@ def test_claims_that_turn_with_several_choices_together_are_named_too(found: Rep
     assert third is not None
     third["contradicted"] = 1
     found["claims"][2]["points"][1]["standing"] = "contradicted"
-    assert lead.lead(found)[0].text.endswith("turns C1 (1 of 1 pair); C3 turns with several choices together.")
+    assert lead.lead(found)[0].text.endswith("round trip (1 of 1 pair); C3 turns with several choices together.")
 
 
 def test_without_a_primary_interpretation_the_sentence_names_what_turns(tmp_path: Path) -> None:
@@ -57,10 +57,10 @@ def test_without_a_primary_interpretation_the_sentence_names_what_turns(tmp_path
         "example has no primary interpretation, so that its 3 claims have no verdict. "
         "C3 is confirmed at every point that counts. "
         "C1 (claim C1) ranges over 0.700 to 1.60, where the paper prints 1.50. "
-        "Changing only the round trip turns C1 (1 of 1 pair)."
+        "One choice alone turns C1: round trip (1 of 1 pair)."
     )
     silent = record(tmp_path, primary=False, printed=False)
-    assert " C1 (claim C1) ranges over 0.700 to 1.60. Changing" in lead.lead(silent)[0].text
+    assert " C1 (claim C1) ranges over 0.700 to 1.60. One choice" in lead.lead(silent)[0].text
     assert words.verdict(without["claims"][0], without).reason is not None
 
 
@@ -78,7 +78,8 @@ def test_claims_that_were_not_run_are_counted_too(tmp_path: Path, found: Replica
     )
     assert words.verdict(found["claims"][2], found).reason == "its scenarios were not run in the primary interpretation"
     assert lead.tally([found, record(tmp_path, primary=False)]) == (
-        "Of 6 claims, 1 confirmed, 1 inconclusive, 1 not run and 3 without a primary interpretation."
+        "Of 6 claims, 1 confirmed, 1 inconclusive, 1 not run in the primary interpretation "
+        "and 3 without a primary interpretation."
     )
 
 
@@ -96,13 +97,13 @@ def test_choices_that_turn_other_claims_by_themselves_are_other_choices(found: R
     third = found["claims"][2]["over_grid"]
     assert third is not None
     third["deciding"] = {"path": "workload.connection", "flips": 1, "pairs": 2}
-    assert lead.lead(found)[0].text.endswith("turns C1 (1 of 1 pair); C3 turns with other choices.")
+    assert lead.lead(found)[0].text.endswith("round trip (1 of 1 pair); C3 turns with other choices.")
 
 
 def test_parts_on_which_the_clocks_disagree_are_named(found: Replication) -> None:
     live: Any = {"verdict": "contradicted", "ours": estimate(0.5), "link": None, "campaign": 1}
     found["claims"][0]["parts"][0]["live"] = live
-    assert "Computing decides C1.1: in real time the verdict is the opposite" in lead.lead(found)[0].text
+    assert "C1.1 has the opposite verdict in real time" in lead.lead(found)[0].text
     live["verdict"] = "inconclusive"
     assert "Computing" not in lead.lead(found)[0].text
 

@@ -31,16 +31,22 @@ def _part(verdict: Verdict, **more: Any) -> ReplicatedPart:
     return part  # type: ignore[no-any-return]
 
 
+def _text(claim: ReplicatedClaim, found: Replication) -> str:
+    """The reason with all that stands behind it."""
+    first, more = why(claim, found)
+    return " ".join([first.text, *more])
+
+
 def _of(found: Replication, *parts: ReplicatedPart, verdict: Any = "inconclusive", **more: Any) -> str:
     claim: ReplicatedClaim = found["claims"][1]
     claim.update({"parts": [*parts], "verdict": verdict, "shown": verdict, "needed": None, **more})  # type: ignore[typeddict-item]
-    return why(claim, found).text
+    return _text(claim, found)
 
 
 def test_an_inconclusive_claim_names_the_bound_and_what_would_decide_it(found: Replication) -> None:
-    text = why(found["claims"][1], found).text
+    text = _text(found["claims"][1], found)
     assert text.startswith(
-        "The deciding interval [0.800, 1.50] contains 1. 11 times as many values would confirm it, if"
+        "The deciding interval [0.800, 1.50] contains 1. About 11 times as many values would confirm it, if"
     )
     assert text.endswith(" min more). C2.1 is a part.")
 
@@ -64,7 +70,9 @@ def test_parts_that_the_set_up_keeps_open_are_counted_with_the_reason(found: Rep
     text = _of(found, _part("inconclusive"), blocked, blocked, absent)
     assert text == (
         "1 of 4 parts leaves a bound open, namely C2.1 (delay: a below b). The deciding interval [0.800, 1.50] "
-        "contains 1. 2 cannot be decided here: another cause. 1 has no interval: the mean of a is not measured."
+        "contains 1. "
+        "Of the rest 2 cannot be decided here: another cause. "
+        "Of the rest 1 has no interval: the mean of a is not measured."
     )
     assert _of(found, blocked) == "Another cause."
 
@@ -80,8 +88,9 @@ def test_a_long_reason_is_a_sentence_for_each_of_its_clauses(found: Replication)
     clauses = [" ".join([letter, *["is"] * 9]) for letter in "abc"]
     against = _part("contradicted", why=f"{'; '.join(clauses)}; smallest tolerance that confirms the magnitude: 13.34")
     assert _of(found, against, _part("confirmed"), _part("inconclusive"), verdict="contradicted") == (
-        "1 of 3 parts is contradicted, 1 confirmed and 1 inconclusive. Against it: C2.1 (delay: a below b). "
+        "Against it: C2.1 (delay: a below b). "
         + " ".join(f"{each[0].upper()}{each[1:]}." for each in clauses)
+        + " 1 of 3 parts is contradicted, 1 confirmed and 1 inconclusive."
     )
     assert _of(found, _part("confirmed"), _part("confirmed"), verdict="confirmed") == "Both parts are confirmed."
 
@@ -116,20 +125,20 @@ def test_quality_that_is_not_good_has_its_reason_once(found: Replication) -> Non
 def test_without_a_verdict_the_reason_is_that_of_the_points(tmp_path: Path) -> None:
     found = record(tmp_path, primary=False)
     turned, undecided, single = found["claims"]
-    assert why(turned, found).text == "Confirmed at 1 and contradicted at 1 of 2 points."
-    assert why(single, found).text == "Confirmed at each of 2 points that count."
-    assert why(undecided, found).text.startswith("Not decided at the only point that counts. The deciding interval ")
+    assert _text(turned, found) == "Confirmed at 1 and contradicted at 1 of 2 points."
+    assert _text(single, found) == "Confirmed at each of 2 points that count."
+    assert _text(undecided, found).startswith("Not decided at the only point that counts. The deciding interval ")
     single["why"] = "b is faster. Browsers refuse push since 2022"
-    assert why(single, found).text == ("Confirmed at each of 2 points that count. Browsers refuse push since 2022.")
+    assert _text(single, found) == ("Confirmed at each of 2 points that count. Browsers refuse push since 2022.")
     assert undecided["over_grid"] is not None
     undecided["over_grid"]["points"] = 3
-    assert why(undecided, found).text.startswith(
-        "Decided at none of 3 points that count. At the first of them the deciding "
+    assert _text(undecided, found).startswith(
+        "Decided at none of 3 points that count. At the point that is shown the deciding "
     )
     assert undecided["needed"] is not None
     undecided["over_grid"]["contradicted"] = 2
-    assert why(undecided, found).text.startswith(
-        "Confirmed at 0 and contradicted at 2 of 3 points. At the first of them 11 "
+    assert _text(undecided, found).startswith(
+        "Confirmed at 0 and contradicted at 2 of 3 points. At the point that is shown about 11 "
     )
 
 
@@ -173,13 +182,13 @@ def test_differences_below_one_percent_are_counted(found: Replication) -> None:
     claim["form"] = "order"
     claim["points"][0]["value"], claim["points"][1]["value"] = 1.002, 0.7
     small = "The difference is below 1 % at"
-    assert f"{small} 1 of 2 points, and 1 of its 1 confirmations are there." in why(claim, found).text
+    assert f"{small} 1 of 2 points, and 1 of its 1 confirmations are there." in _text(claim, found)
     claim["points"][0]["standing"] = "inconclusive"
-    assert f"{small} 1 of 2 points." in why(claim, found).text
+    assert f"{small} 1 of 2 points." in _text(claim, found)
     claim["points"][1]["value"] = 0.998
-    assert f"{small} each of 2 points." in why(claim, found).text
+    assert f"{small} each of 2 points." in _text(claim, found)
     claim["form"] = "count"
-    assert "difference" not in why(claim, found).text
+    assert "difference" not in _text(claim, found)
 
 
 def test_the_part_that_the_columns_show_is_named_in_words(found: Replication) -> None:
@@ -201,10 +210,68 @@ def test_a_clause_on_time_outs_is_a_sentence(found: Replication) -> None:
     clauses = [" ".join(["it", *["is"] * 24]), "mean, time-outs counted at 3 min, which make up to 52% of a mean"]
     against = _part("contradicted", why="; ".join(clauses))
     text = _of(found, against, _part("confirmed"), verdict="contradicted")
-    assert text.endswith(" Time-outs are counted at 3 min, which make up to 52% of a mean.")
+    assert text.endswith(
+        " Time-outs are counted at 3 min, which make up to 52% of a mean. 1 of 2 parts is contradicted and 1 confirmed."
+    )
 
 
 def test_the_name_of_an_experiment_stays_as_it_is_written(found: Replication) -> None:
     claim = found["claims"][2]
     claim["verdict"], claim["why"] = None, "b is faster. h2window2017-streams varies it"
-    assert why(claim, found).text.endswith(" h2window2017-streams varies it.")
+    assert _text(claim, found).endswith(" h2window2017-streams varies it.")
+
+
+def test_the_reason_is_one_sentence_and_more_stands_behind_it(found: Replication) -> None:
+    first, more = why(found["claims"][1], found)
+    assert first.text == "The deciding interval [0.800, 1.50] contains 1."
+    assert more[-1] == "C2.1 is a part."
+    assert all(each.endswith(".") for each in more)
+
+
+def test_unusable_data_are_named_where_other_points_decided(tmp_path: Path) -> None:
+    found = record(tmp_path, primary=False)
+    claim = found["claims"][0]
+    claim["link"] = {"flag": "unusable", "why": "2 of its 9 scenarios: a waited for a CPU"}
+    assert "Quality unusable in 2 of 9 scenarios. First: a waited for a CPU." in _text(claim, found)
+
+
+def test_a_part_outside_the_verdict_is_shown_with_its_own(found: Replication) -> None:
+    ours = estimate(1.1, 0.8, 1.5)
+    part = _part("contradicted", decides=False, id="C2.2", text="the size that is printed", ours=ours)
+    text = _of(found, _part("confirmed"), part, verdict="confirmed", ours=ours)
+    assert text.endswith("C2.2 decides nothing, and is contradicted: the size that is printed.")
+
+
+def test_from_which_level_on_is_said_of_parts_outside_the_verdict(found: Replication) -> None:
+    level = _part(
+        "inconclusive", decides=False, id="C2.3", form="from-level", ours=estimate(2.0, 1.0, 3.0),
+        why="b is above a from 45 % on; the ratios are 1.1 (10 %), 4.2 (45 %)",
+    )  # fmt: skip
+    text = _of(found, _part("confirmed"), level, verdict="confirmed")
+    assert "C2.3, outside the verdict: b is above a from 45 % on." in text
+    assert "the ratios" not in text
+
+
+def test_a_place_has_the_levels_that_it_counts(found: Replication) -> None:
+    bend = _part("contradicted", form="bend", ours=estimate(1.0, 0.5, 2.0), along=["1 kB", "2 kB", "4 kB"])
+    text = _of(found, bend, _part("confirmed"), verdict="contradicted", ours=None)
+    assert text.endswith("Place 0 is 1 kB, and place 2 is 4 kB.")
+
+
+def test_why_no_number_of_values_decides_a_claim(found: Replication) -> None:
+    for words, said in (
+        ("its interval has no end with so few trials (bootstrap)", "An interval without an end does not say how many"),
+        ("the quality is unusable: it was late", "More values do not decide it on a machine whose programs wait"),
+        ("it would be confirmed, but not without the 120 ms of CPU waiting of a", "More values do not decide it on"),
+    ):
+        needed = {"n": None, "hours": None, "why": words}
+        assert said in _of(found, _part("inconclusive"), _part("confirmed"), needed=needed)
+
+
+def test_a_part_that_differs_by_less_than_one_percent_everywhere_says_so(found: Replication) -> None:
+    at = {"least": {"value": 0.999, "levels": {}}, "largest": {"value": 1.004, "levels": {}}}
+    near = _part("confirmed", ours=estimate(1.001, 0.999, 1.002), range=at)
+    words = "The difference of C2.1 is below 1 % at each point."
+    assert words in _of(found, near, _part("confirmed"), verdict="confirmed", form="conjunction", ours=None)
+    at["largest"]["value"] = 1.2
+    assert words not in _of(found, near, _part("confirmed"), verdict="confirmed", form="conjunction", ours=None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from wirelab.report.replication.reasons import leading
+from wirelab.claims.over_grid import FITTED, differ
+from wirelab.report.numbers import plain
+from wirelab.report.replication.reasons import RATIOS, leading
 from wirelab.report.replication.words import (
     NOT_MEASURED,
     begun,
@@ -94,17 +96,18 @@ def _clocks(record: Replication) -> Iterator[str]:
         if part["decides"] and (live := part.get("live")) is not None and opposite(part, live)
     ]
     if against:
-        yield f"Computing decides {listed(against)}: in real time the verdict is the opposite of the virtual clock's"
+        have = "has" if len(against) == 1 else "have"
+        yield f"{listed(against)} {have} the opposite verdict in real time, where computing takes time"
 
 
 def _ranges(record: Replication) -> Iterator[str]:
-    """Of a paper without a primary interpretation: the range of each claim with a printed number; if it prints none,
-    that of each claim that turns.
+    """Of a paper without a primary interpretation: the range of each claim with a printed number, and what it is where
+    it was fitted; if it prints none, that of each claim that turns, or whose range contains 1.
     """
     if leads(record):
         return
     printed = [claim for claim in record["claims"] if isinstance(claim["paper"], float | int)]
-    for claim in printed or filter(flipped, record["claims"]):
+    for claim in printed or filter(_open, record["claims"]):
         part = shown(claim, leading(claim))
         found = effect(claim, part)
         if found.reason is None:
@@ -112,6 +115,20 @@ def _ranges(record: Replication) -> Iterator[str]:
             what = name if "(" in text or len(text.split()) > MOST_WORDS else f"{name} ({text})"
             figure = f", where the paper prints {paper(claim).text}" if printed else ""
             yield f"{what} ranges over {found.text.rpartition(': ')[2]}{figure}"
+            fitted = sorted(each["value"] for each in claim["points"] if each["standing"] == FITTED and each["value"])
+            if printed and fitted:
+                yield f"Where it was fitted it is {listed([plain(each) for each in fitted])}"
+
+
+def _open(claim: ReplicatedClaim) -> bool:
+    """Whether it turns, or its ratio is below 1 at one point and above at another."""
+    part = shown(claim, leading(claim))
+    over = claim["over_grid"]
+    found = part.get("range") if part is not None else over and over["effect"]
+    if found is None or (part or claim)["form"] not in RATIOS:
+        return flipped(claim)
+    least, largest = found["least"]["value"], found["largest"]["value"]
+    return flipped(claim) or (least < 1 < largest and differ(least, largest))
 
 
 def _robust(claims: Sequence[ReplicatedClaim], kind: Verdict) -> list[str]:
@@ -155,10 +172,10 @@ def _deciding_most(record: Replication) -> str:
         return more.removeprefix("; ") or "no choice turns a claim from confirmed to contradicted"
     title = title_of(most, record)
     if len(alone) > 1:
-        return f"the {title} decides most: changing it alone turns {listed(alone)}{more}"
+        return f"one choice alone turns {listed(alone)}: {title}{more}"
     flips, every = by_itself[alone[0]]["flips"], by_itself[alone[0]]["pairs"]
     pairs = f"{flips} of {every} pair{'s' * (every != 1)}"
-    return f"changing only the {title} turns {alone[0]} ({pairs}){more}"
+    return f"one choice alone turns {alone[0]}: {title} ({pairs}){more}"
 
 
 def _number(count: int, of: str | None) -> str:
@@ -174,7 +191,7 @@ def tally(records: Sequence[Replication]) -> str:
     silent = Counter(leads(record) for record in records for claim in record["claims"] if claim["verdict"] is None)
     more = [
         f"{silent[led]} {words}"
-        for led, words in ((True, "not run"), (False, "without a primary interpretation"))
+        for led, words in ((True, "not run in the primary interpretation"), (False, "without a primary interpretation"))
         if silent[led]
     ]
     return f"Of {len(claims)} claims, {listed([*counts, *more])}."

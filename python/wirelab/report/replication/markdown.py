@@ -109,7 +109,15 @@ def _standalone(svg: str) -> str:
 def _claims(block: ReplicatedClaims) -> list[str]:
     columns = [Column("claim"), Column("verdict"), *block.columns, Column("what it says"), Column("why")]
     rows = [[Cell(each.id), each.verdict, *each.cells, Cell(f"{each.text}."), each.why] for each in block.claims]
-    return _table(block.caption, columns, rows)
+    more = [
+        f"{'  ' if number else f'- **{each.id}**: '}{sentence}"
+        for each in block.claims
+        for number, sentence in enumerate(each.more)
+    ]
+    return [
+        *_table(block.caption, columns, rows),
+        *(["### What stands behind the reasons", "", *more, ""] if more else []),
+    ]
 
 
 def _table(caption: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[str]:

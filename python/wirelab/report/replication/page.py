@@ -9,7 +9,7 @@ from wirelab.report import predictions
 from wirelab.report.blocks import Block, Cell, Grid, Section
 from wirelab.report.numbers import plain
 from wirelab.report.page import Header, fill, write_text
-from wirelab.report.replication import clocks, lead, pictures, sections, words
+from wirelab.report.replication import clocks, interpretations, lead, pictures, sections, words
 from wirelab.report.statement import Statement, listed
 from wirelab.schema.replication import Replication
 
@@ -63,6 +63,7 @@ def sections_of_all(records: Sequence[Replication]) -> list[Section]:
     found = [
         Section("pictures", "Printed magnitudes, and verdicts over the grids", _pictures(records)),
         Section("claims", "Claims", [sections.table(records), *sections.about(records)]),
+        Section("interpretations", "At each interpretation", interpretations.blocks(records)),
         Section("skill", "Do the interpretations predict the printed numbers?", predictions.of_papers(records)),
         Section("clocks", "Live and under the virtual clock", clocks.of_papers(records)),
         Section("future", "Beyond the claims", sections.future(records)),

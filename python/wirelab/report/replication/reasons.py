@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from wirelab.claims.over_grid import differ
-from wirelab.replicate.needed import BY_RULE, ON_THE_BOUND
+from wirelab.replicate.needed import BY_RULE, NO_END, ON_THE_BOUND, UNUSABLE
 from wirelab.report.blocks import Cell
 from wirelab.report.numbers import Estimate, plain
 from wirelab.report.protocols import describe
@@ -39,6 +39,14 @@ NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w.-])")
 """A word that may be the name of a protocol, such as `https1`."""
 COUNTED = ", as the publication's own tables count, "
 TOLERANCE = re.compile(r"; smallest tolerance that confirms the magnitude: [\d.]+")
+NOT_BY_VALUES = {
+    ON_THE_BOUND: ON_THE_BOUND,
+    BY_RULE: BY_RULE,
+    NO_END: "an interval without an end does not say how many trials would decide it",
+    UNUSABLE: "more values do not decide it on a machine whose programs wait so long for a CPU",
+    "of CPU waiting": "more values do not decide it on a machine whose programs wait so long for a CPU",
+}
+"""What stands in the place of a number of values, by the words of the record."""
 BOUND, DESIGN, QUALITY, ABSENT, OTHER = range(5)
 OPEN = {
     BOUND: ("leaves a bound open", "leave a bound open"),
@@ -50,9 +58,9 @@ OPEN = {
 """What keeps parts open, in the order of a reason, of one part and of several."""
 
 
-def why(claim: ReplicatedClaim, record: Replication) -> Cell:
-    """The reason, what would decide the claim, and why its quality is not good. Without a verdict, what the points
-    say. The tooltip has the reason as it was judged.
+def why(claim: ReplicatedClaim, record: Replication) -> tuple[Cell, list[str]]:
+    """The reason in a sentence, and behind it what would decide the claim, why its quality is not good, and what its
+    parts outside the verdict find. Without a verdict, what the points say. The tooltip has the reason as it was judged.
     """
     over = claim["over_grid"]
     if claim["verdict"] is None and over is not None and over["points"]:
@@ -64,12 +72,32 @@ def why(claim: ReplicatedClaim, record: Replication) -> Cell:
         sentences, title = _reason(claim, record), claim["why"]
     part = shown(claim, leading(claim))
     sentences += [*_small(claim, part), *_live(claim)]
-    if not _says_quality(claim):
+    if not any("quality" in each for each in sentences):
         sentences += _quality(claim)
     if part is not None and not any(f"{part['id']} (" in each for each in sentences):
-        sentences.append(f"{part['id']} is {part['text']}")
+        sentences.append(_says(part))
+    sentences += _outside(claim, part)
     said = (NAME.sub(lambda found: _protocol(found[0], record), each) for each in sentences)
-    return Cell(" ".join(f"{short(begun(each))}." for each in said), title=title)
+    first, *more = (f"{short(begun(each))}." for each in said)
+    return Cell(first, title=title), more
+
+
+def _says(part: ReplicatedPart) -> str:
+    """What the part that is shown says. One outside the verdict has one of its own."""
+    if part["decides"]:
+        return f"{part['id']} is {part['text']}"
+    return f"{part['id']} decides nothing, and is {part['verdict']}: {part['text']}"
+
+
+def _outside(claim: ReplicatedClaim, part: ReplicatedPart | None) -> list[str]:
+    """From which level on something holds, where the claim says nothing of it; and what a place counts."""
+    found = [
+        f"{each['id']}, outside the verdict: {each['why'].partition('; the ratios')[0]}"
+        for each in claim["parts"]
+        if not each["decides"] and each["form"] == "from-level" and each["ours"] is not None
+    ]
+    along = part.get("along", []) if part is not None else []
+    return [*found, *([f"place 0 is {along[0]}, and place {len(along) - 1} is {along[-1]}"] if along else [])]
 
 
 def leading(claim: ReplicatedClaim) -> ReplicatedPart | None:
@@ -86,11 +114,11 @@ def leading(claim: ReplicatedClaim) -> ReplicatedPart | None:
 
 
 def needs(needed: Needed) -> str:
-    """`4 times as many values would confirm it (n = 400, 2 min more)`."""
+    """`about 4 times as many values would confirm it (n = 400, 2 min more)`."""
     if needed["n"] is None:
         return needed["why"]
     more = "" if needed["hours"] is None else f", {duration(needed['hours'] * 3600)} more"
-    return f"{needed['why']} (n = {needed['n']:,}{more})"
+    return f"about {needed['why']} (n = {needed['n']:,}{more})"
 
 
 def _over_points(claim: ReplicatedClaim, over: OverGrid, record: Replication) -> list[str]:
@@ -105,11 +133,11 @@ def _over_points(claim: ReplicatedClaim, over: OverGrid, record: Replication) ->
         first = f"decided at none of {points} points that count"
     else:
         first = f"confirmed at {confirmed} and contradicted at {contradicted} of {points} points"
-    needed, where = claim["needed"], "" if points == 1 else "at the first of them "
+    needed, where = claim["needed"], "" if points == 1 else "at the point that is shown "
     if kind == "decided":
         reason, *more = _open(claim, record) if claim["shown"] == "inconclusive" else [""]
         return [first, *filter(None, [reason and f"{where}{_lower(reason)}", *more])]
-    return [first] if needed is None or needed["n"] is None else [first, f"at the first of them {needs(needed)}"]
+    return [first] if needed is None or needed["n"] is None else [first, f"at the point that is shown {needs(needed)}"]
 
 
 def _lower(sentence: str) -> str:
@@ -158,7 +186,7 @@ def _against(claim: ReplicatedClaim) -> list[str]:
     rest = [f"{kinds[kind]} {kind}" for kind in ("confirmed", "inconclusive") if kinds[kind]]
     counts = listed([f"{_are(len(against), len(parts))} contradicted", *rest])
     such = "against it" if len(against) == 1 else "against it, first"
-    return [counts, f"{such}: {named(against[0])}", *_sentences(against[0]["why"])]
+    return [f"{such}: {named(against[0])}", *_sentences(against[0]["why"]), counts]
 
 
 def _are(count: int, whole: int) -> str:
@@ -182,7 +210,7 @@ def _open(claim: ReplicatedClaim, record: Replication) -> list[str]:
     if needed is not None and needed["n"] is not None:
         sentences.append(needs(needed))
     elif needed is not None:
-        sentences += [each for each in (ON_THE_BOUND, BY_RULE) if each in needed["why"]]
+        sentences += [words for each, words in NOT_BY_VALUES.items() if each in needed["why"]][:1]
     return sentences or _sentences(claim["why"])
 
 
@@ -194,7 +222,7 @@ def _of_kinds(kinds: dict[int, list[ReplicatedPart]], whole: int, record: Replic
             yield from [f"the quality is unusable: {words[0]}"] if kind == QUALITY else words
             continue
         count = _all(whole) if len(parts) == whole else f"{len(parts)} of {whole} parts"
-        head = f"{count if number == 0 else len(parts)} {OPEN[kind][len(parts) > 1]}"
+        head = f"{count if number == 0 else f'of the rest {len(parts)}'} {OPEN[kind][len(parts) > 1]}"
         if kind in {BOUND, OTHER}:
             yield f"{head}, {'such as' if len(parts) > 1 else 'namely'} {named(parts[0])}"
             yield from words
@@ -263,7 +291,7 @@ def _objections(part: ReplicatedPart) -> list[str]:
 def _small(claim: ReplicatedClaim, part: ReplicatedPart | None) -> list[str]:
     """At how many points a ratio is so near to 1 that its verdict is on a difference without weight."""
     if claim["form"] not in RATIOS:
-        return []
+        return _small_part(part)
     found = [each for each in claim["points"] if each["counts"] and each["value"] is not None]
     near = [each for each in found if (value := each["value"]) and value > 0 and not differ(value, 1.0)]
     if not near:
@@ -276,6 +304,14 @@ def _small(claim: ReplicatedClaim, part: ReplicatedPart | None) -> list[str]:
     return [f"{of} is below 1 % {where}{there}"]
 
 
+def _small_part(part: ReplicatedPart | None) -> list[str]:
+    """The same of a part, whose points have the ends of their range alone."""
+    found = None if part is None or part["form"] not in RATIOS else part.get("range")
+    if part is None or found is None or any(differ(found[end]["value"], 1.0) for end in ("least", "largest")):
+        return []
+    return [f"the difference of {part['id']} is below 1 % at each point"]
+
+
 def _live(claim: ReplicatedClaim) -> list[str]:
     """Parts whose verdict is the opposite in real time, where computing takes time too."""
     return [
@@ -283,13 +319,6 @@ def _live(claim: ReplicatedClaim) -> list[str]:
         for part in _deciding(claim)
         if (live := part.get("live")) is not None and opposite(part, live)
     ]
-
-
-def _says_quality(claim: ReplicatedClaim) -> bool:
-    """Whether its reason is one of quality already."""
-    standing = claim["verdict"] or claim["shown"]
-    openly = [part for part in _deciding(claim) if part["verdict"] == "inconclusive"]
-    return standing == "inconclusive" and any(_kind(part) == QUALITY for part in openly)
 
 
 def _quality(claim: ReplicatedClaim) -> list[str]:

@@ -19,10 +19,14 @@ from wirelab.report.blocks import (
     Table,
     dash,
 )
-from wirelab.report.replication import clocks, pictures, printed, reasons, words
+from wirelab.report.replication import clocks, interpretations, pictures, printed, reasons, words
+from wirelab.report.replication.deciding import deciding
 from wirelab.schema.replication import CampaignSummary, FutureWork, Replication
 
-REPEATED = "The experiment that a line names ships with Wirelab, and `wirelab run NAME` measures it again."
+REPEATED = (
+    "The experiment that a line names ships with Wirelab. "
+    "`wirelab run NAME` measures it again, with `--set` for the settings that the line names."
+)
 EXACT = (
     "Under the virtual clock trials of a scenario differ by their seed alone, without noise of a machine. "
     "So some of their intervals are narrower than the digits that are shown."
@@ -52,6 +56,7 @@ def sections(record: Replication) -> list[Section]:
         Section("magnitudes", "Printed magnitudes", pictures.magnitudes([record])),
         Section("numbers", "Printed numbers", [*printed.blocks(record), *predictions.blocks(record)]),
         Section("clocks", "Live and under the virtual clock", clocks.blocks(record)),
+        Section("interpretations", "At each interpretation", interpretations.blocks([record])),
         Section("grid", "Over the grid of choices", [*pictures.counts([record]), *pictures.curves(record)]),
         Section("future", "Beyond the claims", future([record])),
         Section("campaigns", "Campaigns", campaigns([record])),
@@ -70,10 +75,10 @@ def table(records: Sequence[Replication]) -> ReplicatedClaims:
             claim["id"], words.verdict(claim, record),
             [
                 words.paper(claim), words.ours(claim, leading), words.size(claim, leading),
-                words.effect(claim, leading), words.deciding(claim, record), words.counted(claim),
+                words.effect(claim, leading), deciding(claim, record), words.counted(claim),
                 words.quality(claim["link"]),
             ],
-            claim["text"], reasons.why(claim, record),
+            claim["text"], *reasons.why(claim, record),
         )
         for record in records
         for claim in record["claims"]
@@ -94,9 +99,12 @@ def about(records: Sequence[Replication]) -> list[Block]:
         "The verdict is that of this point; the other points widen the range and the counts.",
         "If several campaigns ran a point, its verdict is that of the one with most exchanges in its scenarios.",
         "A deciding choice turns the verdict from confirmed to contradicted by itself, and the estimate by 1 %. "
-        "Behind it stands in how many pairs of points that differ in it alone.",
+        "In brackets: the pairs of points that turn, of all pairs that differ in this choice alone. "
+        "If none turns it: the choice that decides it at one level and not at another, in half of its pairs or more.",
         "Of a claim in several parts, n, our estimate and its range are of the part that is named. "
-        "At another point another part may be against it.",
+        "At another point another part may be against it. "
+        "In brackets behind n: the fewest and the most values that a point's verdict rests on.",
+        "Quality is that of the verdict: a comparison may survive what spoils a scenario of its campaign.",
         f"In each campaign the chance of one wrong decision or more is at most {rates}. "
         "A claim whose parts come from several campaigns has that chance in each of them.",
         "The deciding interval of a part has the level that the number of claims and parts sets; "

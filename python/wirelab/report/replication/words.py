@@ -179,18 +179,6 @@ def counted(claim: ReplicatedClaim) -> Cell:
     return Cell(text, title=title, tone="clear" if over["robust"] else None)
 
 
-def deciding(claim: ReplicatedClaim, record: Replication) -> Cell:
-    """The choice that turns the verdict most often, with its pairs of points."""
-    found = claim["over_grid"] and claim["over_grid"]["deciding"]
-    if found:
-        pairs = f"turns the verdict in {found['flips']} of {found['pairs']} pairs of points that differ in it alone"
-        return Cell(f"{title_of(found['path'], record)} ({found['flips']} of {found['pairs']})", title=pairs)
-    standings = {each["standing"] for each in claim["points"] if each["counts"]}
-    if len(standings) < 2:
-        return dash("it has the same verdict at every point that was run")
-    return dash("no choice alone turns it from confirmed to contradicted")
-
-
 def quality(link: VerdictQuality | None) -> Cell:
     """The quality of what a verdict rests on."""
     return dash("not graded") if link is None else Cell(link["flag"], title=link["why"], tone=LINK_TONES[link["flag"]])
@@ -204,7 +192,9 @@ def size(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
     found = claim["ours"] if part is None else part["ours"]
     n = claim["n"] if found is None or claim["form"] == "count" else found["n"]
     each = sorted(point["n"] for point in claim["points"] if point["counts"] and point["n"])
-    return Cell(f"{n:,}", title=f"the verdict rests on {each[0]:,} to {each[-1]:,} values a point" if each else None)
+    if not each or each[0] == each[-1]:
+        return Cell(f"{n:,}")
+    return Cell(f"{n:,} ({each[0]:,} to {each[-1]:,})", title="in brackets: values that a point's verdict rests on")
 
 
 def duration(seconds: float) -> str:
