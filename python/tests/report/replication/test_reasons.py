@@ -118,7 +118,7 @@ def test_quality_that_is_not_good_has_its_reason_once(found: Replication) -> Non
         _of(found, _part("inconclusive", link=unusable), link=unusable) == "The quality is unusable: the link was late."
     )
     assert _of(found, *[_part("inconclusive", link=unusable)] * 3, link=unusable) == (
-        "All 3 parts rest on data of unusable quality: the link was late."
+        "All 3 parts rest on data of unusable quality. The link was late."
     )
 
 
@@ -239,7 +239,7 @@ def test_a_part_outside_the_verdict_is_shown_with_its_own(found: Replication) ->
     ours = estimate(1.1, 0.8, 1.5)
     part = _part("contradicted", decides=False, id="C2.2", text="the size that is printed", ours=ours)
     text = _of(found, _part("confirmed"), part, verdict="confirmed", ours=ours)
-    assert text.endswith("C2.2 decides nothing, and is contradicted: the size that is printed.")
+    assert text.endswith("C2.2 decides nothing, and is contradicted. It is the size that is printed.")
 
 
 def test_from_which_level_on_is_said_of_parts_outside_the_verdict(found: Replication) -> None:

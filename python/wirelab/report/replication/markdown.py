@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from pathlib import Path
+from textwrap import wrap
 
 from wirelab.report.blocks import (
     Block,
@@ -26,6 +28,8 @@ from wirelab.report.replication import page, sections
 from wirelab.report.replication.page import LEVEL
 from wirelab.schema.replication import Replication
 
+WIDTH = 180
+"""Of a line of a long sentence."""
 MADE = "`wirelab replicate` makes this page from the replications that ship."
 
 
@@ -110,9 +114,10 @@ def _claims(block: ReplicatedClaims) -> list[str]:
     columns = [Column("claim"), Column("verdict"), *block.columns, Column("what it says"), Column("why")]
     rows = [[Cell(each.id), each.verdict, *each.cells, Cell(f"{each.text}."), each.why] for each in block.claims]
     more = [
-        f"{'  ' if number else f'- **{each.id}**: '}{sentence}"
+        line
         for each in block.claims
-        for number, sentence in enumerate(each.more)
+        for head, sentence in zip(chain([f"- **{each.id}**: "], repeat("  ")), each.more, strict=False)
+        for line in wrap(sentence, WIDTH, initial_indent=head, subsequent_indent="  ")
     ]
     return [
         *_table(block.caption, columns, rows),

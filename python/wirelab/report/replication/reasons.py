@@ -75,18 +75,18 @@ def why(claim: ReplicatedClaim, record: Replication) -> tuple[Cell, list[str]]:
     if not any("quality" in each for each in sentences):
         sentences += _quality(claim)
     if part is not None and not any(f"{part['id']} (" in each for each in sentences):
-        sentences.append(_says(part))
+        sentences += _says(part)
     sentences += _outside(claim, part)
     said = (NAME.sub(lambda found: _protocol(found[0], record), each) for each in sentences)
     first, *more = (f"{short(begun(each))}." for each in said)
     return Cell(first, title=title), more
 
 
-def _says(part: ReplicatedPart) -> str:
+def _says(part: ReplicatedPart) -> list[str]:
     """What the part that is shown says. One outside the verdict has one of its own."""
     if part["decides"]:
-        return f"{part['id']} is {part['text']}"
-    return f"{part['id']} decides nothing, and is {part['verdict']}: {part['text']}"
+        return [f"{part['id']} is {part['text']}"]
+    return [f"{part['id']} decides nothing, and is {part['verdict']}", f"it is {part['text']}"]
 
 
 def _outside(claim: ReplicatedClaim, part: ReplicatedPart | None) -> list[str]:
@@ -227,8 +227,8 @@ def _of_kinds(kinds: dict[int, list[ReplicatedPart]], whole: int, record: Replic
             yield f"{head}, {'such as' if len(parts) > 1 else 'namely'} {named(parts[0])}"
             yield from words
         else:
-            yield f"{head}: {words[0]}"
-            yield from words[1:]
+            yield f"{head}: {words[0]}" if kind != QUALITY else head
+            yield from words[kind != QUALITY :]
 
 
 def _kind(part: ReplicatedPart) -> int:
