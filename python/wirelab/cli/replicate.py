@@ -47,7 +47,7 @@ class _Planned:
     help="Combine this campaign, or one that --keep wrote, or a folder of them; run none. May be repeated.",
 )  # fmt: skip
 @click.option("--kept", "use_kept", is_flag=True, help="Make the page of PAPER from what ships with Wirelab.")
-@click.option("--quick", is_flag=True, help="Run smaller campaigns, about 10 minutes in all. Not conclusive.")
+@click.option("--quick", is_flag=True, help="Run smaller campaigns, 10 to 15 minutes in all. Not conclusive.")
 @budget_option
 @click.option(
     "--jobs", "-j", type=click.IntRange(1, 256), metavar="N", help="Trials at a time.  [chosen for this machine]"
