@@ -51,6 +51,16 @@ def test_one_experiment_that_takes_a_choice_is_enough() -> None:
     assert _said([without, having], links__far__rtt=levels) == _said([having, without], links__far__rtt=levels) == []
 
 
+def test_the_key_is_that_which_is_wrong() -> None:
+    def key(path: str, *levels: str) -> list[object]:
+        table = ChoiceTable(path=path, title="", levels=[*levels])
+        file = ClaimsFile.model_construct(choice=[table], metrics={})
+        return [at[-1] for at, _, _ in unknown_levels(file, [read_source("quickstart")])]
+
+    assert key("link.rtt", "2 ms", "banana") == ["levels"]
+    assert key("link.rrt", "2 ms", "4 ms") == ["path"]
+
+
 def test_without_an_experiment_nothing_is_refused() -> None:
     assert _said([], link__rtt=["2 ms", "banana"]) == []
 

@@ -52,7 +52,18 @@ def test_a_level_of_a_choice_that_the_experiment_does_not_take_is_an_error(tmp_p
     code, _, err = run("check", str(file))
     assert code == 2
     assert err.startswith(f"{claims}:")
-    assert 'choice: link.rtt: is not a duration ("banana")' in err
+    assert 'choice.levels: link.rtt: is not a duration ("banana")' in err
+
+
+def test_a_file_of_claims_is_called_one(tmp_path: Path) -> None:
+    claims = tmp_path / "mine.claims.toml"
+    claims.write_text("")
+    code, out, err = run("check", str(claims))
+    assert (code, out) == (2, "")
+    assert err == (
+        f"{claims}: is a file of claims, and not an experiment\n"
+        'hint: check the experiment that names it: claims = "mine.claims.toml"\n'
+    )
 
 
 def test_errors_in_metric_and_claims_are_reported_with_the_others(tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def test_a_quick_run_with_too_few_values_for_its_percentile_is_warned_of(tmp_pat
 
 def test_a_budget_below_the_smallest_quick_run_is_said_with_what_it_takes() -> None:
     err = run("plan", "quickstart", "--budget", "10ms")[2]
-    assert re.fullmatch(r"even the smallest quick run of quickstart takes about [0-9.]+ s, over 10 ms\n", err), err
+    assert re.fullmatch(r"even the smallest quick run of quickstart takes [0-9.]+ s, over 10 ms\n", err), err
     assert run("plan", "quickstart", "--budget", "30s")[2] == ""
 
 
@@ -235,7 +235,7 @@ def test_a_budget_far_below_the_smallest_quick_run_is_refused_with_the_virtual_c
     code, out, err = run(*words, "--set", "workload.interval=12h")
     assert (code, out) == (2, "")
     assert re.fullmatch(
-        r"error: even the smallest quick run of [a-z0-9-]+ takes about [0-9.]+ (h|d), over 10 s\n"
+        r"error: even the smallest quick run of [a-z0-9-]+ takes [0-9.]+ (h|d), over 10 s\n"
         r"hint: --clock virtual without --budget takes about [0-9.]+ s\n",
         err,
     ), err

@@ -15,7 +15,7 @@ from tests.claims.grids import FILE
 from tests.report.replication.records import record
 from wirelab.claims.campaigns import CampaignTable
 from wirelab.claims.load import load
-from wirelab.cli import main
+from wirelab.cli import main, replicate
 from wirelab.cli.replicate import _each_once, _folder_name, _plan_all
 from wirelab.errors import WirelabError
 from wirelab.replicate import kept as kept_module
@@ -133,3 +133,13 @@ def test_a_campaign_that_a_budget_cannot_hold_is_left_out_with_the_reason(
     assert [each.name for each in found] == ["quickstart", "page-2"]
     assert left_out == ["page, live clock, 2 scenarios: not run, it takes 5 min"]
     assert [each.name for each in _plan_all(claims, tmp_path, None, None)[0]] == ["page", "quickstart", "page-2"]
+
+
+def test_a_budget_that_is_far_too_short_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicate, "_plan_all", lambda *_: ([], []))
+    monkeypatch.setattr(replicate, "_announce", lambda *_: 30 * 60 * 10**9)
+    options = ["replicate", "londono2016", "--budget", "1s", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, options)
+    assert done.exit_code == 2
+    assert "error: even the smallest quick runs take about 30 min, longer than 1 s\n" in done.stderr
+    assert "hint: a budget of 30 min" in done.stderr

@@ -226,7 +226,9 @@ def test_a_part_of_the_virtual_clock_has_what_the_live_campaign_of_its_point_fin
     live.summary["clock"] = elsewhere.summary["clock"] = "live"
     [part] = _first(claims, virtual, elsewhere, live)["parts"]
     ours = estimate(1.9, 0.9, 3.0)
-    assert part["live"] == {"verdict": "inconclusive", "ours": ours, "link": None, "campaign": 2}
+    assert part["live"] == {
+        "verdict": "inconclusive", "why": "because", "ours": ours, "link": None, "campaign": 2,
+    }  # fmt: skip
     larger = source(claim("C1", [row("confirmed", estimate(2.1), rtt="2 ms")]), name="larger", exchanges=2000)
     larger.summary["clock"] = "live"
     assert _first(claims, virtual, live, larger)["parts"][0]["live"]["campaign"] == 2

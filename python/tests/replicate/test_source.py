@@ -12,7 +12,8 @@ from tests.golden.kept.convert import kept_results, unpack
 from wirelab.claims.load import load
 from wirelab.errors import WirelabError
 from wirelab.experiment.library import experiment_file
-from wirelab.replicate.source import read_source
+from wirelab.replicate.source import _ran_words, quick_words, read_source
+from wirelab.schema.plan import Preview
 
 CLAIMS = Path(str(experiment_file("londono2016.claims")))
 
@@ -74,3 +75,11 @@ def test_a_campaign_without_verdicts_is_refused(campaign: Path) -> None:
     (campaign / "verdicts.json").unlink()
     with pytest.raises(WirelabError, match="has no verdicts"):
         read_source(campaign, load(CLAIMS), "")
+
+
+def test_a_quick_run_says_what_ran_where_its_budget_ended_before_its_plan() -> None:
+    quick = Preview(budget_ns=10**9, replicates=(10, 4), exchanges=(5, 5))
+    planned = "4 of 10 trials a scenario, 5 of 5 exchanges each"
+    assert quick_words(quick) == _ran_words(quick, [4, 4]) == planned
+    assert _ran_words(quick, [3, 3]) == "3 of 10 trials a scenario (the budget ended), 5 of 5 exchanges each"
+    assert _ran_words(quick, [2, 4]).startswith("2 to 4 of 10 trials a scenario (the budget ended)")

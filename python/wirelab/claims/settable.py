@@ -22,17 +22,23 @@ def unknown_levels(file: ClaimsFile, experiments: Iterable[Source]) -> Mistakes:
     """Choices whose path or levels none of these experiments takes, with what the first of them says."""
     choices = {each.path: each for each in file.choice if each.path not in file.metrics}
     wrong: dict[str, tuple[str, str | None]] | None = None
+    known = set[str]()
     for source in experiments:
         left = choices if wrong is None else wrong
         sets = {path: ", ".join(filter(_can_be_set, choices[path].levels)) for path in left}
         here = dict(refusals(source, sets))
+        known |= {path for path in here if any(_takes(source, path, each) for each in choices[path].levels)}
         wrong = here if wrong is None else {path: said for path, said in wrong.items() if path in here}
         if not wrong:
             return
     for index, choice in enumerate(file.choice):
         if wrong is not None and choice.path in wrong:
             what, hint = wrong[choice.path]
-            yield ("choice", index), f"{choice.path}: {what}", hint
+            yield ("choice", index, "levels" if choice.path in known else "path"), f"{choice.path}: {what}", hint
+
+
+def _takes(source: Source, path: str, level: str) -> bool:
+    return _can_be_set(level) and not dict(refusals(source, {path: level}))
 
 
 def _can_be_set(level: str) -> bool:

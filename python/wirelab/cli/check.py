@@ -17,7 +17,7 @@ from wirelab.cli.arguments import (
     with_page,
 )
 from wirelab.cli.precheck import precheck
-from wirelab.errors import WirelabError
+from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 
 
@@ -43,6 +43,9 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     from wirelab.runner.start import planned_jobs
     from wirelab.site import count
 
+    if experiment.endswith(".claims.toml"):
+        hint = f'check the experiment that names it: claims = "{Path(experiment).name}"'
+        raise WirelabError("is a file of claims, and not an experiment", Where(experiment), hint)
     if frozen:
         _freeze(experiment)
     checked = load(experiment, (*with_page(sets, site, link), *with_clock(clock)))

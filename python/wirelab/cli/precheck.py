@@ -91,7 +91,7 @@ def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, jobs: int)
     if quick.experiment.preview is not None and expected_ns(left, jobs) > budget_ns:
         takes_ns = run_ns(left, jobs)
         takes = in_days(takes_ns)
-        what = f"even the smallest quick run of {experiment.name} takes about {takes}, over {format_duration(budget_ns)}"
+        what = f"even the smallest quick run of {experiment.name} takes {takes}, over {format_duration(budget_ns)}"
         if left.clock is Clock.LIVE and takes_ns > max(FAR_OVER * budget_ns, LONG_NS):
             virtual = _virtual_takes(plan.without(unsupported)) if _may_be_virtual(left) else None
             hint = f"a budget of {takes}" if virtual is None else f"--clock virtual without --budget takes {virtual}"

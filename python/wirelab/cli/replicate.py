@@ -149,10 +149,9 @@ def _campaigns(path: Path) -> list[Path]:
 
     if is_archive(path) and path.is_file():
         return [path]
-    inside = (
-        [] if (path / PLAN).is_file() else [*path.glob(f"*{SUFFIX}"), *(at.parent for at in path.glob(f"*/{PLAN}"))]
-    )
-    if not inside:
+    kept = [*path.glob(f"*{SUFFIX}"), *path.glob(f"*/*{SUFFIX}")]
+    inside = [*kept, *(file.parent for file in path.glob(f"*/{PLAN}"))]
+    if not inside or (path / PLAN).is_file():
         return [existing(path)]
     return sorted(inside)
 
@@ -197,13 +196,19 @@ def _run_all(
     """Every campaign in its order, those that are left out with the reason, and whether each is complete."""
     from rich.console import Console
 
+    from wirelab.cli.precheck import FAR_OVER, LONG_NS
     from wirelab.cli.run import How, run_campaign
+    from wirelab.runner.minutes import in_days
+    from wirelab.units import format_duration
 
     console = Console(stderr=True, highlight=False)
     planned, left_out = _plan_all(claims, place, budget, jobs)
     for words in left_out:
         console.print(f"left out: {words}", markup=False, soft_wrap=True)
-    _announce(planned, jobs, console)
+    takes = _announce(planned, jobs, console)
+    if budget is not None and takes > max(FAR_OVER * budget, LONG_NS):
+        what = f"even the smallest quick runs take about {in_days(takes)}, longer than {format_duration(budget)}"
+        raise WirelabError(what, hint=f"a budget of {in_days(takes)}")
     sources, complete = [], True
     for number, each in enumerate(planned, 1):
         console.print(f"\n{number} of {len(planned)}: {each.name}{f' ({each.why})' * bool(each.why)}", markup=False)
@@ -255,8 +260,8 @@ def _require_claims(loaded: Experiment, claims: Claims, campaign: CampaignTable)
         raise WirelabError(what, Where(claims.name), f'write in it: claims = "{claims.name}"')
 
 
-def _announce(planned: Sequence[_Planned], jobs: int | None, console: Console) -> None:
-    """Print how long all campaigns take, and how a quick run differs from the whole."""
+def _announce(planned: Sequence[_Planned], jobs: int | None, console: Console) -> int:
+    """Print how long all campaigns take, and how a quick run differs from the whole. Returns the time in ns."""
     from wirelab.replicate.source import quick_words
     from wirelab.runner.minutes import in_days, run_ns, virtual_run_ns
     from wirelab.runner.start import planned_jobs
@@ -273,6 +278,7 @@ def _announce(planned: Sequence[_Planned], jobs: int | None, console: Console) -
         console.print(words, markup=False, soft_wrap=True)
     plural = "s" * (len(planned) != 1)
     console.print(f"{len(planned)} campaign{plural}, about {in_days(total)} in all", markup=False)
+    return total
 
 
 def _write(records: Sequence[Replication], folder: Path, markdown: Path | None, *, single: bool = False) -> None:

@@ -238,7 +238,8 @@ class OneClaim:
             found = given[index][number]
             if found["ours"] is not None and not self._lacks(found, firsts[index]):
                 part["live"] = {
-                    "verdict": found["verdict"], "ours": found["ours"], "link": found.get("link"), "campaign": index,
+                    "verdict": found["verdict"], "why": found["why"], "ours": found["ours"],
+                    "link": found.get("link"), "campaign": index,
                 }  # fmt: skip
 
     def _size(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -109,6 +110,7 @@ def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is 
     ends = [each["denominators"] for each in estimates["scenarios"]]
     runs = () if record is None else record.runs
     elapsed = [run.elapsed_s for run in runs if run.elapsed_s is not None and run.run]
+    quick = plan.experiment.preview
     summary: CampaignSummary = {
         "name": folder.resolve().name,
         "experiment": plan.experiment.name,
@@ -124,7 +126,7 @@ def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is 
         "completed": sum(each["completed"] for each in ends),
         "seconds": sum(elapsed) if elapsed else None,
         "quality": quality,
-        "quick": None if plan.experiment.preview is None else quick_words(plan.experiment.preview),
+        "quick": None if quick is None else _ran_words(quick, [each["trials"] for each in ends]),
         "digest": next((run.digest for run in reversed(runs) if run.digest is not None), None),
     }
     if why is not None:
@@ -132,7 +134,21 @@ def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is 
     return summary
 
 
+def _ran_words(preview: Preview, trials: Sequence[int]) -> str:
+    """What a quick run did: its budget may have ended before the plan did."""
+    fewest, most = min(trials, default=0), max(trials, default=0)
+    if fewest >= preview.replicates[1]:
+        return quick_words(preview)
+    ran = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return f"{ran} of {preview.replicates[0]} trials a scenario (the budget ended), {_each(preview)}"
+
+
 def quick_words(preview: Preview) -> str:
     """How a budget scaled a plan down."""
-    (of_trials, trials), (of_each, each) = preview.replicates, preview.exchanges
-    return f"{trials} of {of_trials} trials a scenario, {each} of {of_each} exchanges each"
+    of_trials, trials = preview.replicates
+    return f"{trials} of {of_trials} trials a scenario, {_each(preview)}"
+
+
+def _each(preview: Preview) -> str:
+    of_each, each = preview.exchanges
+    return f"{each} of {of_each} exchanges each"

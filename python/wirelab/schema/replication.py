@@ -89,6 +89,8 @@ class LivePart(TypedDict):
 
     verdict: Verdict
     """The verdict of that campaign."""
+    why: str
+    """The reason of that verdict, as a sentence."""
     ours: EstimateRecord
     """Its estimate, in the unit of the part's."""
     link: VerdictQuality | None

@@ -22,7 +22,8 @@ def _under_both(folder: Path) -> Replication:
 
 
 def _live(verdict: Verdict, ours: EstimateRecord) -> LivePart:
-    return {"verdict": verdict, "ours": ours, "link": None, "campaign": 1}
+    why = "it is 2 [1, 3]; it would be confirmed, but not without the waiting"
+    return {"verdict": verdict, "why": why, "ours": ours, "link": None, "campaign": 1}
 
 
 def test_a_part_has_both_estimates_and_both_verdicts(tmp_path: Path) -> None:
@@ -35,9 +36,19 @@ def test_a_part_has_both_estimates_and_both_verdicts(tmp_path: Path) -> None:
     [table] = group.blocks
     assert isinstance(table, Table)
     assert [cell.text for cell in table.rows[0]][1:] == [
-        "1.60 [1.40, 1.80]", "confirmed", "1.70 [1.50, 1.90]", "confirmed", "–",
+        "1.60 [1.40, 1.80]", "confirmed", "1.70 [1.50, 1.90]", "confirmed", "–", "–",
     ]  # fmt: skip
     assert table.rows[1][0].text.startswith("C2.1 (")
+
+
+def test_another_verdict_in_real_time_has_its_reason(tmp_path: Path) -> None:
+    found = _under_both(tmp_path)
+    found["claims"][0]["parts"][0]["live"] = _live("inconclusive", estimate(1.7, 1.5, 1.9))
+    [group] = clocks.blocks(found)
+    assert isinstance(group, Group)
+    [table] = group.blocks
+    assert isinstance(table, Table)
+    assert table.rows[0][-1].text == "It would be confirmed, but not without the waiting."
 
 
 def test_the_page_of_several_papers_has_a_sentence_for_each_that_ran_under_both(tmp_path: Path) -> None:

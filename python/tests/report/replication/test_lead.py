@@ -101,11 +101,19 @@ def test_choices_that_turn_other_claims_by_themselves_are_other_choices(found: R
 
 
 def test_parts_on_which_the_clocks_disagree_are_named(found: Replication) -> None:
-    live: Any = {"verdict": "contradicted", "ours": estimate(0.5), "link": None, "campaign": 1}
+    live: Any = {"verdict": "contradicted", "why": "", "ours": estimate(0.5), "link": None, "campaign": 1}
     found["claims"][0]["parts"][0]["live"] = live
     assert "C1.1 has the opposite verdict in real time" in lead.lead(found)[0].text
     live["verdict"] = "inconclusive"
-    assert "Computing" not in lead.lead(found)[0].text
+    assert "opposite verdict" not in lead.lead(found)[0].text
+
+
+def test_a_claim_that_only_the_virtual_clock_confirms_is_named(found: Replication) -> None:
+    live: Any = {"verdict": "inconclusive", "why": "", "ours": estimate(1.1), "link": None, "campaign": 1}
+    found["claims"][0]["parts"][0]["live"] = live
+    assert " In real time C1 is not confirmed." in lead.lead(found)[0].text
+    live["verdict"] = "confirmed"
+    assert "In real time" not in lead.lead(found)[0].text
 
 
 def test_a_paper_that_contradicts_itself_says_so_in_its_first_lines(found: Replication) -> None:

@@ -250,6 +250,10 @@ def test_from_which_level_on_is_said_of_parts_outside_the_verdict(found: Replica
     text = _of(found, _part("confirmed"), level, verdict="confirmed")
     assert "C2.3, outside the verdict: b is above a from 45 % on." in text
     assert "the ratios" not in text
+    level["why"] = "b is above a not at the last level; the ratios are 1.1 (10 %), 0.9 (45 %)"
+    assert "outside the verdict: b is not above a at the last level." in _of(
+        found, _part("confirmed"), level, verdict="confirmed"
+    )
 
 
 def test_a_place_has_the_levels_that_it_counts(found: Replication) -> None:

@@ -37,8 +37,10 @@ class Bend(Place):
         steps = steps_of(self, context)
         if isinstance(steps, str):
             return context.missing("bend", text, steps)
-        drawn = fit(np.log(np.array([step.values for step in steps])))
-        point = fit(np.log(np.array([[step.point] for step in steps])))
+        # A redrawn CPU time may be 0, which is level with nothing.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            drawn = fit(np.log(np.array([step.values for step in steps])))
+            point = fit(np.log(np.array([[step.point] for step in steps])))
         place = of_all(steps, float(point.place[0]), drawn.place)
         slope = of_all(steps, float(np.exp(point.slope[0])), np.exp(drawn.slope))
         bounds = [float(self.along.levels.index(level)) for level in self.published]

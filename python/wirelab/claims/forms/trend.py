@@ -27,8 +27,10 @@ class Trend(Steps):
             return context.missing("trend", text, steps)
         ranks = np.arange(len(steps)) - (len(steps) - 1) / 2
         weights = ranks / float((ranks**2).sum())
-        point = float(sum(w * np.log(step.point) for w, step in zip(weights, steps, strict=True)))
-        values = np.sum([w * np.log(step.values) for w, step in zip(weights, steps, strict=True)], axis=0)
+        # A redrawn CPU time may be 0, whose slope is infinite.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            point = float(sum(w * np.log(step.point) for w, step in zip(weights, steps, strict=True)))
+            values = np.sum([w * np.log(step.values) for w, step in zip(weights, steps, strict=True)], axis=0)
         slope = of_all(steps, float(np.exp(point)), np.exp(values))
         sides = [1.0, None] if self.direction == "rising" else [None, 1.0]
         verdict = within(context, slope, *sides, strict=True)

@@ -22,12 +22,13 @@ def blocks(record: Replication) -> list[Block]:
     columns = [
         Column("part", numeric=False), Column("virtual clock [interval]"), Column("verdict", numeric=False),
         Column("live [interval]"), Column("verdict, live", numeric=False), Column("quality, live", numeric=False),
+        Column("why another verdict, live", numeric=False),
     ]  # fmt: skip
     rows = [
         [
             Cell(part["text"] if len(claim["parts"]) < 2 else words.named(part), title=claim["text"]),
             _estimate(part), _verdict(part), _estimate(live), _verdict(live),
-            words.quality(live["link"]),
+            words.quality(live["link"]), _why(part, live),
         ]
         for claim, part, live in found
     ]  # fmt: skip
@@ -72,6 +73,14 @@ def _holds(part: ReplicatedPart, live: LivePart) -> bool | None:
     if point is None or (low is None and high is None):
         return None
     return (low is None or low <= point) and (high is None or point <= high)
+
+
+def _why(part: ReplicatedPart, live: LivePart) -> Cell:
+    """What keeps the live part from the verdict of the virtual clock: what its reason says last."""
+    if part["verdict"] == live["verdict"]:
+        return dash("the verdict is the same")
+    *_, last = live["why"].split("; ")
+    return Cell(f"{words.begun(last)}.", title=live["why"])
 
 
 def _estimate(part: ReplicatedPart | LivePart) -> Cell:

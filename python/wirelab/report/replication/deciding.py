@@ -8,7 +8,7 @@ from itertools import combinations
 
 from wirelab.claims.over_grid import DECIDED, differ
 from wirelab.report.blocks import Cell, dash
-from wirelab.report.replication.words import standing, title_of
+from wirelab.report.replication.words import NOT_MEASURED, standing, title_of
 from wirelab.schema.replication import PointVerdict, ReplicatedClaim, Replication
 from wirelab.schema.verdicts import Standing
 
@@ -20,6 +20,8 @@ def deciding(claim: ReplicatedClaim, record: Replication) -> Cell:
     """The choice that turns the verdict from confirmed to contradicted most often. If none does, that which decides it
     at one level and not at another, in half of its pairs or more, with both verdicts.
     """
+    if claim["form"] == NOT_MEASURED:
+        return dash("nothing here could measure it")
     found = claim["over_grid"] and claim["over_grid"]["deciding"]
     if found:
         pairs = f"turns the verdict in {found['flips']} of {found['pairs']} pairs of points that differ in it alone"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from wirelab.claims.over_grid import DEPENDS, FITTED
 from wirelab.report.blocks import Block, Cell, Column, Table, dash
-from wirelab.report.replication.words import standing
+from wirelab.report.replication.words import NOT_MEASURED, standing
 from wirelab.schema.replication import Replication
 from wirelab.schema.verdicts import Standing
 
@@ -22,6 +22,8 @@ def _table(record: Replication) -> Table:
     named = record["grid"]["interpretations"]
     stand: dict[str, dict[Standing | None, list[str]]] = {each["name"]: {} for each in named}
     for claim in record["claims"]:
+        if claim["form"] == NOT_MEASURED:
+            continue
         for name, found in (claim["over_grid"] or {"interpretations": {}})["interpretations"].items():
             stand[name].setdefault(found, []).append(claim["id"])
     having = [each for each in STANDINGS if any(each in found for found in stand.values())]

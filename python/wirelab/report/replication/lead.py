@@ -80,6 +80,7 @@ def _first(record: Replication) -> Iterator[str]:
     yield from _ranges(record)
     if not any(each["quick"] for each in record["campaigns"]):
         yield begun(_deciding_most(record))
+    yield from _not_live(record)
     yield from _clocks(record)
     against = sum(len(each["against"]) for each in record["inside"])
     if against:
@@ -100,6 +101,18 @@ def _clocks(record: Replication) -> Iterator[str]:
         yield f"{listed(against)} {have} the opposite verdict in real time, where computing takes time"
 
 
+def _not_live(record: Replication) -> Iterator[str]:
+    """Claims that are confirmed under the virtual clock, and not in real time."""
+    found = [
+        claim["id"]
+        for claim in record["claims"]
+        if claim["verdict"] == "confirmed"
+        and any(part["decides"] and part.get("live", part)["verdict"] != "confirmed" for part in claim["parts"])
+    ]
+    if found:
+        yield f"In real time {listed(found)} {'is' if len(found) == 1 else 'are'} not confirmed"
+
+
 def _ranges(record: Replication) -> Iterator[str]:
     """Of a paper without a primary interpretation: the range of each claim with a printed number, and what it is where
     it was fitted; if it prints none, that of each claim that turns, or whose range contains 1.
@@ -117,7 +130,7 @@ def _ranges(record: Replication) -> Iterator[str]:
             yield f"{what} ranges over {found.text.rpartition(': ')[2]}{figure}"
             fitted = sorted(each["value"] for each in claim["points"] if each["standing"] == FITTED and each["value"])
             if printed and fitted:
-                yield f"Where it was fitted it is {listed([plain(each) for each in fitted])}"
+                yield f"At points that were fitted to it, it is {listed([plain(each) for each in fitted])}"
 
 
 def _open(claim: ReplicatedClaim) -> bool:

@@ -37,6 +37,8 @@ MOST_WORDS = 25
 RATIOS = ("order", "ratio")
 NAME = re.compile(r"(?<![\w.-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w.-])")
 """A word that may be the name of a protocol, such as `https1`."""
+NOWHERE = re.compile(r"\bis\b(?=.* not at the last level)(.*) not(?= at the last level)")
+"""`is above X not at the last level`."""
 COUNTED = ", as the publication's own tables count, "
 TOLERANCE = re.compile(r"; smallest tolerance that confirms the magnitude: [\d.]+")
 NOT_BY_VALUES = {
@@ -89,10 +91,15 @@ def _says(part: ReplicatedPart) -> list[str]:
     return [f"{part['id']} decides nothing, and is {part['verdict']}", f"it is {part['text']}"]
 
 
+def _from_which(part: ReplicatedPart) -> str:
+    """The reason without its ratios: `b is above a from 45 % on`, or `b is not above a at the last level`."""
+    return NOWHERE.sub(r"is not\1", part["why"].partition("; the ratios")[0])
+
+
 def _outside(claim: ReplicatedClaim, part: ReplicatedPart | None) -> list[str]:
     """From which level on something holds, where the claim says nothing of it; and what a place counts."""
     found = [
-        f"{each['id']}, outside the verdict: {each['why'].partition('; the ratios')[0]}"
+        f"{each['id']}, outside the verdict: {_from_which(each)}"
         for each in claim["parts"]
         if not each["decides"] and each["form"] == "from-level" and each["ours"] is not None
     ]

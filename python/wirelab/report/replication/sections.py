@@ -98,9 +98,14 @@ def about(records: Sequence[Replication]) -> list[Block]:
         "The primary interpretation is the point that the paper's text implies. "
         "The verdict is that of this point; the other points widen the range and the counts.",
         "If several campaigns ran a point, its verdict is that of the one with most exchanges in its scenarios.",
-        "A deciding choice turns the verdict from confirmed to contradicted by itself, and the estimate by 1 %. "
+        "A deciding choice alone turns the verdict from confirmed to contradicted, and moves the estimate by 1 %. "
         "In brackets: the pairs of points that turn, of all pairs that differ in this choice alone. "
-        "If none turns it: the choice that decides it at one level and not at another, in half of its pairs or more.",
+        "If none does, the choice that stands there decides the claim at one level and leaves it open at another. "
+        "It does so in half of its pairs or more.",
+        "A dash as verdict: no primary interpretation, or not run in it. "
+        "A dash as the paper's number: none is compared. "
+        "A dash as deciding choice: no choice decides the claim by itself.",
+        "Ours of `A below B` is how many times as much B takes as A: above 1 is in favour of the claim.",
         "Of a claim in several parts, n, our estimate and its range are of the part that is named. "
         "At another point another part may be against it. "
         "In brackets behind n: the fewest and the most values that a point's verdict rests on.",

@@ -86,7 +86,7 @@ def paper(claim: ReplicatedClaim) -> Cell:
     """What the paper prints."""
     value = claim["paper"]
     if value is None or value == "":
-        return dash("the paper prints no number for it")
+        return dash("no printed number is compared with it")
     return Cell(value if isinstance(value, str) else _magnitude(claim, value))
 
 
@@ -192,7 +192,7 @@ def size(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
     found = claim["ours"] if part is None else part["ours"]
     n = claim["n"] if found is None or claim["form"] == "count" else found["n"]
     each = sorted(point["n"] for point in claim["points"] if point["counts"] and point["n"])
-    if not each or each[0] == each[-1]:
+    if not each or each[0] == each[-1] or not each[0] <= n <= each[-1]:
         return Cell(f"{n:,}")
     return Cell(f"{n:,} ({each[0]:,} to {each[-1]:,})", title="in brackets: values that a point's verdict rests on")
 
