@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from tests.golden.kept.convert import kept_results, unpack
@@ -43,6 +44,18 @@ def test_the_summary_says_what_ran(campaign: Path) -> None:
     assert found["quick"] is None
     assert found["digest"] is None
     assert found["measured"] is not None
+
+
+def test_the_duration_is_not_known_if_a_run_was_killed(campaign: Path, tmp_path: Path) -> None:
+    campaign = copytree(campaign, tmp_path / campaign.name)
+    _judged_by(campaign, CLAIMS.read_text())
+    path = campaign / "campaign.json"
+    whole = read_source(campaign, load(CLAIMS), "good").summary["seconds"]
+    record = json.loads(path.read_text())
+    ended = {**record["runs"][0], "ended": None, "total": None, "run": None, "elapsed_s": None}
+    path.write_text(json.dumps(record | {"runs": [ended, *record["runs"]]}))
+    assert whole is not None
+    assert read_source(campaign, load(CLAIMS), "good").summary["seconds"] is None
 
 
 def test_a_campaign_of_other_claims_is_refused(campaign: Path) -> None:

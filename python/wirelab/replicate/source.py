@@ -109,7 +109,8 @@ def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is 
     measured = measured_between(folder)
     ends = [each["denominators"] for each in estimates["scenarios"]]
     runs = () if record is None else record.runs
-    elapsed = [run.elapsed_s for run in runs if run.elapsed_s is not None and run.run]
+    # A run that was killed recorded no time, and the sum of the others is not that of all.
+    elapsed = [] if any(run.elapsed_s is None for run in runs) else [run.elapsed_s or 0.0 for run in runs if run.run]
     quick = plan.experiment.preview
     summary: CampaignSummary = {
         "name": folder.resolve().name,

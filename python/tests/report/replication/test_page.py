@@ -11,6 +11,7 @@ from tests.browser import browse, require
 from tests.report.html_checks import Page
 from tests.report.replication.records import record
 from wirelab.replicate.kept import kept
+from wirelab.report.replication import page
 from wirelab.report.replication.markdown import write_markdown
 from wirelab.report.replication.page import header_of_all, write_all, write_paper
 
@@ -69,6 +70,13 @@ def test_the_page_says_why_intervals_of_the_virtual_clock_are_narrow(tmp_path: P
     found["campaigns"][0]["clock"] = "live"
     words.append(_page(write_paper(found, tmp_path / "index.html")).words())
     assert ["differ by their seed alone" in each for each in words] == [True, False]
+
+
+def test_the_hours_are_at_least_so_many_if_those_of_a_campaign_are_not_known(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    known = [each for each in page.facts([found]) if each.endswith("of runs")]
+    found["campaigns"].append({**found["campaigns"][0], "seconds": None})
+    assert [each for each in page.facts([found]) if each.endswith("of runs")] == [f"at least {known[0]}"]
 
 
 def test_a_paper_without_numbers_says_so_in_place_of_its_pictures(tmp_path: Path) -> None:

@@ -87,10 +87,11 @@ def facts(records: Sequence[Replication]) -> list[str]:
     versions = sorted({each["version"] for each in runs if each["version"]})
     measured = [f"measured {days[0]}" if len(days) == 1 else f"measured {days[0]} to {days[-1]}"] if days else []
     exchanges, seconds = sum(each["exchanges"] for each in runs), sum(each["seconds"] or 0.0 for each in runs)
+    least = "at least " * any(each["seconds"] is None for each in runs)
     return [
         f"{len(runs)} campaign{'s' * (len(runs) != 1)}",
         f"{exchanges:,} exchanges",
-        *[f"{words.duration(seconds)} of runs"] * bool(seconds),
+        *[f"{least}{words.duration(seconds)} of runs"] * bool(seconds),
         *measured,
         *[f"Wirelab {', '.join(versions)}"] * bool(versions),
         *[f"kernel {', '.join(kernels)}"] * bool(kernels),
