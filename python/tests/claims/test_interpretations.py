@@ -10,7 +10,7 @@ import pytest
 from tests.claims.grids import CHOICES, FILE
 from wirelab.claims.interpretations import base_levels, digest, first_levels, primary_of
 from wirelab.claims.load import load
-from wirelab.claims.model import ClaimsFile
+from wirelab.claims.model import Claim, ClaimsFile
 from wirelab.errors import WirelabError
 
 MEANINGS = 'levels = ["end-to-end-delay", "response-time"]'
@@ -20,6 +20,12 @@ def _file(tmp_path: Path, text: str) -> ClaimsFile:
     path = tmp_path / "x.claims.toml"
     path.write_text(text)
     return load(path).file
+
+
+def _claims(tmp_path: Path, text: str) -> tuple[Claim, ...]:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(text)
+    return load(path).claims
 
 
 def _error(tmp_path: Path, old: str, new: str) -> str:
@@ -141,6 +147,20 @@ def test_only_what_says_that_it_is_younger_may_be_added_to_a_frozen_grid(
     text = FILE + new + _frozen(tmp_path)
     if outside:
         assert len(_file(tmp_path, text).choice) == 4
+    else:
+        with pytest.raises(WirelabError, match="changed after they were frozen"):
+            _file(tmp_path, text)
+
+
+@pytest.mark.parametrize(("marked", "outside"), [("2026-11-28T00:00:00Z", True), ("2026-11-26T00:00:00Z", False)])
+def test_a_part_that_says_that_it_is_younger_may_be_added_to_a_frozen_claim(
+    tmp_path: Path, marked: str, outside: bool
+) -> None:
+    before, last = FILE.rsplit("[[claim.part]]\n", 1)
+    new = f'[[claim.part]]\nbeside = "once more"\nafter-the-fact = {marked}\n{last}'
+    text = f"{before}[[claim.part]]\n{last}\n{new}" + _frozen(tmp_path)
+    if outside:
+        assert [part.later for part in _claims(tmp_path, text)[-1].parts] == [False, True]
     else:
         with pytest.raises(WirelabError, match="changed after they were frozen"):
             _file(tmp_path, text)

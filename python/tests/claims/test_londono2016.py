@@ -82,8 +82,9 @@ def test_each_choice_has_the_cases_of_l1_to_l6(claims: Claims) -> None:
 def test_frame_errors_are_described_for_both_kinds_of_connections_and_decide_nothing(claims: Claims) -> None:
     for claim in claims.claims[2:4]:
         described = [part for part in claim.parts if part.name() == "from-level"]
-        assert len(described) == 2
+        assert len(described) == 4
         assert not any(part.decides for part in described)
+        assert [part.statistic_names() for part in described if part.later] == [["mean-of-completed"]] * 2
 
 
 def test_sharing_among_the_exchanges_of_a_connection_is_noted_for_bytes_and_packets(claims: Claims) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,32 @@ def test_a_horizon_that_means_nothing_is_refused(tmp_path: Path, text: str, wher
     message = error_of(tmp_path, text)
     assert message.startswith(where), message
     assert words in message
+
+
+LATER = """[[claim.part]]
+form = "order"
+metric = "delay"
+beside = "of answered requests alone"
+after-the-fact = 2026-11-29T00:00:00Z
+where = { link = "lossy" }
+ascending = [{ protocol = "h3" }, { protocol = "h2" }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (LATER.replace('beside = "of answered requests alone"\n', ""), "decides, and data existed when it was written"),
+        (LATER.replace("T00:00:00Z", ""), "should be a time with its zone"),
+        (LATER + re.sub(r"(beside|after).*\n", "", LATER), "stands after a part that was written later"),
+    ],
+)
+def test_a_part_that_was_written_later_decides_nothing_and_stands_last(tmp_path: Path, text: str, words: str) -> None:
+    good, published = GOOD[: (at := GOOD.index("[published]"))], GOOD[at:]
+    path = tmp_path / "x.claims.toml"
+    path.write_text(good + LATER + published)
+    assert load(path).claims[-1].parts[-1].later
+    assert words in error_of(tmp_path, good + text + published)
 
 
 def test_a_count_with_other_statistics_has_no_horizon() -> None:

@@ -53,7 +53,7 @@ def test_a_mean_counts_a_single_time_out_at_the_time_out(tmp_path: Path) -> None
     assert draws.n == 120
     [time_outs] = source.time_outs.values()
     assert time_outs.horizon_s == 180
-    assert time_outs.in_mean == pytest.approx(180 / 120 / draws.point, abs=0.001)
+    assert time_outs.share == pytest.approx(180 / 120 / draws.point, abs=0.001)
     assert list(source.touched.values()) == [draws.n]
 
 
@@ -73,6 +73,26 @@ def test_a_mean_at_a_horizon_cuts_each_value_and_each_time_out_there(tmp_path: P
     plain = source.draws("delay", "mean", LEVELS)
     assert plain is not None
     assert [each.horizon_s for each in source.time_outs.values()] == ([10] if share else [])
+
+
+def test_a_mean_of_completed_exchanges_leaves_time_outs_out_and_says_how_many(tmp_path: Path) -> None:
+    _source(tmp_path, 0.5)
+    source = _with_time_out(tmp_path, 10)
+    sample = source.samples.of(next(one.key for one in source.samples.dataset.scenarios))["end-to-end-delay"]
+    draws, whole = (source.draws("delay", each, LEVELS) for each in ("mean-of-completed", "mean"))
+    assert draws is not None and whole is not None
+    assert draws.point == pytest.approx(sample.values.mean())
+    assert whole.point == pytest.approx((1 - sample.censored_share) * draws.point + sample.censored_share * 10)
+    assert (draws.n, whole.n) == (len(sample.values), 120)
+    part = Order(
+        form="order", metric="delay", statistic="mean-of-completed", where=LEVELS,
+        ascending=[{"protocol": "h2"}, {"protocol": "h2"}],
+    )  # fmt: skip
+    judged = judge_part(part, Context(source, 0.95, 0.95, 1.25))
+    assert judged.text.startswith("mean delay of completed exchanges, ")
+    assert judged.why.endswith(
+        f"; mean, without the time-outs, up to {sample.censored_share:.2%} of a case's exchanges"
+    )
 
 
 def test_delays_are_unknown_after_the_time_out(tmp_path: Path) -> None:

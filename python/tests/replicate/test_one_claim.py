@@ -72,6 +72,28 @@ def test_of_two_campaigns_with_equal_plans_a_time_out_does_not_decide_which_spea
     )  # fmt: skip
 
 
+def test_a_part_that_was_written_later_comes_from_the_campaigns_that_have_it(tmp_path: Path) -> None:
+    added = """[[claim.part]]
+form = "order"
+metric = "delay"
+beside = "of answered requests alone"
+after-the-fact = 2026-11-29T00:00:00Z
+where = { link = "lossy" }
+ascending = [{ protocol = "h3" }, { protocol = "h2" }]
+
+"""
+    claims = _claims(tmp_path, FILE.replace('[[claim]]\nid = "C2"', f'{added}[[claim]]\nid = "C2"'))
+    old = source(claim("C1", [row("confirmed", estimate(2.0), rtt="2 ms")]), exchanges=900)
+    parts = [part("inconclusive", 50), part("contradicted", 50)]
+    new = source(claim("C1", [row("inconclusive", estimate(1.1), rtt="2 ms")], parts=parts), exchanges=100)
+    for sources in ((old, new), (new, old)):
+        found = _first(claims, *sources)
+        assert [each["verdict"] for each in found["parts"]] == ["confirmed", "contradicted"]
+        assert found["parts"][1].get("after_the_fact")
+        assert found["parts"][1].get("title") == "of answered requests alone"
+    assert [each["verdict"] for each in _first(claims, old)["parts"]] == ["confirmed"]
+
+
 def test_with_an_outlier_rule_one_campaign_speaks_for_a_whole_claim(tmp_path: Path) -> None:
     """Each has one part that survives the rule, and by the rule neither claim is confirmed whole."""
     claims = _claims(tmp_path, _two(RULED))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 from shutil import copytree
 
@@ -46,7 +47,7 @@ def test_the_summary_says_what_ran(campaign: Path) -> None:
     assert found["measured"] is not None
 
 
-def test_the_duration_is_not_known_if_a_run_was_killed(campaign: Path, tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_lasted_until_its_last_trial(campaign: Path, tmp_path: Path) -> None:
     campaign = copytree(campaign, tmp_path / campaign.name)
     _judged_by(campaign, CLAIMS.read_text())
     path = campaign / "campaign.json"
@@ -54,8 +55,12 @@ def test_the_duration_is_not_known_if_a_run_was_killed(campaign: Path, tmp_path:
     record = json.loads(path.read_text())
     ended = {**record["runs"][0], "ended": None, "total": None, "run": None, "elapsed_s": None}
     path.write_text(json.dumps(record | {"runs": [ended, *record["runs"]]}))
-    assert whole is not None
-    assert read_source(campaign, load(CLAIMS), "good").summary["seconds"] is None
+    # No trial was written before the other run began: it was stopped at once.
+    assert read_source(campaign, load(CLAIMS), "good").summary["seconds"] == whole
+    path.write_text(json.dumps(record | {"runs": [ended]}))
+    trials = (json.loads(line)["written"] for line in (campaign / "journal.jsonl").read_text().splitlines())
+    last, began = (datetime.fromisoformat(each) for each in (max(trials), ended["began"]))
+    assert read_source(campaign, load(CLAIMS), "good").summary["seconds"] == (last - began).total_seconds()
 
 
 def test_a_campaign_of_other_claims_is_refused(campaign: Path) -> None:
@@ -73,6 +78,18 @@ def test_a_campaign_of_other_claims_is_refused(campaign: Path) -> None:
     _judged_by(campaign, unfrozen + after.replace("one more", "another") + part[0])
     with pytest.raises(WirelabError, match="claim L99 differs"):
         read_source(campaign, load(later), "")
+
+
+def test_a_campaign_may_lack_parts_that_were_written_later(campaign: Path) -> None:
+    text = CLAIMS.read_text()
+    tables = re.split(r"^(?=\[)", text, flags=re.MULTILINE)
+    before = [each for each in tables if not (each.startswith("[[claim.part]]") and "after-the-fact" in each)]
+    assert len(tables) - len(before) == 4
+    _judged_by(campaign, "".join(before))
+    assert read_source(campaign, load(CLAIMS), "").verdicts["claims"]
+    _judged_by(campaign, text.replace("of answered requests alone", "of those that were answered"))
+    with pytest.raises(WirelabError, match="claim L3 differs"):
+        read_source(campaign, load(CLAIMS), "")
 
 
 def test_a_campaign_whose_claims_changed_after_it_was_judged_is_refused(campaign: Path) -> None:

@@ -10,18 +10,18 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, get_args
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from wirelab.claims.part import Levels, Statistic, Table
+from wirelab.claims.part import LATER, Levels, Statistic, Table, Time
 from wirelab.errors import did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.problems import shown
 from wirelab.schema.verdicts import Basis
 
 if TYPE_CHECKING:
-    from wirelab.claims.model import ClaimsFile
+    from wirelab.claims.model import ClaimsFile, ClaimTable
 
 ANY = "*"
 """In a printed number that an interpretation used: every level, or every metric."""
@@ -33,19 +33,10 @@ RULES = frozenset({"error_rate", "factor", "outlier_rule", "published_level", "m
 """Keys of the file that change verdicts, and are frozen with the claims."""
 
 
-def _zoned(value: object) -> object:
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return value
-    raise ValueError("should be a time with its zone, such as 2026-11-26T00:00:00Z")
-
-
-Time = Annotated[datetime, BeforeValidator(_zoned)]
-
-
 class Dated(Table):
     """Something that may have been written after data existed. It stands outside a digest that is older than it."""
 
-    after_the_fact: Time | None = Field(default=None, alias="after-the-fact")
+    after_the_fact: Time | None = Field(default=None, alias=LATER)
 
 
 class ChoiceTable(Dated):
@@ -85,14 +76,15 @@ class FrozenTable(Table):
 
 
 def digest(file: ClaimsFile, at: datetime) -> str:
-    """SHA-256, in hexadecimal, over what decides verdicts: the rules, and the claims, choices and interpretations that
-    do not say that they were written after `at`. Canonical JSON, so that the order of keys and comments do not matter.
+    """SHA-256, in hexadecimal, over what decides verdicts: the rules, and the claims, parts of claims, choices and
+    interpretations that do not say that they were written after `at`. Canonical JSON, so that the order of keys and
+    comments do not matter.
     """
     leading = primary_of(file)
     frozen = {
         "rules": file.model_dump(mode="json", include=set(RULES), exclude_defaults=True),
         "primary": file.primary if leading is None else leading.name if _by(leading, at) else None,
-        "claims": _written_by(file.claim, at),
+        "claims": _written_by([_with_parts_by(each, at) for each in file.claim], at),
         "choices": _written_by(file.choice, at),
         "interpretations": _written_by(file.interpretation, at),
     }
@@ -102,6 +94,15 @@ def digest(file: ClaimsFile, at: datetime) -> str:
 
 def _written_by(tables: Iterable[Dated], at: datetime) -> list[dict[str, object]]:
     return [table.model_dump(mode="json", by_alias=True, exclude_defaults=True) for table in tables if _by(table, at)]
+
+
+def _with_parts_by(claim: ClaimTable, at: datetime) -> ClaimTable:
+    return claim.model_copy(update={"part": [part for part in claim.part if not _is_later(part.get(LATER), at)]})
+
+
+def _is_later(when: object, at: datetime) -> bool:
+    """A time without a zone is refused when the part is validated."""
+    return isinstance(when, datetime) and when.tzinfo is not None and when > at
 
 
 def _by(table: Dated, at: datetime) -> bool:

@@ -24,10 +24,12 @@ MOST_DIGITS = 5
 
 @dataclass(frozen=True)
 class TimeOuts:
-    """Where time-outs count in a scenario's mean, and the fraction of the mean that they make."""
+    """Where time-outs count in a scenario's mean, and the fraction of the mean that they make. Without a horizon the
+    mean is of completed exchanges, and the fraction is of the exchanges: those that it leaves out.
+    """
 
-    horizon_s: float
-    in_mean: float
+    horizon_s: float | None
+    share: float
 
 
 class Estimable(Protocol):
@@ -156,10 +158,14 @@ def counting(judgement: Judgement, time_outs: Collection[TimeOuts]) -> Judgement
     """The judgement with the horizon of its means in its words, and a warning if the horizon decides them."""
     if not time_outs:
         return judgement
-    words = ", ".join(dict.fromkeys(counted_at(each.horizon_s) for each in time_outs))
-    most = max(each.in_mean for each in time_outs)
-    if most > MOST_OF_A_MEAN:
-        words += f", which make up to {most:.0%} of a mean"
+    counted = [each.horizon_s for each in time_outs if each.horizon_s is not None]
+    most = max(each.share for each in time_outs)
+    if not counted:
+        words = f"without the time-outs, up to {most:.2%} of a case's exchanges"
+    else:
+        words = ", ".join(dict.fromkeys(map(counted_at, counted)))
+        if most > MOST_OF_A_MEAN:
+            words += f", which make up to {most:.0%} of a mean"
     return replace(judgement, why=f"{judgement.why}; mean, {words}")
 
 

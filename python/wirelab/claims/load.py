@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from wirelab.claims import campaigns, inside, interpretations, one_line
 from wirelab.claims.forms import FORMS
 from wirelab.claims.model import Claim, ClaimsFile
-from wirelab.claims.part import selectors
+from wirelab.claims.part import LATER, selectors
 from wirelab.claims.settable import Mistakes, unknown_levels
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
@@ -121,6 +121,10 @@ def _claim(file: ClaimsFile, index: int, place: _Place, wrong: list[WirelabError
             parts.append(FORMS[form].model_validate(part))
         except ValidationError as error:
             wrong += problems(error, FORMS[form], lambda path, at=at: place.where((*at, *path)))  # type: ignore[misc]
+            continue
+        if number and LATER not in part and LATER in table.part[number - 1]:
+            what = "stands after a part that was written later, and parts are numbered in their order"
+            wrong.append(WirelabError(what, place.where(at), f"move what has {LATER} to the end of the claim"))
     return Claim.model_construct(id=table.id, text=table.text, note=table.note, parts=parts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from itertools import product
 from typing import Annotated, Literal, Self, get_args
 
@@ -16,7 +17,9 @@ from wirelab.units import UnitError
 
 Levels = dict[str, str]
 Grid = dict[str, list[str]]
-Statistic = Literal["mean", "sd", "median"]
+OF_COMPLETED = "mean-of-completed"
+Statistic = Literal["mean", "sd", "median", "mean-of-completed"]
+"""A mean counts time-outs at the time-out; that of completed exchanges leaves them out."""
 
 
 def _of_means(horizon_ns: int | None, info: ValidationInfo[object]) -> int | None:
@@ -25,6 +28,24 @@ def _of_means(horizon_ns: int | None, info: ValidationInfo[object]) -> int | Non
         if horizon_ns is not None and statistic not in {None, "mean"}:
             raise UnitError(f'a horizon cuts the values of a mean, not of "{statistic}"', 'statistic = "mean"')
     return horizon_ns
+
+
+def _zoned(value: object) -> object:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value
+    raise ValueError("should be a time with its zone, such as 2026-11-26T00:00:00Z")
+
+
+Time = Annotated[datetime, BeforeValidator(_zoned)]
+LATER = "after-the-fact"
+"""The key of a time at which something was written, if data existed by then."""
+
+
+def _outside(when: datetime | None, info: ValidationInfo[object]) -> datetime | None:
+    """Refused of a part that decides: its author knew what it would find."""
+    if when is not None and info.data.get("beside") is None:
+        raise UnitError("decides, and data existed when it was written", "give it a title that says so: beside")
+    return when
 
 
 Horizon = Annotated[PositiveDuration | None, AfterValidator(_of_means)]
@@ -84,6 +105,11 @@ class Form(Table):
         """Whether the part decides its claim, or is shown outside the verdict."""
         return True
 
+    @property
+    def later(self) -> bool:
+        """Whether it was written after data existed, so that campaigns may have been judged without it."""
+        return False
+
     def metric_names(self) -> list[str]:
         """Names of the metrics that it is judged by; none if it is judged by outcomes, or not at all."""
         return []
@@ -105,7 +131,7 @@ class Part(Form):
     """A part on one metric. `over` repeats it in each cell of a grid. `horizon` cuts each value of its means there.
     `beside` is the title of a part that is shown outside the verdict and does not decide it. `cannot_confirm` says why
     agreement would not show the claim, and `cannot_contradict` why disagreement would not contradict it, as where the
-    set-up lacks the claimed cause.
+    set-up lacks the claimed cause. A part that was written after data existed decides nothing.
     """
 
     metric: str
@@ -114,12 +140,17 @@ class Part(Form):
     where: Levels = {}
     over: Grid = {}
     beside: str | None = None
+    after_the_fact: Annotated[Time | None, AfterValidator(_outside)] = Field(default=None, alias=LATER)
     cannot_confirm: str | None = None
     cannot_contradict: str | None = None
 
     @property
     def decides(self) -> bool:
         return not self.beside
+
+    @property
+    def later(self) -> bool:
+        return self.after_the_fact is not None
 
     def metric_names(self) -> list[str]:
         return [self.metric]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wirelab.claims.judgement import Context
-from wirelab.claims.part import Levels, Part, Steps, seconds
+from wirelab.claims.part import OF_COMPLETED, Levels, Part, Steps, seconds
 from wirelab.units import format_duration
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def quantity(part: Part, context: Context) -> str:
     """The quantity that is judged, in words: `mean load time, h2`."""
     where = context.words(part.where)
-    name = f"{part.statistic} {context.labels.get(part.metric, part.metric)}{cut_at(part.horizon)}"
+    metric = context.labels.get(part.metric, part.metric)
+    name = f"mean {metric} of completed exchanges" if part.statistic == OF_COMPLETED else f"{part.statistic} {metric}"
+    name += cut_at(part.horizon)
     return name + (f", {where}" if where else "")
 
 

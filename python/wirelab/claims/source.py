@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
 import numpy as np
 
 from wirelab.claims.grade import Grades
 from wirelab.claims.judgement import TimeOuts
 from wirelab.claims.load import Claims
-from wirelab.claims.part import Levels
+from wirelab.claims.part import OF_COMPLETED, Levels, Statistic
 from wirelab.claims.samples import Point, Samples
 from wirelab.experiment.grid.scenario import path_in_version_1
 from wirelab.stats.estimate import bootstrap, published_rule, studentized
@@ -115,7 +116,7 @@ class Measured(Noted):
     _shorter: dict[Of, Draws] = field(default_factory=dict)
     _drawn: dict[Of, Draws | None] = field(default_factory=dict)
     _calm: dict[Of, Draws | None] = field(default_factory=dict)
-    _time_outs: dict[tuple[str, str, float | None], TimeOuts] = field(default_factory=dict)
+    _time_outs: dict[Of, TimeOuts] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
         scenario = self._scenario(levels)
@@ -135,8 +136,8 @@ class Measured(Noted):
             self._quality(scenario, name, statistic)
             if self.without == scenario and scenario in self.waited:
                 draws = self._less(of, draws)
-            if statistic == "mean" and (scenario, name, horizon_s) in self._time_outs:
-                self.time_outs[scenario] = self._time_outs[scenario, name, horizon_s]
+            if (time_outs := self._time_outs.get(of)) is not None:
+                self.time_outs[scenario] = time_outs
         return draws
 
     def beyond(self, metric: str, bound_s: float, levels: Levels) -> Share | None:
@@ -241,8 +242,10 @@ class Measured(Noted):
         if sample is not None and self.filtered:
             sample = published_rule.filtered(sample)
         if sample is None or sample.n < 2:
-            return dict.fromkeys(("mean", "sd", "median"))
-        if of.horizon_s is not None:
+            return dict.fromkeys(get_args(Statistic))
+        if of.statistic == OF_COMPLETED:
+            drawn = {OF_COMPLETED: self._of_completed(of, sample)}
+        elif of.horizon_s is not None:
             drawn = {"mean": self._restricted(of, sample, of.horizon_s)}
         else:
             drawn = self._statistics(of.scenario, of.metric, sample)
@@ -264,7 +267,7 @@ class Measured(Noted):
                 horizon_s = self.samples.dataset.horizon_s(scenario)
                 counted = sample.restricted(horizon_s)
                 time_outs = TimeOuts(horizon_s, time_outs_in_mean(sample, horizon_s))
-                self._time_outs.setdefault((scenario, metric, None), time_outs)
+                self._time_outs.setdefault(Of(scenario, metric, "mean"), time_outs)
             if len(counted) >= studentized.LEAST_TRIALS:
                 own = self.samples.dataset.rng(scenario, "claims", "mean")
                 mean = studentized.means(counted, self.resamples, own, horizon_s)
@@ -279,6 +282,17 @@ class Measured(Noted):
             return None
         if any(sample.censored):
             time_outs = TimeOuts(horizon_s, time_outs_in_mean(sample, horizon_s))
-            self._time_outs.setdefault((of.scenario, of.metric, horizon_s), time_outs)
+            self._time_outs.setdefault(of, time_outs)
         rng = self.samples.dataset.rng(of.scenario, "claims", "mean")
         return studentized.means(sample.restricted(horizon_s), self.resamples, rng, horizon_s)
+
+    def _of_completed(self, of: Of, sample: Sample) -> Draws | None:
+        """A mean that time-outs are left out of: what a program that measures answers alone would print."""
+        completed = sample.completed()
+        if sum(map(len, completed)) < 2:
+            return None
+        if any(sample.censored):
+            self._time_outs.setdefault(of, TimeOuts(None, sample.censored_share))
+        horizon_s = self.samples.horizon_s(of.scenario, of.metric)
+        rng = self.samples.dataset.rng(of.scenario, "claims", OF_COMPLETED)
+        return studentized.means(completed, self.resamples, rng, horizon_s)

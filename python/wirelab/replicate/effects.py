@@ -20,7 +20,7 @@ from wirelab.claims.forms.ratio import Ratio
 from wirelab.claims.forms.trend import Trend
 from wirelab.claims.judgement import Context
 from wirelab.claims.load import Claims
-from wirelab.claims.part import Form, Levels
+from wirelab.claims.part import OF_COMPLETED, Form, Levels
 from wirelab.claims.samples import point_key
 from wirelab.claims.source import Noted
 from wirelab.replicate.source import Source
@@ -80,6 +80,8 @@ class _Estimated(Noted):
         found = self._scenario(levels)
         measured = None if found is None else found["metrics"].get(self.metrics.get(metric, metric))
         if found is None or measured is None:
+            return None
+        if statistic == OF_COMPLETED:  # no estimate has it
             return None
         estimate: EstimateRecord = measured[statistic]  # type: ignore[literal-required]
         self.values[found["key"]] = estimate["n"]

@@ -17,7 +17,7 @@ from wirelab.claims.judgement import CONFIRMED, CONTRADICTED, INCONCLUSIVE, all_
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Claim
 from wirelab.claims.over_grid import DEPENDS, FITTED, Point, range_of
-from wirelab.claims.part import Form, Levels, Place
+from wirelab.claims.part import Form, Levels, Part, Place
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.replicate.effects import PartAt, parts_at
@@ -134,11 +134,12 @@ class OneClaim:
 
     @cached_property
     def _having(self) -> list[int]:
-        """Campaigns that were judged by the claim as it stands: one written later may be missing in some."""
+        """Campaigns that were judged by the claim as it stands: what was written later may be missing in some."""
         judged = [{each["id"]: each for each in source.verdicts["claims"]} for source in self.sources]
+        least, most = sum(not form.later for form in self._forms), len(self._forms)
         found = [
             index for index, claims in enumerate(judged)
-            if (own := claims.get(self.claim.id)) is not None and len(_parts_of(own)) == len(self._forms)
+            if (own := claims.get(self.claim.id)) is not None and least <= len(_parts_of(own)) <= most
         ]  # fmt: skip
         if not found:
             names = " ".join(source.summary["name"] for source in self.sources)
@@ -215,9 +216,16 @@ class OneClaim:
         given = {index: _parts_of(self._of(index)) for index in order}
         found = []
         for number, form in enumerate(self._forms):
-            index = max(sorted(order), key=partial(self._size, given, firsts, number))
+            having = sorted(index for index in order if number < len(given[index]))
+            if not having:  # written later than each of them
+                break
+            index = max(having, key=partial(self._size, given, firsts, number))
             part = given[index][number]
             record = _part(part, f"{self.claim.id}.{number + 1}", index, decides=form.decides)
+            if isinstance(form, Part) and form.beside:
+                record["title"] = form.beside
+            if form.later:
+                record["after_the_fact"] = True
             if bounds := bounds_of(form, self.claims.file.factor):
                 record["bounds"] = bounds
             if isinstance(form, Place | FromLevel):
@@ -234,7 +242,10 @@ class OneClaim:
         for number, part in enumerate(parts):
             if part["campaign"] in live:
                 continue
-            index = max(sorted(live), key=partial(self._size, given, firsts, number))
+            having = sorted(index for index in live if number < len(given[index]))
+            if not having:
+                break
+            index = max(having, key=partial(self._size, given, firsts, number))
             found = given[index][number]
             if found["ours"] is not None and not self._lacks(found, firsts[index]):
                 part["live"] = {
@@ -273,9 +284,9 @@ class OneClaim:
                 values = [None if part["ours"] is None else part["ours"]["point"] for part in parts]
             else:
                 values = self._effects(each)
-            for number, value in enumerate(values):
+            for own, value in zip(found, values, strict=False):
                 if value is not None and isfinite(value):
-                    found[number].append({"value": value, "levels": dict(each.point.levels)})
+                    own.append({"value": value, "levels": dict(each.point.levels)})
         for part, at in zip(parts, found, strict=True):
             if len(at) > 1 and (over := range_of(at)) is not None:
                 part["range"] = over
@@ -286,7 +297,7 @@ class OneClaim:
         """
         judged = _parts_of(self._of(each.source))
         found = self._parts_at(each.source, each.row)
-        return [None if own["ours"] is None else at.effect for own, at in zip(judged, found, strict=True)]
+        return [None if own["ours"] is None else at.effect for own, at in zip(judged, found, strict=False)]
 
     def _key(self, each: _Candidate) -> object:
         """What is one point in all campaigns. What experiments leave as run differs from one to the other."""

@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 
 from wirelab.claims import interpretations
 from wirelab.claims.grid import Grid
 from wirelab.claims.load import Claims, load
+from wirelab.claims.model import ClaimTable
+from wirelab.claims.part import LATER
 from wirelab.claims.samples import point_key
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
-from wirelab.schema.campaign import measured_between, read_plan
+from wirelab.schema.campaign import JOURNAL, measured_between, read_journal, read_plan
 from wirelab.schema.estimates import AnalysedScenario, Estimates, read_estimates
 from wirelab.schema.plan import Plan, Preview
-from wirelab.schema.record import CampaignRecord, read_record
+from wirelab.schema.record import CampaignRecord, RunRecord, read_record
 from wirelab.schema.replication import CampaignSummary
 from wirelab.schema.verdicts import Verdicts, read_verdicts
 from wirelab.stats.dataset import points
@@ -65,7 +68,7 @@ class Source:
 
 def read_source(folder: Path, claims: Claims, quality: str, why: str | None = None) -> Source:
     """A campaign of these claims. Raises `WirelabError` if it has no verdicts, or was judged by other claims. It may
-    lack claims and interpretations that were written after it.
+    lack claims, parts of claims and interpretations that were written after it.
     """
     verdicts = read_verdicts(folder)
     if verdicts is None:
@@ -94,7 +97,7 @@ def read_source(folder: Path, claims: Claims, quality: str, why: str | None = No
 def _differing(own: Claims, claims: Claims) -> str | None:
     """What decides verdicts and differs in two files of claims."""
     known = {each.id: each for each in own.file.claim}
-    changed = next((each.id for each in claims.file.claim if known.get(each.id, each) != each), None)
+    changed = next((each.id for each in claims.file.claim if _changed(known.get(each.id, each), each)), None)
     if changed is not None:
         return f"claim {changed}"
     at = datetime.min.replace(tzinfo=UTC) if own.file.frozen is None else own.file.frozen.at
@@ -103,14 +106,30 @@ def _differing(own: Claims, claims: Claims) -> str | None:
     return None if own.file.published == claims.file.published else "[published]"
 
 
+def _seconds(runs: Sequence[RunRecord], written: Sequence[str]) -> float | None:
+    """How long all runs took. One that was stopped recorded no time: it lasted until its last trial was written."""
+    total = 0.0
+    for run, after in zip_longest(runs, runs[1:]):
+        if run.elapsed_s is not None:
+            total += run.elapsed_s if run.run else 0.0
+        elif mine := [at for at in written if run.began <= at and (after is None or at < after.began)]:
+            total += (datetime.fromisoformat(max(mine)) - datetime.fromisoformat(run.began)).total_seconds()
+    return total or None
+
+
+def _changed(own: ClaimTable, claim: ClaimTable) -> bool:
+    """Whether two versions of a claim differ in more than the parts that were written later, which stand at its end."""
+    more = claim.part[len(own.part) :]
+    whole = claim.model_copy(update={"part": claim.part[: len(own.part)]})
+    return own != whole or any(LATER not in part for part in more)
+
+
 def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is made of)
     folder: Path, plan: Plan, estimates: Estimates, record: CampaignRecord | None, quality: str, why: str | None
 ) -> CampaignSummary:
     measured = measured_between(folder)
     ends = [each["denominators"] for each in estimates["scenarios"]]
     runs = () if record is None else record.runs
-    # A run that was killed recorded no time, and the sum of the others is not that of all.
-    elapsed = [] if any(run.elapsed_s is None for run in runs) else [run.elapsed_s or 0.0 for run in runs if run.run]
     quick = plan.experiment.preview
     summary: CampaignSummary = {
         "name": folder.resolve().name,
@@ -125,7 +144,7 @@ def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is 
         "trials": sum(each["trials"] for each in ends),
         "exchanges": sum(each["exchanges"] for each in ends),
         "completed": sum(each["completed"] for each in ends),
-        "seconds": sum(elapsed) if elapsed else None,
+        "seconds": _seconds(runs, [each.written for each in read_journal(folder / JOURNAL)[0]]),
         "quality": quality,
         "quick": None if quick is None else _ran_words(quick, [each["trials"] for each in ends]),
         "digest": next((run.digest for run in reversed(runs) if run.digest is not None), None),

@@ -115,6 +115,10 @@ class ReplicatedPart(TypedDict):
     """The reason, as a sentence."""
     decides: bool
     """False for a part that is shown outside the verdict."""
+    title: NotRequired[str]
+    """What a part outside the verdict asks. Absent from a part without a title."""
+    after_the_fact: NotRequired[bool]
+    """Whether the part was written after data existed. Absent if it was not."""
     paper: float | str | None
     """What the paper says: a number or a text."""
     ours: EstimateRecord | None

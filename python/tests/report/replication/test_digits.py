@@ -41,6 +41,7 @@ def test_an_interval_has_three_digits_if_its_ends_look_alike(values: tuple[float
         ("below in 9 [9, 9] of 12", "below in 9 [9, 9] of 12"),
         ("is 0.402 [0.234, 0.637]", "is 0.402 [0.234, 0.637]"),
         ("adds -0.00154 [-0.0195, 0.0164] ms", "adds -0.00154 [-0.0195, 0.0164] ms"),
+        ("it is 2.88 [0.485, 1.55e+04]", "it is 2.88 [0.485, 15,500]"),
     ],
 )
 def test_a_sentence_has_no_more_digits_than_it_needs(text: str, expected: str) -> None:

@@ -18,6 +18,9 @@ NEAR = 0.2
 _NUMBER = r"[-−]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _INTERVAL = re.compile(rf"(?<![\w.])({_NUMBER}) \[({_NUMBER}), ({_NUMBER})\]")
 
+_POWER = re.compile(r"(?<![\w.])\d(?:\.\d+)?e\+0\d(?!\d)")
+"""A number from 1,000 on with few digits, as `2.72e+03` has it."""
+
 
 def short_interval(estimate: Estimate | None) -> str:
     """A ratio with its interval: `1.99 [1.99, 1.99]`. With more digits only if three would bring it nearer to 1."""
@@ -51,7 +54,7 @@ def short(text: str) -> str:
             digits += 1
         return _shown(values, digits)
 
-    return _INTERVAL.sub(shorter, text)
+    return _POWER.sub(lambda found: f"{float(found[0]):,.0f}", _INTERVAL.sub(shorter, text))
 
 
 def _enough(values: Collection[float], compared: Collection[float]) -> int:

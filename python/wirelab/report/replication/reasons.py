@@ -32,6 +32,7 @@ ESTIMATES = (
 )
 """How clauses begin that say something of the estimate, and not why a part is open."""
 COUNTED_AT = "mean, time-outs counted at "
+LEFT_OUT = "mean, without the time-outs, "
 MOST_WORDS = 25
 """Of a sentence."""
 RATIOS = ("order", "ratio")
@@ -91,17 +92,26 @@ def _says(part: ReplicatedPart) -> list[str]:
     return [f"{part['id']} decides nothing, and is {part['verdict']}", f"it is {part['text']}"]
 
 
-def _from_which(part: ReplicatedPart) -> str:
-    """The reason without its ratios: `b is above a from 45 % on`, or `b is not above a at the last level`."""
-    return NOWHERE.sub(r"is not\1", part["why"].partition("; the ratios")[0])
+def _from_which(part: ReplicatedPart) -> list[str]:
+    """What a part asks and finds (`b is above a from 45 % on`, or `b is not above a at the last level`), then its
+    ratios, and what its means do with time-outs.
+    """
+    place, *more = NOWHERE.sub(r"is not\1", part["why"]).split("; ")
+    late = " and written after data existed" if part.get("after_the_fact") else ""
+    title = f", {part['title']}" if "title" in part else ""
+    counted = {COUNTED_AT: "time-outs are counted at ", LEFT_OUT: "its means are without the time-outs, "}
+    for words, instead in counted.items():
+        more = [each.replace(words, instead) for each in more]
+    return [f"{part['id']}, outside the verdict{late}{title}: {place}", *more]
 
 
 def _outside(claim: ReplicatedClaim, part: ReplicatedPart | None) -> list[str]:
     """From which level on something holds, where the claim says nothing of it; and what a place counts."""
     found = [
-        f"{each['id']}, outside the verdict: {_from_which(each)}"
+        sentence
         for each in claim["parts"]
         if not each["decides"] and each["form"] == "from-level" and each["ours"] is not None
+        for sentence in _from_which(each)
     ]
     along = part.get("along", []) if part is not None else []
     return [*found, *([f"place 0 is {along[0]}, and place {len(along) - 1} is {along[-1]}"] if along else [])]
