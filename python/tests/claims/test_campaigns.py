@@ -27,6 +27,7 @@ clock = "virtual"
 set = { "link.rtt" = "2ms, 20 ms", "stop.replicates" = "4" }
 why = "the primary interpretation"
 """
+LINKS = '[links]\nclean = {}\nlossy = { loss = "1 %" }\n'
 SHIPPED = Path(str(experiment_file("quickstart"))).parent
 
 
@@ -83,17 +84,17 @@ def test_the_same_campaign_twice_is_a_mistake(tmp_path: Path) -> None:
 
 def test_an_experiment_next_to_the_file_may_be_run(tmp_path: Path) -> None:
     text = FILE + CAMPAIGN.replace("quickstart", "mine")
-    (tmp_path / "mine.toml").touch()
+    (tmp_path / "mine.toml").write_text(LINKS)
     assert _file(tmp_path, text).campaign[0].experiment == "mine"
 
 
 def test_what_an_experiment_varies_and_the_number_of_exchanges_may_be_set(tmp_path: Path) -> None:
     text = FILE + CAMPAIGN.replace("quickstart", "mine").replace('"stop.replicates" = "4"', '"client.cpu" = "10 %"')
     mine = tmp_path / "mine.toml"
-    mine.write_text('claims = "x.claims.toml"\n[factors]\nprotocol = ["h2", "h3"]\n')
+    mine.write_text('claims = "x.claims.toml"\n[factors]\nprotocol = ["h2", "h3"]\n' + LINKS)
     with pytest.raises(WirelabError, match="varied neither by the claims nor by mine"):
         _file(tmp_path, text)
-    mine.write_text(mine.read_text() + '"client.cpu" = ["none", "10 %"]\n')
+    mine.write_text(mine.read_text().replace("[factors]", '[factors]\n"client.cpu" = ["none", "10 %"]'))
     settable = text.replace('"client.cpu" = "10 %"', '"client.cpu" = "10 %", "workload.exchanges" = "40", "seed" = "7"')
     assert _file(tmp_path, settable).campaign[0].sets["seed"] == "7"
 

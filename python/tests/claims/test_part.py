@@ -109,6 +109,14 @@ def test_a_part_that_was_written_later_decides_nothing_and_stands_last(tmp_path:
     assert words in error_of(tmp_path, good + text + published)
 
 
+def test_printed_bounds_hold_what_is_published() -> None:
+    ratio = {**PARTS[1], "metric": "delay"}
+    assert FORMS["ratio"].model_validate({**ratio, "printed": [1.95, 2.05]})
+    for printed, words in (([2.1, 2.2], "does not hold the published 2"), ([2.1, 1.9], "does not ascend")):
+        with pytest.raises(ValueError, match=words):
+            FORMS["ratio"].model_validate({**ratio, "printed": printed})
+
+
 def test_a_count_with_other_statistics_has_no_horizon() -> None:
     count = {**PARTS[-1], "statistics": ["mean", "sd"], "horizon": "10 s"}
     with pytest.raises(ValueError, match='a horizon cuts the values of a mean, not of "sd"'):

@@ -12,13 +12,18 @@ from wirelab.claims.settable import refusals, unknown_levels
 from wirelab.experiment.file.source import Source, read_source, source_of_text
 
 
+def _file(tables: list[ChoiceTable], **grid: list[str]) -> ClaimsFile:
+    metrics = {"delay": ["end-to-end-delay", "response-time"]}
+    return ClaimsFile.model_construct(choice=tables, metrics=metrics, grid=grid, choices={})
+
+
 def _said(experiments: list[Source], **choices: list[str]) -> list[str]:
     """What is said of these choices, whose names have `__` for a point."""
     tables = [
         ChoiceTable(path=name.replace("__", ".").replace("_", "-"), title="", levels=levels)
         for name, levels in choices.items()
     ]
-    file = ClaimsFile.model_construct(choice=tables, metrics={"delay": ["end-to-end-delay", "response-time"]})
+    file = _file(tables)
     return [what for _, what, _ in unknown_levels(file, experiments)]
 
 
@@ -54,11 +59,16 @@ def test_one_experiment_that_takes_a_choice_is_enough() -> None:
 def test_the_key_is_that_which_is_wrong() -> None:
     def key(path: str, *levels: str) -> list[object]:
         table = ChoiceTable(path=path, title="", levels=[*levels])
-        file = ClaimsFile.model_construct(choice=[table], metrics={})
+        file = _file([table])
         return [at[-1] for at, _, _ in unknown_levels(file, [read_source("quickstart")])]
 
     assert key("link.rtt", "2 ms", "banana") == ["levels"]
     assert key("link.rrt", "2 ms", "4 ms") == ["path"]
+
+
+def test_a_factor_is_asked_as_a_choice_is() -> None:
+    said = unknown_levels(_file([], link=["lossless", "losy"]), [read_source("quickstart")])
+    assert [(at, what) for at, what, _ in said] == [(("grid", "link"), 'link: unknown link ("losy")')]
 
 
 def test_without_an_experiment_nothing_is_refused() -> None:

@@ -95,6 +95,17 @@ def test_a_mean_of_completed_exchanges_leaves_time_outs_out_and_says_how_many(tm
     )
 
 
+def test_one_value_has_no_interval_and_is_said_to_be_one(tmp_path: Path) -> None:
+    write_campaign(
+        tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=1, timed_out=0
+    )
+    samples = Samples(Dataset.read(tmp_path), frozenset(LEVELS), medians=True)
+    source = Measured(samples, {"link.rtt": "20 ms"}, {"delay": "end-to-end-delay"}, filtered=False, resamples=200)
+    assert source.draws("delay", "mean", LEVELS) is None
+    [why] = source.absent.values()
+    assert why.endswith(": 1 value, and an interval needs 2")
+
+
 def test_delays_are_unknown_after_the_time_out(tmp_path: Path) -> None:
     _source(tmp_path, 0.0)
     source = _with_time_out(tmp_path, 10)

@@ -37,7 +37,7 @@ def test_a_plan_shows_the_points_of_all_choices_together_and_each_interpretation
     code, out, _ = run("plan", str(file), "--set", "vary-choices=together", "--jobs", "1")
     lines = out.splitlines()
     assert code == 0
-    start = lines.index("every combination of the choices: 16 points of the grid")
+    start = lines.index("every combination of the choices: 8 points of the grid")
     assert lines[start + 1 : start + 4] == [
         "interpretation lan: link.rtt 4 ms, connection persistent; 2 scenarios",
         "interpretation base: as the factors; 2 scenarios",

@@ -37,6 +37,17 @@ def test_a_page_without_references_to_other_hosts_has_no_note(verb: str) -> None
 
 
 @VERBS
+def test_levels_outside_the_grid_of_the_claims_are_reported(tmp_path: Path, verb: str) -> None:
+    assert run("new", str(tmp_path / "mine.toml"), "--paper")[0] == 0
+    file = tmp_path / "mine.toml"
+    assert run(verb, str(file))[2] == ""
+    varied = file.read_text().replace('["60 ms"]', '["60 ms", "70 ms"]')
+    file.write_text(varied.replace("[choices]", '[choices]\n"link.jitter" = ["normal 1 ms", "normal 2 ms"]'))
+    said = "outside the grid of mine.claims.toml, so verdicts there are shown and not counted\n"
+    assert run(verb, str(file))[2] == f"link.rtt 70 ms: {said}link.jitter normal 2 ms: {said}"
+
+
+@VERBS
 def test_a_timeout_below_the_expected_load_time_is_reported_with_both(verb: str) -> None:
     code, _, err = run(verb, "page", "--set", "protocol=http1,h2", "--link", "nb-iot", "--set", "workload.timeout=20s")
     assert code == 0

@@ -43,7 +43,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "error: --quick, --budget and --jobs are for campaigns that are run",
         ),
         (["londono2016", "--kept", "--keep", "x"], "error: --kept excludes --from and --keep"),
-        (["londono2016", "--from", "nothing"], "error: no campaign 'nothing'"),
+        (["londono2016", "--from", "nothing"], "--from: no such folder or file (nothing)"),
         (["londono2016", "--keep", f"{__file__}/x"], f"--keep: not a folder ({__file__})"),
         (["nothing.claims.toml"], "nothing.claims.toml: "),
     ],

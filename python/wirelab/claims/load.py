@@ -64,6 +64,11 @@ def load(path: Path, *, to_freeze: bool = False, to_run: bool = False, of: Sourc
         raise CombinedError(problems(error, ClaimsFile, place.where)) from None
     wrong: list[WirelabError] = []
     claims = [_claim(file, index, place, wrong) for index in range(len(file.claim))]
+    wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in campaigns.mistakes(file)]
+    cannot = _cannot_be_run(file, path.parent, of) if to_run else ()
+    if refused := [WirelabError(what, place.where(at), hint) for at, what, hint in cannot]:
+        # Names elsewhere follow from these, so that they would be called unknown too.
+        raise CombinedError(sorted([*wrong, *refused], key=_line))
     published = _Printed(file, place, wrong)
     numbers, values = published.numbers(), published.values()
     for known, name, path_ in _names(file, claims):
@@ -71,9 +76,8 @@ def load(path: Path, *, to_freeze: bool = False, to_run: bool = False, of: Sourc
             wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
     wrong += _not_times(file, claims, place)
     means = {*numbers, *((metric, "mean", levels) for metric, levels in values)}
-    experiments = _cannot_be_run(file, path.parent, of) if to_run else ()
     numbers_wrong = chain(inside.mistakes(file, means), one_line.mistakes(file))
-    found = chain(interpretations.mistakes(file), numbers_wrong, campaigns.mistakes(file), experiments)
+    found = chain(interpretations.mistakes(file), numbers_wrong)
     wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in found]
     frozen = file.frozen
     if not (to_freeze or wrong or frozen is None or frozen.digest == interpretations.digest(file, frozen.at)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from wirelab.claims.campaigns import CampaignTable
 from wirelab.claims.future import FutureTable
@@ -17,6 +17,15 @@ from wirelab.claims.inside import InsideTable
 from wirelab.claims.interpretations import ChoiceTable, Dated, FrozenTable, InterpretationTable, primary_form
 from wirelab.claims.one_line import ModelTable
 from wirelab.claims.part import Entries, Entry, Form, Grid, Levels, Statistic, Table
+from wirelab.units import UnitError
+
+
+def _widens(factor: float) -> float:
+    if factor <= 1:
+        raise UnitError(
+            "must be above 1", "a magnitude holds within the printed one divided and multiplied by it: 1.25"
+        )
+    return factor
 
 
 class ClaimTable(Dated):
@@ -61,7 +70,7 @@ class ClaimsFile(Table):
     paper: str
     doi: str | None = None
     error_rate: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    factor: Annotated[float, Field(gt=1)] = 1.25
+    factor: Annotated[float, AfterValidator(_widens)] = 1.25
     outlier_rule: Literal["three-scaled-mads"] | None = None
     published_level: Annotated[float, Field(gt=0.5, lt=1)] | None = None
     metrics: dict[str, list[str]]

@@ -54,13 +54,19 @@ decide.
 """
 
 
-def _ascending(printed: tuple[float, float]) -> tuple[float, float]:
-    if printed[0] > printed[1]:
-        raise UnitError(f"does not ascend ({printed[0]:g}, {printed[1]:g})", "write the smaller bound first")
+def _holding(printed: tuple[float, float], info: ValidationInfo[object]) -> tuple[float, float]:
+    low, high = printed
+    if low > high:
+        raise UnitError("does not ascend", "write the smaller bound first")
+    published = info.data.get("published")
+    if isinstance(published, float) and not low <= published <= high:
+        raise UnitError(
+            f"does not hold the published {published:g}", "write the smallest and the largest number that rounds to it"
+        )
     return printed
 
 
-Printed = Annotated[tuple[float, float], AfterValidator(_ascending)]
+Printed = Annotated[tuple[float, float], AfterValidator(_holding)]
 """What the rounding or truncation of a number in print allows: its smallest and its largest value."""
 
 

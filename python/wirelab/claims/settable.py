@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from wirelab.errors import CombinedError, Where, WirelabError
@@ -19,22 +19,43 @@ Mistakes = Iterator[tuple[KeyPath, str, str | None]]
 
 
 def unknown_levels(file: ClaimsFile, experiments: Iterable[Source]) -> Mistakes:
-    """Choices whose path or levels none of these experiments takes, with what the first of them says."""
-    choices = {each.path: each for each in file.choice if each.path not in file.metrics}
+    """Factors and choices whose path or levels none of these experiments takes, with what the first of them says."""
+    places: dict[str, KeyPath] = {path: ("grid", path) for path in file.grid}
+    levels = {**file.choices, **file.grid}
+    places |= {path: ("choices", path) for path in file.choices}
+    for index, choice in enumerate(file.choice):
+        if choice.path not in file.metrics:
+            places[choice.path], levels[choice.path] = ("choice", index), choice.levels
     wrong: dict[str, tuple[str, str | None]] | None = None
     known = set[str]()
     for source in experiments:
-        left = choices if wrong is None else wrong
-        sets = {path: ", ".join(filter(_can_be_set, choices[path].levels)) for path in left}
-        here = dict(refusals(source, sets))
-        known |= {path for path in here if any(_takes(source, path, each) for each in choices[path].levels)}
+        left = levels if wrong is None else wrong
+        here = dict(refusals(source, {path: ", ".join(filter(_can_be_set, levels[path])) for path in left}))
+        known |= {path for path in here if any(_takes(source, path, each) for each in levels[path])}
         wrong = here if wrong is None else {path: said for path, said in wrong.items() if path in here}
         if not wrong:
             return
-    for index, choice in enumerate(file.choice):
-        if wrong is not None and choice.path in wrong:
-            what, hint = wrong[choice.path]
-            yield ("choice", index, "levels" if choice.path in known else "path"), f"{choice.path}: {what}", hint
+    for path, (what, hint) in (wrong or {}).items():
+        at = places[path]
+        key: KeyPath = () if at[0] != "choice" else ("levels",) if path in known else ("path",)
+        yield (*at, *key), f"{path}: {what}", hint
+
+
+def outside(file: ClaimsFile, varied: Iterable[tuple[str, Sequence[str]]]) -> dict[str, list[str]]:
+    """By path, the levels of an experiment that are outside the grid of choices, so that points with them do not count.
+    Of a path that is no choice the first level counts.
+    """
+    from wirelab.claims.part import as_compared
+
+    choices = {each.path: {as_compared(level) for level in each.levels} for each in file.choice}
+    named = {*file.grid, *file.choices, *file.metrics} - choices.keys()
+    found: dict[str, list[str]] = {}
+    for path, levels in varied if choices else ():
+        known = choices.get(path, {as_compared(level) for level in levels[:1]})
+        mine = [level for level in levels if path not in named and as_compared(level) not in known]
+        if mine:
+            found[path] = mine
+    return found
 
 
 def _takes(source: Source, path: str, level: str) -> bool:
@@ -72,7 +93,6 @@ def refusals(
     for each in wrong:
         where = each.where
         if isinstance(where, Where) and where.source == "--set":
-            key = where.key or ""
-            for path in sets:
-                if key.strip('"') == path or key.startswith(f"{path}."):
-                    yield path, (each.what, each.hint)
+            key = (where.key or "").strip('"')
+            if mine := [path for path in sets if key == path or key.startswith(f"{path}.")]:
+                yield max(mine, key=len), (each.what, each.hint)

@@ -22,6 +22,8 @@ from wirelab.stats.estimate.sample import Floats, Sample
 from wirelab.stats.link.grade import DISTURBED
 from wirelab.units import format_duration
 
+LEAST_VALUES = 2
+"""Of an interval."""
 MOST_TIMED_OUT = 0.01
 """With more, a standard deviation of what completed decides nothing, and neither does a metric of which a time-out
 says nothing, such as a phase.
@@ -131,6 +133,12 @@ class Measured(Noted):
         draws = self._drawn[of]
         if self.without == DISTURBED and name in self.samples.calm(scenario):
             return self._without_disturbed(of)
+        sample = self.samples.of(scenario).get(name)
+        if draws is None and sample is not None and sample.n < LEAST_VALUES:
+            values = f"{sample.n} value{'s' * (sample.n != 1)}"
+            self.absent[" ".join(levels.values())] = (
+                f"{self.name_of(scenario)}: {values}, and an interval needs {LEAST_VALUES}"
+            )
         if draws is not None:
             self.touched[scenario] = max(draws.n, self.touched.get(scenario, 0))
             self._quality(scenario, name, statistic)
@@ -241,7 +249,7 @@ class Measured(Noted):
     def _judged(self, of: Of, sample: Sample | None) -> dict[str, Draws | None]:
         if sample is not None and self.filtered:
             sample = published_rule.filtered(sample)
-        if sample is None or sample.n < 2:
+        if sample is None or sample.n < LEAST_VALUES:
             return dict.fromkeys(get_args(Statistic))
         if of.statistic == OF_COMPLETED:
             drawn = {OF_COMPLETED: self._of_completed(of, sample)}

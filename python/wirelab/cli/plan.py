@@ -102,8 +102,12 @@ def _around(plan: Plan) -> list[str]:
 
     record, lines = plan.experiment, []
     if record.vary_choices == "together":
-        points = sum(len(scenario.points) for scenario in plan.scenarios)
-        lines.append(f"every combination of the choices: {count(points, 'point')} of the grid")
+        paths = {*record.choices, *(path for levels in record.interpretations.values() for path in levels)}
+        points = {
+            frozenset((path, str(level)) for path, level in point.items() if path in paths)
+            for scenario in plan.scenarios for point in scenario.points
+        }  # fmt: skip
+        lines.append(f"every combination of the choices: {count(len(points), 'point')} of the grid")
     for name, levels in record.interpretations.items():
         words = ", ".join(level_words(path, str(level)) for path, level in levels.items())
         lines.append(f"interpretation {name}: {words or 'as the factors'}; {count(len(_of(plan, levels)), 'scenario')}")

@@ -48,6 +48,7 @@ def precheck(plan: Plan, experiment: Experiment, jobs: int) -> Beforehand:
         *experiment.source.notes,
         *forecast.words,
         *_left_out(experiment),
+        *_uncounted(experiment),
         *_too_late(experiment),
         *_forgotten(experiment),
         *_not_covered(experiment),
@@ -135,6 +136,22 @@ def _too_few_values(plan: Plan) -> Iterator[str]:
     most = plan.experiment.stop.replicates[1]
     if what := too_few(plan.experiment.statistic, (most * each.workload.rows for each in plan.scenarios)):
         yield f"nothing will be ranked: {what}; give a longer --budget"
+
+
+def _uncounted(experiment: Experiment) -> Iterator[str]:
+    """Levels that the grid of its claims does not have."""
+    from wirelab.claims.load import load
+    from wirelab.claims.settable import outside
+    from wirelab.experiment.grid.scenario import shorten
+
+    if experiment.claims is None:
+        return
+    factors, choices = experiment.factors, experiment.choices
+    varied = {path: [*factors.get(path, ()), *choices.get(path, ())] for path in (*factors, *choices)}
+    as_written = [(path, [str(shorten(level)) for level in levels]) for path, levels in varied.items()]
+    for path, levels in outside(load(experiment.claims).file, as_written).items():
+        words = f"{path} {', '.join(levels)}: outside the grid of {experiment.claims.name}"
+        yield f"{words}, so verdicts there are shown and not counted"
 
 
 def _too_late(experiment: Experiment) -> Iterator[str]:

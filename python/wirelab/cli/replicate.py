@@ -149,6 +149,9 @@ def _campaigns(path: Path) -> list[Path]:
 
     if is_archive(path) and path.is_file():
         return [path]
+    if not path.exists() and not (RESULTS / path).exists():
+        hint = "a campaign's folder, its archive NAME.tar.xz, or a folder of them"
+        raise WirelabError(f"no such folder or file ({path})", "--from", hint)
     kept = [*path.glob(f"*{SUFFIX}"), *path.glob(f"*/*{SUFFIX}")]
     inside = [*kept, *(file.parent for file in path.glob(f"*/{PLAN}"))]
     if not inside or (path / PLAN).is_file():

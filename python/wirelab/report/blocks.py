@@ -314,12 +314,15 @@ Block = Table | Figure | Grid | Legend | Prose | Items | Code | Definitions | Gr
 
 @dataclass(frozen=True)
 class Section:
-    """A titled part of the page. `id` is its anchor, and `line` one sentence that stands above its charts."""
+    """A titled part of the page. `id` is its anchor, `line` one sentence that stands above its charts, and `short` its
+    title in the navigation.
+    """
 
     id: str
     title: str
     blocks: Sequence[Block]
     line: str = ""
+    short: str = ""
 
 
 def _longest(text: str) -> int:

@@ -38,6 +38,7 @@ def test_the_page_of_a_paper_has_the_table_and_every_picture(tmp_path: Path) -> 
         assert title in words
     assert "C1 turns with choices" in words
     assert "emulation only" in words
+    assert "Skip to the report\nClaims\nMagnitudes\nNumbers\n" in words
     source = (tmp_path / "index.html").read_text()
     for picture in ("ours over each printed", "printed numbers against", "specification curve", "points that confirm"):
         assert f'<svg role="img" aria-label="{picture}' in source

@@ -59,6 +59,17 @@ def test_the_colours_of_counts_and_curves_are_explained(tmp_path: Path) -> None:
     assert all(word in each.caption for each in figures for word in ("Green: ", "Red: ", "Brown: neither"))
 
 
+def test_a_claim_that_nothing_measures_has_no_bar(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    found["claims"][1]["form"] = "not-measured"
+    [grid] = pictures.counts([found])
+    assert isinstance(grid, Grid)
+    drawn = str(grid.figures[0].svg)
+    assert drawn.count(">not measured<") == 1
+    assert "C1: not decided" in drawn
+    assert "C2: not decided" not in drawn
+
+
 def test_a_part_has_a_mark_of_its_own_for_each_verdict(tmp_path: Path) -> None:
     """Colour alone says nothing to some readers."""
     [grid] = pictures.magnitudes([record(tmp_path)])

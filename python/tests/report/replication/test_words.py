@@ -87,9 +87,20 @@ def test_a_claim_that_turns_by_less_than_one_percent_does_not_count_as_turned(fo
     assert words.flipped(claim)
 
 
+def test_verdicts_of_a_quick_run_have_less_weight(found: Replication) -> None:
+    claim = found["claims"][0]
+    assert not words.verdict(claim, found).weak
+    found["campaigns"][0]["quick"] = "2 of 5 trials a scenario"
+    shown = words.verdict(claim, found)
+    assert shown.weak
+    assert shown.title is not None
+    assert shown.title.startswith("quick run, not conclusive; ")
+
+
 def test_what_nothing_here_could_measure_is_not_called_inconclusive(found: Replication) -> None:
     claim = found["claims"][1]
     claim["form"] = "not-measured"
     assert words.verdict(claim, found).text == "not measured"
+    assert words.counted(claim).reason == "nothing here measures it"
     claim["verdict"] = None
     assert words.kind(claim) is None

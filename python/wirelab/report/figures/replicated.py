@@ -214,12 +214,13 @@ def curve(name: str, label: str, points: Sequence[Specification], levels: Sequen
 
 @dataclass(frozen=True)
 class Strip:
-    """The points of one claim that count, by verdict."""
+    """The points of one claim that count, by verdict; `instead` of a bar, if it has one."""
 
     row: str
     confirmed: int
     not_decided: int
     contradicted: int
+    instead: str = ""
 
     @property
     def points(self) -> int:
@@ -235,14 +236,14 @@ def strips(name: str, label: str, claims: Sequence[Strip]) -> Markup | None:
     values, ends = [], []
     for each in claims:
         start = 0.0
-        for tone, key in parts:
+        for tone, key in [] if each.instead else parts:
             count = getattr(each, key)
             end = start + count / max(each.points, 1)
             tip = f"{each.row}: {key.replace('_', ' ')} at {count} of {each.points} points"
             values.append({"row": each.row, "x": start, "end": end, "tone": tone, "tip": tip})
             start = end
         words = f"{each.confirmed} / {each.contradicted} of {each.points}" if each.points else "no point"
-        ends.append({"row": each.row, "x": start, "words": words})
+        ends.append({"row": each.row, "x": start, "words": each.instead or words})
     labels = [each.row for each in claims]
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.16], nice=False)).axis(
         title="share of the points that were run", format=".0%", values=[0, 0.25, 0.5, 0.75, 1], tickSize=4

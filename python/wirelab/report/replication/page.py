@@ -40,7 +40,7 @@ def header_of_paper(record: Replication) -> Header:
         answer=lead.lead(record),
         verdicts=[
             Cell(f"{claim['id']} {words.standing(words.kind(claim))}", title=claim["text"], href="#claims",
-                 tone=words.tone(claim["verdict"]))
+                 tone=words.tone(claim["verdict"]), weak=words.is_quick(record))
             for claim in record["claims"]
             if claim["verdict"] is not None
         ],
@@ -61,14 +61,17 @@ def header_of_all(records: Sequence[Replication]) -> Header:
 def sections_of_all(records: Sequence[Replication]) -> list[Section]:
     """Two pictures, the claims of all papers, and what was run."""
     found = [
-        Section("pictures", "Printed magnitudes, and verdicts over the grids", _pictures(records)),
+        Section("pictures", "Printed magnitudes, and verdicts over the grids", _pictures(records), short="Pictures"),
         Section("claims", "Claims", [sections.table(records), *sections.about(records)]),
-        Section("interpretations", "At each interpretation", interpretations.blocks(records)),
-        Section("skill", "Do the interpretations predict the printed numbers?", predictions.of_papers(records)),
-        Section("clocks", "Live and under the virtual clock", clocks.of_papers(records)),
-        Section("future", "Beyond the claims", sections.future(records)),
+        Section("interpretations", "At each interpretation", interpretations.blocks(records), short="Interpretations"),
+        Section(
+            "skill", "Do the interpretations predict the printed numbers?", predictions.of_papers(records),
+            short="Skill",
+        ),
+        Section("clocks", "Live and under the virtual clock", clocks.of_papers(records), short="Clocks"),
+        Section("future", "Beyond the claims", sections.future(records), short="Beyond"),
         Section("campaigns", "Campaigns", sections.campaigns(records)),
-    ]
+    ]  # fmt: skip
     return [section for section in found if section.blocks]
 
 

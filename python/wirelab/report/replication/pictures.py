@@ -42,11 +42,14 @@ def magnitudes(records: Sequence[Replication]) -> list[Block]:
 def counts(records: Sequence[Replication]) -> list[Block]:
     """The strips of all claims."""
     found = [
-        Strip(claim["id"], *(over[key] if over else 0 for key in ("confirmed", "not_decided", "contradicted")))
+        Strip(
+            claim["id"], *(over[key] if over else 0 for key in ("confirmed", "not_decided", "contradicted")),
+            instead="not measured" if words.kind(claim) == words.NOT_MEASURED else "",
+        )
         for record in records
         for claim in record["claims"]
         for over in [claim["over_grid"]]
-    ]
+    ]  # fmt: skip
     drawn = strips("strips", "points that confirm and contradict each claim", found)
     if drawn is None:
         return []

@@ -53,12 +53,14 @@ def sections(record: Replication) -> list[Section]:
     """All of one paper."""
     found = [
         Section("claims", "Claims", [table([record]), *about([record])]),
-        Section("magnitudes", "Printed magnitudes", pictures.magnitudes([record])),
-        Section("numbers", "Printed numbers", [*printed.blocks(record), *predictions.blocks(record)]),
-        Section("clocks", "Live and under the virtual clock", clocks.blocks(record)),
-        Section("interpretations", "At each interpretation", interpretations.blocks([record])),
-        Section("grid", "Over the grid of choices", [*pictures.counts([record]), *pictures.curves(record)]),
-        Section("future", "Beyond the claims", future([record])),
+        Section("magnitudes", "Printed magnitudes", pictures.magnitudes([record]), short="Magnitudes"),
+        Section("numbers", "Printed numbers", [*printed.blocks(record), *predictions.blocks(record)], short="Numbers"),
+        Section("clocks", "Live and under the virtual clock", clocks.blocks(record), short="Clocks"),
+        Section("interpretations", "At each interpretation", interpretations.blocks([record]), short="Interpretations"),
+        Section(
+            "grid", "Over the grid of choices", [*pictures.counts([record]), *pictures.curves(record)], short="Grid"
+        ),
+        Section("future", "Beyond the claims", future([record]), short="Beyond"),
         Section("campaigns", "Campaigns", campaigns([record])),
     ]
     return [section for section in found if section.blocks]
@@ -163,7 +165,7 @@ def _of_papers(caption: str, columns: list[Column], rows: Sequence[tuple[str, li
 
 
 def _campaign(campaign: CampaignSummary) -> list[Cell]:
-    quick = " (quick run, not conclusive)" if campaign["quick"] else ""
+    quick = f" ({words.NOT_CONCLUSIVE})" if campaign["quick"] else ""
     digest = campaign["digest"]
     return [
         Cell(f"{campaign['experiment']}{quick}", title=campaign.get("why")), _settings(campaign),

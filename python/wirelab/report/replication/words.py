@@ -21,6 +21,7 @@ WORDS = {"depends-on-outlier-rule": "depends on the outlier rule", NOT_MEASURED:
 PLACES = ("bend", "change-point", "from-level")
 """Forms whose estimate is a place along the levels of a factor."""
 TONES: dict[Standing, Tone] = {"confirmed": "good", "contradicted": "bad"}
+NOT_CONCLUSIVE = "quick run, not conclusive"
 RAW = " The paper removed outliers before it printed; ours are without its rule."
 
 
@@ -42,6 +43,11 @@ def standing(value: str | None) -> str:
 def tone(value: Standing | None) -> Tone:
     """The tone of a verdict."""
     return "none" if value is None else TONES.get(value, "unsure")
+
+
+def is_quick(record: Replication) -> bool:
+    """Whether a quick run is in it: its verdicts are shown with less weight."""
+    return any(each["quick"] for each in record["campaigns"])
 
 
 def title_of(path: str, record: Replication) -> str:
@@ -71,7 +77,8 @@ def levels(at: Mapping[str, str]) -> str:
 def verdict(claim: ReplicatedClaim, record: Replication) -> Cell:
     """The verdict in the primary interpretation; a dash if there is none."""
     if claim["verdict"] is not None:
-        return Cell(standing(kind(claim)), tone=tone(claim["verdict"]), title=levels(claim["levels"]))
+        at = f"{NOT_CONCLUSIVE}; " * is_quick(record) + levels(claim["levels"])
+        return Cell(standing(kind(claim)), tone=tone(claim["verdict"]), title=at, weak=is_quick(record))
     if not leads(record):
         return dash("the paper has no primary interpretation: its range and counts lead")
     return dash("its scenarios were not run in the primary interpretation")
@@ -169,6 +176,8 @@ def flipped(claim: ReplicatedClaim) -> bool:
 def counted(claim: ReplicatedClaim) -> Cell:
     """At how many points it is confirmed and contradicted, of those that count."""
     over = claim["over_grid"]
+    if kind(claim) == NOT_MEASURED:
+        return dash("nothing here measures it")
     if over is None or not over["points"]:
         return dash("no point counts")
     whole = "" if over["size"] is None or over["size"] == over["points"] else f"; grid: {over['size']:,}"
