@@ -41,15 +41,7 @@ def magnitudes(records: Sequence[Replication]) -> list[Block]:
 
 def counts(records: Sequence[Replication]) -> list[Block]:
     """The strips of all claims."""
-    found = [
-        Strip(
-            claim["id"], *(over[key] if over else 0 for key in ("confirmed", "not_decided", "contradicted")),
-            instead="not measured" if words.kind(claim) == words.NOT_MEASURED else "",
-        )
-        for record in records
-        for claim in record["claims"]
-        for over in [claim["over_grid"]]
-    ]  # fmt: skip
+    found = [_strip(claim) for record in records for claim in record["claims"]]
     drawn = strips("strips", "points that confirm and contradict each claim", found)
     if drawn is None:
         return []
@@ -61,6 +53,14 @@ def counts(records: Sequence[Replication]) -> list[Block]:
     )
     title = "At how many points each claim is confirmed (green) and contradicted (red)"
     return [Grid("", [Figure(title, "k of m of each claim", caption, drawn, [])])]
+
+
+def _strip(claim: ReplicatedClaim) -> Strip:
+    over, measured = claim["over_grid"], words.kind(claim) != words.NOT_MEASURED
+    if over is None:
+        return Strip(claim["id"], 0, 0, 0)
+    counted = (over["confirmed"], over["not_decided"], over["contradicted"])
+    return Strip(claim["id"], *counted, "" if measured else "not measured")
 
 
 def ratios(record: Replication) -> list[Ratio]:
