@@ -116,12 +116,23 @@ def test_verdicts_without_these_records_add_nothing(tmp_path: Path) -> None:
 
 def test_the_page_of_all_papers_has_a_table_for_each_that_prints_numbers(tmp_path: Path) -> None:
     first, silent = replication(tmp_path, paper="first"), replication(tmp_path, paper="silent", printed=False)
-    first["skill"], first["inside"], silent["skill"] = [SKILL], [INSIDE], []  # type: ignore[list-item]
-    about, table, inside = predictions.of_papers([first, silent])
+    fitted: Any = {**SKILL, "used": 12, "left_out": [{**PREDICTION, "path": "protocol"}]}
+    first["skill"], first["inside"], silent["skill"] = [fitted], [INSIDE], []  # type: ignore[list-item]
+    about, table, left_out, inside = predictions.of_papers([first, silent])
     assert isinstance(about, Prose)
+    assert isinstance(left_out, Table)
+    assert left_out.caption == "first: fits with one column left out"
     assert isinstance(table, Table)
     assert table.caption == "first: our means next to the printed ones"
     assert isinstance(inside, Items)
     assert inside.items == ["first: Contradictions inside the publication: 1 of 12 pairs."]
     silent["inside"] = []
     assert predictions.of_papers([silent]) == []
+    for used, why in (
+        (0, "no interpretation is fitted to its printed numbers, so that no column can be left out of a fit"),
+        (1, "its fits use 1 printed number, too few to leave a column out"),
+    ):
+        first["skill"] = [{**SKILL, "left_out": [], "used": used}]  # type: ignore[list-item]
+        *_, items = predictions.of_papers([first])
+        assert isinstance(items, Items)
+        assert f"first: {why}." in items.items

@@ -63,21 +63,35 @@ def blocks(verdicts: Verdicts | Replication) -> list[Block]:
 
 
 def of_papers(records: Sequence[Replication]) -> list[Block]:
-    """The skill of each paper's interpretations, and how many printed numbers contradict others; none without any."""
-    tables = [
-        replace(
-            _skill(record["skill"], record["grid"]), caption=f"{record['paper']}: our means next to the printed ones"
-        )
-        for record in records
-        if record["skill"]
-    ]
+    """The skill of each paper's interpretations, their fits with one column left out, and how many printed numbers
+    contradict others; none without any.
+    """
+    tables = []
+    for record in (each for each in records if each["skill"]):
+        skills, grid, paper = record["skill"], record["grid"], record["paper"]
+        tables.append(replace(_skill(skills, grid), caption=f"{paper}: our means next to the printed ones"))
+        if any(each["left_out"] for each in skills):
+            tables.append(replace(_left_out(skills, grid), caption=f"{paper}: fits with one column left out"))
     notes = [
         f"{record['paper']}: no null model can predict its numbers, since it prints one of each metric."
         for record in records
         if record["skill"] and not any(each["error"] and each["error"]["nulls"] for each in record["skill"])
     ]
+    notes += [
+        f"{record['paper']}: {_not_left_out(record['skill'])}."
+        for record in records
+        if record["skill"] and not any(each["left_out"] for each in record["skill"])
+    ]
     notes += [f"{record['paper']}: {_about_inside(record['inside'])}." for record in records if record["inside"]]
     return [*([Prose(ABOUT)] if tables else []), *tables, *([Items(notes)] if notes else [])]
+
+
+def _not_left_out(skills: Sequence[SkillRecord]) -> str:
+    """Why there is no fit with one column left out."""
+    used = max(each["used"] for each in skills)
+    if not used:
+        return "no interpretation is fitted to its printed numbers, so that no column can be left out of a fit"
+    return f"its fits use {used} printed number{'s' * (used != 1)}, too few to leave a column out"
 
 
 def contradictions(inside: Sequence[InsideRecord]) -> Iterator[str]:

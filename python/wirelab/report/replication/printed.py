@@ -44,7 +44,9 @@ def blocks(record: Replication) -> Iterator[Block]:
         ]
     )
     nulls = any(_best_null(each["interpretation"], record) for each in record["numbers"])
-    yield Prose(f"{OURS}{NULLS * nulls}{LINES.format(factor=record['factor'])}")
+    magnitudes = pictures.ratios(record)
+    elsewhere = f" Ratios that the text prints are under Printed magnitudes, {len(magnitudes)} of them."
+    yield Prose(f"{OURS}{NULLS * nulls}{LINES.format(factor=record['factor'])}{elsewhere * bool(magnitudes)}")
     figures: list[Figure] = []
     for name in dict.fromkeys(each["interpretation"] for each in record["numbers"]):
         mine, null = [each for each in record["numbers"] if each["interpretation"] == name], _best_null(name, record)
