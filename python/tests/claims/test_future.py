@@ -25,6 +25,13 @@ def test_a_line_says_what_was_found_or_why_nothing_was(tmp_path: Path) -> None:
         path.write_text(FILE + FUTURE + more)
         with pytest.raises(CombinedError, match="needs either `found` or `not-yet`"):
             load(path)
+    digest_ = f'digest = "{"0" * 64}"\n'
+    for more in (f'found = "2 J"\n{digest_}', 'not-yet = "no radio"\nrun = "x"\n'):
+        path.write_text(FILE + FUTURE + more)
+        with pytest.raises(CombinedError, match="`digest` needs `run`, and `run` needs `found`"):
+            load(path)
+    path.write_text(f'{FILE}{FUTURE}found = "2 J"\nrun = "sensor-month"\n{digest_}')
+    assert load(path).file.future[0].run == "sensor-month"
 
 
 def test_it_stands_outside_the_digest(tmp_path: Path) -> None:

@@ -10,16 +10,20 @@ from wirelab.claims.part import Table
 
 
 class FutureTable(Table):
-    """A line of future work: `found` says what was measured, with its number and the experiment, and `not-yet` why
-    nothing was.
+    """A line of future work: `found` says what was measured, with its numbers, and `not-yet` why nothing was. `run` is
+    what follows `wirelab run` to measure it again, and `digest` that of the run, if the virtual clock gives one.
     """
 
     text: str
     found: str | None = None
+    run: str | None = None
+    digest: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
     not_yet: str | None = Field(default=None, alias="not-yet")
 
     @model_validator(mode="after")
     def _either(self) -> Self:
         if (self.found is None) == (self.not_yet is None):
             raise ValueError("needs either `found` or `not-yet`")
+        if (self.run is None and self.digest is not None) or (self.found is None and self.run is not None):
+            raise ValueError("`digest` needs `run`, and `run` needs `found`")
         return self

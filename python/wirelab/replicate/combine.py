@@ -53,7 +53,16 @@ def combine(claims: Claims, sources: Sequence[Source], left_out: Sequence[str] =
         "skill": _skill(sources),
         "models": _models(sources),
         "inside": orders_inside(claims),
-        "future": [{"text": each.text, "found": each.found, "not_yet": each.not_yet} for each in claims.file.future],
+        "future": [
+            {
+                "text": each.text,
+                "found": each.found,
+                "run": each.run,
+                "digest": each.digest,
+                "not_yet": each.not_yet,
+            }
+            for each in claims.file.future
+        ],
     }
 
 

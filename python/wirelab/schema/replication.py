@@ -241,6 +241,10 @@ class FutureWork(TypedDict):
     """What it leaves."""
     found: str | None
     """What was measured; null if nothing was."""
+    run: str | None
+    """What follows `wirelab run` to measure it again; null if nothing was, or several runs were."""
+    digest: str | None
+    """Digest of that run; null of a live one."""
     not_yet: str | None
     """Why nothing was measured; null if something was."""
 

@@ -23,10 +23,7 @@ from wirelab.report.replication import clocks, interpretations, pictures, printe
 from wirelab.report.replication.deciding import deciding
 from wirelab.schema.replication import CampaignSummary, FutureWork, Replication
 
-REPEATED = (
-    "The experiment that a line names ships with Wirelab. "
-    "`wirelab run NAME` measures it again, with `--set` for the settings that the line names."
-)
+REPEATED = "The command of a line measures it again. Under the virtual clock its digest is the same on every machine."
 EXACT = (
     "Under the virtual clock trials of a scenario differ by their seed alone, without noise of a machine. "
     "So some of their intervals are narrower than the digits that are shown."
@@ -46,7 +43,11 @@ def future(records: Sequence[Replication]) -> list[Block]:
 
 
 def _found(work: FutureWork) -> str:
-    return f"{work['found']}." if work["found"] else f"Not yet measured. {words.begun(work['not_yet'] or '')}."
+    if not work["found"]:
+        return f"Not yet measured. {words.begun(work['not_yet'] or '')}."
+    digest = f", digest {work['digest'][:12]}" if work["digest"] else ""
+    again = f" Run: `wirelab run {work['run']}`{digest}." if work["run"] else ""
+    return f"{work['found']}.{again}"
 
 
 def sections(record: Replication) -> list[Section]:
