@@ -18,7 +18,8 @@ class Noted:
     def __init__(self) -> None:
         self.touched: dict[str, int] = {}
         self.absent: dict[str, str] = {}
-        self.time_outs: dict[str, TimeOuts] = {}
+        self.few: dict[str, str] = {}
+        self.time_outs: dict[tuple[str, bool], TimeOuts] = {}
         self.unusable: dict[str, str] = {}
         self.waited: dict[str, float] = {}
         self.disturbed: dict[str, tuple[int, int]] = {}

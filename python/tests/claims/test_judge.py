@@ -263,6 +263,48 @@ printed = [1.844, 1.844]
 """
 
 
+LATER = """[[claim.part]]
+form = "ratio"
+beside = "the size"
+after-the-fact = 2026-11-29T00:00:00Z
+metric = "{metric}"
+statistic = "{statistic}"
+where = {{ "workload.upload" = "30 B", link = "{link}" }}
+upper = {{ protocol = "h2" }}
+lower = {{ protocol = "http1" }}
+published = 9
+printed = [8.5, 9.5]
+"""
+
+
+@pytest.mark.parametrize("metric", ["delay", "size"])
+@pytest.mark.parametrize("statistic", ["mean", "mean-of-completed"])
+@pytest.mark.parametrize("link", ["lossless", "random"])
+def test_a_part_that_was_written_later_changes_nothing_else(
+    tmp_path: Path, metric: str, statistic: str, link: str
+) -> None:
+    """Not even of claims in one part, or on another metric with several meanings."""
+    text = FORMS_OF_A_CAMPAIGN.replace("[grid]", 'size = ["wire-bytes", "wire-up-bytes"]\n[grid]')
+    first, *claims = text.split("[[claim]]\n")
+    late = LATER.format(metric=metric, statistic=statistic, link=link)
+    found = []
+    for name, more in (("without", ""), ("with", late)):
+        file = tmp_path / name / "x.claims.toml"
+        file.parent.mkdir()
+        file.write_text("[[claim]]\n".join([first, *(claim + more for claim in claims)]))
+        folder = write_campaign(
+            tmp_path / name / "campaign", protocols=("http1", "h2"), links=("lossless", "random"), uploads=("30 B",),
+            trials=6, exchanges=10, timed_out=0.1, claims=str(file),
+        )  # fmt: skip
+        found.append(judge(folder)["claims"])
+    for before, after in zip(*found, strict=True):
+        own, added = after["parts"][:-1], after["parts"][-1]
+        assert {**after, "parts": []} == {**before, "parts": []}
+        assert [part["why"] for part in own] == [part["why"] for part in before["parts"] or [before]]
+        assert added["after_the_fact"] == "2026-11-29T00:00:00Z"
+        assert added["text"].startswith("the size, written on 2026-11-29 after data existed (mean ")
+
+
 def test_each_choice_is_judged_by_its_own_scenarios(tmp_path: Path) -> None:
     file = tmp_path / "ratio.claims.toml"
     file.write_text(RATIO)

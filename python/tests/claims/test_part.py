@@ -96,8 +96,10 @@ ascending = [{ protocol = "h3" }, { protocol = "h2" }]
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (LATER.replace('beside = "of answered requests alone"\n', ""), "decides, and data existed when it was written"),
+        (LATER.replace('beside = "of answered requests alone"\n', ""), "written after data existed decides nothing"),
+        (LATER.replace('"of answered requests alone"', '""'), "decides nothing (2026-11-29T00:00:00Z)"),
         (LATER.replace("T00:00:00Z", ""), "should be a time with its zone"),
+        (re.sub(r"(?<=form = ).*\n", '"unanswered"\n', LATER), "a part of form unanswered decides its claim"),
         (LATER + re.sub(r"(beside|after).*\n", "", LATER), "stands after a part that was written later"),
     ],
 )
@@ -105,8 +107,15 @@ def test_a_part_that_was_written_later_decides_nothing_and_stands_last(tmp_path:
     good, published = GOOD[: (at := GOOD.index("[published]"))], GOOD[at:]
     path = tmp_path / "x.claims.toml"
     path.write_text(good + LATER + published)
-    assert load(path).claims[-1].parts[-1].later
+    assert [part.name() for part in load(path).claims[-1].later] == ["order"]
     assert words in error_of(tmp_path, good + text + published)
+
+
+def test_a_claim_has_a_part_that_was_written_before_data_existed(tmp_path: Path) -> None:
+    before, after = GOOD.index("[[claim.part]]"), GOOD.index("[published]")
+    words = error_of(tmp_path, GOOD[:before] + LATER + GOOD[after:])
+    assert "has no part that was written before data existed" in words
+    assert words.startswith("x.claims.toml:7:1: ")
 
 
 def test_printed_bounds_hold_what_is_published() -> None:

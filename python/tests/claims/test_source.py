@@ -84,15 +84,24 @@ def test_a_mean_of_completed_exchanges_leaves_time_outs_out_and_says_how_many(tm
     assert draws.point == pytest.approx(sample.values.mean())
     assert whole.point == pytest.approx((1 - sample.censored_share) * draws.point + sample.censored_share * 10)
     assert (draws.n, whole.n) == (len(sample.values), 120)
+    assert draws.tells == (False, False)
     part = Order(
         form="order", metric="delay", statistic="mean-of-completed", where=LEVELS,
         ascending=[{"protocol": "h2"}, {"protocol": "h2"}],
     )  # fmt: skip
     judged = judge_part(part, Context(source, 0.95, 0.95, 1.25))
     assert judged.text.startswith("mean delay of completed exchanges, ")
-    assert judged.why.endswith(
-        f"; mean, without the time-outs, up to {sample.censored_share:.2%} of a case's exchanges"
-    )
+    [name] = [one.name for one in source.samples.dataset.scenarios]
+    left_out = f"{100 * sample.censored_share:.3g} % of {name}"
+    assert judged.why.endswith(f"; mean, without time-outs, which are {left_out}")
+
+
+def test_without_time_outs_both_means_are_one(tmp_path: Path) -> None:
+    source = _source(tmp_path, 0.0)
+    draws, whole = (source.draws("delay", each, LEVELS) for each in ("mean-of-completed", "mean"))
+    assert draws is not None and whole is not None
+    assert (draws.point, draws.interval(0.95)) == (whole.point, whole.interval(0.95))
+    assert not source.time_outs
 
 
 def test_one_value_has_no_interval_and_is_said_to_be_one(tmp_path: Path) -> None:
@@ -102,8 +111,8 @@ def test_one_value_has_no_interval_and_is_said_to_be_one(tmp_path: Path) -> None
     samples = Samples(Dataset.read(tmp_path), frozenset(LEVELS), medians=True)
     source = Measured(samples, {"link.rtt": "20 ms"}, {"delay": "end-to-end-delay"}, filtered=False, resamples=200)
     assert source.draws("delay", "mean", LEVELS) is None
-    [why] = source.absent.values()
-    assert why.endswith(": 1 value, and an interval needs 2")
+    [why] = source.few.values()
+    assert why.endswith(": 1 completed value, and an interval needs 2")
 
 
 def test_delays_are_unknown_after_the_time_out(tmp_path: Path) -> None:

@@ -87,11 +87,19 @@ def reason(deciding: Sequence[tuple[Verdict, str, str]]) -> str:
 
 
 def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judgement:
-    """One claim, with this error rate for itself."""
-    parts = [part for written in claim.parts for part in written.expand()]
+    """One claim, with this error rate for itself. Its later parts stand behind the others, and change nothing else."""
+    parts, later = ([part for written in mine for part in written.expand()] for mine in (claim.parts, claim.later))
     contradicting = max(1, sum(part.decides for part in parts))
     context = Context(source, 1 - error_rate, 1 - error_rate / contradicting, rules.factor, rules.labels)
     judged = [judge_part(part, context) for part in parts]
+    judgement = _judged(claim, judged)
+    if not later:
+        return judgement
+    return replace(judgement, parts=(*judged, *(judge_part(part, context) for part in later)))
+
+
+def _judged(claim: Claim, judged: Sequence[Judgement]) -> Judgement:
+    """The claim by the judgements on its parts."""
     if len(judged) == 1:
         return replace(judged[0], text=claim.text)
     deciding = [part for part in judged if part.decides]
@@ -121,17 +129,21 @@ def judge_part(part: Form, context: Context) -> Judgement:
     """Judge one part by its form."""
     context.source.touched.clear()
     context.source.absent.clear()
+    context.source.few.clear()
     context.source.time_outs.clear()
     context.source.unusable.clear()
     context.source.waited.clear()
     context.source.disturbed.clear()
     judgement = _by_quality(part, context, _by_design(part, part.judge(context)))
-    if isinstance(part, Part) and part.beside:
-        judgement = replace(judgement, text=f"{part.beside} ({judgement.text})")
+    if isinstance(part, Part) and part.title:
+        after = None if part.after_the_fact is None else part.after_the_fact.isoformat().replace("+00:00", "Z")
+        judgement = replace(judgement, text=f"{part.title} ({judgement.text})", after_the_fact=after)
     if judgement.ours is not None and UNKNOWN in judgement.ours.method:
         judgement = replace(judgement, why=f"{judgement.why}; {UNKNOWN}")
     if isinstance(part, Form) and "sd" in part.statistic_names():
         judgement = replace(judgement, why=f"{judgement.why}; {DESCRIPTIVE}", rests_on_sd=True)
+    if judgement.verdict == INCONCLUSIVE and context.source.few:
+        judgement = replace(judgement, why=f"{judgement.why}; {next(iter(context.source.few.values()))}")
     judgement = counting(judgement, context.source.time_outs.values())
     missing = judgement.verdict == INCONCLUSIVE and bool(context.source.absent)
     judgement = leaving_out(judgement, filter(None, context.source.absent.values()))

@@ -281,7 +281,8 @@ class _ClaimsJudge:
 
 
 def _samples(claims: Claims, dataset: Dataset) -> Samples:
-    statistics = {statistic for claim in claims.claims for part in claim.parts for statistic in part.statistic_names()}
+    parts = [part for claim in claims.claims for part in (*claim.parts, *claim.later)]
+    statistics = {statistic for part in parts for statistic in part.statistic_names()}
     return Samples(dataset, frozenset(claims.file.grid), "median" in statistics)
 
 
@@ -299,6 +300,7 @@ def _contradiction(printed: Judgement) -> str | None:
         return f"the publication's experiment cannot show it: {printed.objection}"
     if printed.verdict == CONTRADICTED:
         return f"the publication's own numbers contradict it: {printed.why}"
-    if (other := next((p for p in printed.parts if p.verdict == CONTRADICTED and not p.decides), None)) is not None:
+    beside = (part for part in printed.parts if not part.decides and part.after_the_fact is None)
+    if (other := next((part for part in beside if part.verdict == CONTRADICTED), None)) is not None:
         return f"the publication's own numbers disagree with one another: {other.text}: {other.why}"
     return None

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 CONFIRMED: Verdict = "confirmed"
 CONTRADICTED: Verdict = "contradicted"
 INCONCLUSIVE: Verdict = "inconclusive"
+MOST_NAMED = 2
+"""Cases with most time-outs that a sentence names."""
 MOST_DIGITS = 5
 """Significant digits of an estimate in a sentence."""
 
@@ -25,11 +27,12 @@ MOST_DIGITS = 5
 @dataclass(frozen=True)
 class TimeOuts:
     """Where time-outs count in a scenario's mean, and the fraction of the mean that they make. Without a horizon the
-    mean is of completed exchanges, and the fraction is of the exchanges: those that it leaves out.
+    mean is of completed exchanges, and the fraction is of the exchanges: those that it leaves out of this `scenario`.
     """
 
     horizon_s: float | None
     share: float
+    scenario: str = ""
 
 
 class Estimable(Protocol):
@@ -56,8 +59,12 @@ class Source(Protocol):
     """Scenarios that were needed but are missing (empty text) or must not be used (the reason), since it was last
     emptied.
     """
-    time_outs: dict[str, TimeOuts]
-    """Scenarios whose mean was used since it was last emptied, if exchanges of them timed out."""
+    few: dict[str, str]
+    """Scenarios that were run and have too few values for an interval, with a sentence, since it was last emptied."""
+    time_outs: dict[tuple[str, bool], TimeOuts]
+    """Scenarios whose mean was used since it was last emptied, if exchanges of them timed out, and whether that mean is
+    of completed exchanges.
+    """
 
     unusable: dict[str, str]
     """Scenarios of unusable quality that were used since it was last emptied, each with the reason."""
@@ -89,7 +96,8 @@ class Source(Protocol):
 class Judgement:
     """A verdict with its reason.
 
-    `decides` is False for a part outside the verdict. `objection` says why no data could confirm the part.
+    `decides` is False for a part outside the verdict, and `after_the_fact` the time of one that was written later.
+    `objection` says why no data could confirm the part.
     `scenarios` are those that it is based on, with their number of values. `missing`: it is inconclusive because a
     scenario is missing. `left_out` says of scenarios that were run why they must not be used.
     `decidable` is False if no data of this campaign could decide it. `tolerance` is the smallest factor around a
@@ -113,6 +121,7 @@ class Judgement:
     tolerance: float | None = None
     rests_on_sd: bool = False
     left_out: tuple[str, ...] = ()
+    after_the_fact: str | None = None
     judged: tuple[tuple[str, Estimate], ...] = ()
 
     @property
@@ -158,15 +167,18 @@ def counting(judgement: Judgement, time_outs: Collection[TimeOuts]) -> Judgement
     """The judgement with the horizon of its means in its words, and a warning if the horizon decides them."""
     if not time_outs:
         return judgement
-    counted = [each.horizon_s for each in time_outs if each.horizon_s is not None]
-    most = max(each.share for each in time_outs)
-    if not counted:
-        words = f"without the time-outs, up to {most:.2%} of a case's exchanges"
-    else:
-        words = ", ".join(dict.fromkeys(map(counted_at, counted)))
+    words = []
+    if counted := {each.horizon_s: each.share for each in time_outs if each.horizon_s is not None}:
+        words.append(f"mean, {', '.join(map(counted_at, counted))}")
+        most = max(each.share for each in time_outs if each.horizon_s is not None)
         if most > MOST_OF_A_MEAN:
-            words += f", which make up to {most:.0%} of a mean"
-    return replace(judgement, why=f"{judgement.why}; mean, {words}")
+            words[0] += f", which make up to {most:.0%} of a mean"
+    left_out = sorted((each for each in time_outs if each.horizon_s is None), key=lambda each: -each.share)
+    if left_out:
+        named = [f"{100 * each.share:.3g} % of {each.scenario}" for each in left_out[:MOST_NAMED]]
+        more = f", and of {len(left_out) - MOST_NAMED} more" if len(left_out) > MOST_NAMED else ""
+        words.append(f"mean, without time-outs, which are {' and '.join(named)}{more}")
+    return replace(judgement, why="; ".join([judgement.why, *words]))
 
 
 def within(
@@ -260,4 +272,6 @@ def plain_part(judgement: Judgement) -> PartRecord:
     }
     if judgement.tolerance is not None:
         record["tolerance"] = judgement.tolerance
+    if judgement.after_the_fact is not None:
+        record["after_the_fact"] = judgement.after_the_fact
     return record

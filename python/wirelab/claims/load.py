@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from wirelab.claims import campaigns, inside, interpretations, one_line
 from wirelab.claims.forms import FORMS
 from wirelab.claims.model import Claim, ClaimsFile
-from wirelab.claims.part import LATER, selectors
+from wirelab.claims.part import LATER, Form, Part, selectors
 from wirelab.claims.settable import Mistakes, unknown_levels
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0, "mJ": 1e-3, "J": 1.0}
 LEAST_VALUES = 2
+"""Of an interval."""
 DURATIONS = ("horizon", "beyond")
 """Keys of parts that are compared with values of the part's metrics, which are then times."""
 NOT_NEGATIVE = "a time, an energy and a standard deviation are at least 0"
@@ -52,7 +53,8 @@ class Claims:
 def load(path: Path, *, to_freeze: bool = False, to_run: bool = False, of: Source | None = None) -> Claims:
     """Read a file of claims. Raises all its errors together; a digest that does not match is one, unless the file is
     about to be frozen anew. With `to_run`, the experiments of its campaigns must be there and take what is set, and
-    one of them or the experiment that names the file (`of`) must take each choice: a campaign keeps its claims without.
+    one of them or the experiment that names the file (`of`) must take each factor and choice: a campaign keeps its
+    claims without. What they do not take is raised first, for names elsewhere follow from it.
     """
     where = Where(str(path))
     text = read_text(path, where)
@@ -67,7 +69,6 @@ def load(path: Path, *, to_freeze: bool = False, to_run: bool = False, of: Sourc
     wrong += [WirelabError(what, place.where(at), hint) for at, what, hint in campaigns.mistakes(file)]
     cannot = _cannot_be_run(file, path.parent, of) if to_run else ()
     if refused := [WirelabError(what, place.where(at), hint) for at, what, hint in cannot]:
-        # Names elsewhere follow from these, so that they would be called unknown too.
         raise CombinedError(sorted([*wrong, *refused], key=_line))
     published = _Printed(file, place, wrong)
     numbers, values = published.numbers(), published.values()
@@ -113,7 +114,7 @@ class _Place:
 
 def _claim(file: ClaimsFile, index: int, place: _Place, wrong: list[WirelabError]) -> Claim:
     table = file.claim[index]
-    parts = []
+    parts, later = list[Form](), list[Form]()
     for number, part in enumerate(table.part):
         at: KeyPath = ("claim", index, "part", number)
         form = str(part.get("form", ""))
@@ -121,15 +122,22 @@ def _claim(file: ClaimsFile, index: int, place: _Place, wrong: list[WirelabError
             what = f"unknown form ({shown(form)})" if form else "has no form"
             wrong.append(WirelabError(what, place.where((*at, "form")), did_you_mean(form, FORMS)))
             continue
+        if LATER in part and not issubclass(FORMS[form], Part):
+            what = f"a part of form {form} decides its claim, so it cannot be written after data existed"
+            wrong.append(WirelabError(what, place.where((*at, LATER)), f"write a claim of its own, with {LATER}"))
+            continue
         try:
-            parts.append(FORMS[form].model_validate(part))
+            (later if LATER in part else parts).append(FORMS[form].model_validate(part))
         except ValidationError as error:
             wrong += problems(error, FORMS[form], lambda path, at=at: place.where((*at, *path)))  # type: ignore[misc]
             continue
         if number and LATER not in part and LATER in table.part[number - 1]:
             what = "stands after a part that was written later, and parts are numbered in their order"
             wrong.append(WirelabError(what, place.where(at), f"move what has {LATER} to the end of the claim"))
-    return Claim.model_construct(id=table.id, text=table.text, note=table.note, parts=parts)
+    if all(LATER in part for part in table.part):
+        what = "has no part that was written before data existed, so nothing decides it"
+        wrong.append(WirelabError(what, place.where(("claim", index)), f"move {LATER} from its parts to the claim"))
+    return Claim.model_construct(id=table.id, text=table.text, note=table.note, parts=parts, later=later)
 
 
 @dataclass(frozen=True)
@@ -221,7 +229,7 @@ def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], s
         for name in file.published.unit:
             yield list(file.metrics), name, ("published", "unit", name)
     for index, claim in enumerate(claims):
-        for number, part in enumerate(claim.parts):
+        for number, part in enumerate([*claim.parts, *claim.later]):
             at: KeyPath = ("claim", index, "part", number)
             for metric in part.metric_names():
                 yield list(file.metrics), metric, (*at, "metrics" if "metrics" in type(part).model_fields else "metric")
@@ -235,7 +243,7 @@ def _not_times(file: ClaimsFile, claims: list[Claim], place: _Place) -> Iterator
     """Each horizon or bound in time of a metric that is not a time."""
     units = {metric.name: metric.unit for metric in described()}
     for index, claim in enumerate(claims):
-        for number, part in enumerate(claim.parts):
+        for number, part in enumerate([*claim.parts, *claim.later]):
             for key in DURATIONS:
                 if getattr(part, key, None) is None:
                     continue

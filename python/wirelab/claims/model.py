@@ -91,9 +91,12 @@ class ClaimsFile(Table):
 
 
 class Claim(Table):
-    """A claim whose parts have been validated."""
+    """A claim whose parts have been validated. `later` are those that were written after data existed: they stand at
+    its end, and change nothing of what is said of the claim.
+    """
 
     id: str
     text: str
     note: str | None
     parts: list[Form]
+    later: list[Form] = Field(default_factory=list)

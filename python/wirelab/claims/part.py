@@ -42,9 +42,9 @@ LATER = "after-the-fact"
 
 
 def _outside(when: datetime | None, info: ValidationInfo[object]) -> datetime | None:
-    """Refused of a part that decides: its author knew what it would find."""
-    if when is not None and info.data.get("beside") is None:
-        raise UnitError("decides, and data existed when it was written", "give it a title that says so: beside")
+    """Refused without a title, which says that the part decides nothing: its author knew what it would find."""
+    if when is not None and not info.data.get("beside"):
+        raise UnitError("a part that was written after data existed decides nothing", "give it a title: beside")
     return when
 
 
@@ -111,11 +111,6 @@ class Form(Table):
         """Whether the part decides its claim, or is shown outside the verdict."""
         return True
 
-    @property
-    def later(self) -> bool:
-        """Whether it was written after data existed, so that campaigns may have been judged without it."""
-        return False
-
     def metric_names(self) -> list[str]:
         """Names of the metrics that it is judged by; none if it is judged by outcomes, or not at all."""
         return []
@@ -155,8 +150,10 @@ class Part(Form):
         return not self.beside
 
     @property
-    def later(self) -> bool:
-        return self.after_the_fact is not None
+    def title(self) -> str | None:
+        """What a part outside the verdict asks, and when it was written if that was after data existed."""
+        late = f", written on {self.after_the_fact:%Y-%m-%d} after data existed" if self.after_the_fact else ""
+        return f"{self.beside}{late}" if self.beside else None
 
     def metric_names(self) -> list[str]:
         return [self.metric]

@@ -10,7 +10,7 @@ import numpy as np
 
 from wirelab.claims.grade import Grades
 from wirelab.claims.judgement import TimeOuts
-from wirelab.claims.load import Claims
+from wirelab.claims.load import LEAST_VALUES, Claims
 from wirelab.claims.part import OF_COMPLETED, Levels, Statistic
 from wirelab.claims.samples import Point, Samples
 from wirelab.experiment.grid.scenario import path_in_version_1
@@ -22,8 +22,6 @@ from wirelab.stats.estimate.sample import Floats, Sample
 from wirelab.stats.link.grade import DISTURBED
 from wirelab.units import format_duration
 
-LEAST_VALUES = 2
-"""Of an interval."""
 MOST_TIMED_OUT = 0.01
 """With more, a standard deviation of what completed decides nothing, and neither does a metric of which a time-out
 says nothing, such as a phase.
@@ -37,7 +35,8 @@ class Noted:
     words: str
     touched: dict[str, int] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
-    time_outs: dict[str, TimeOuts] = field(default_factory=dict)
+    few: dict[str, str] = field(default_factory=dict)
+    time_outs: dict[tuple[str, bool], TimeOuts] = field(default_factory=dict)
     unusable: dict[str, str] = field(default_factory=dict)
     waited: dict[str, float] = field(default_factory=dict)
     disturbed: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -79,7 +78,8 @@ class Published(Noted):
         if name not in self._drawn:
             rng = np.random.default_rng(list(repr(name).encode()))
             mean, sd = bootstrap.moments((values,), RESAMPLES, rng)
-            self._drawn[name] = {"mean": mean, "sd": sd, "median": bootstrap.medians((values,), RESAMPLES, rng)}
+            median = bootstrap.medians((values,), RESAMPLES, rng)
+            self._drawn[name] = {"mean": mean, "sd": sd, "median": median, OF_COMPLETED: mean}
         return self._drawn[name][statistic]
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:  # noqa: ARG002 (nobody printed outcomes yet)
@@ -134,18 +134,16 @@ class Measured(Noted):
         if self.without == DISTURBED and name in self.samples.calm(scenario):
             return self._without_disturbed(of)
         sample = self.samples.of(scenario).get(name)
-        if draws is None and sample is not None and sample.n < LEAST_VALUES:
-            values = f"{sample.n} value{'s' * (sample.n != 1)}"
-            self.absent[" ".join(levels.values())] = (
-                f"{self.name_of(scenario)}: {values}, and an interval needs {LEAST_VALUES}"
-            )
+        if draws is None and sample is not None and (few := len(sample.values)) < LEAST_VALUES:
+            values = f"{few} completed value{'s' * (few != 1)}"
+            self.few[scenario] = f"{self.name_of(scenario)}: {values}, and an interval needs {LEAST_VALUES}"
         if draws is not None:
             self.touched[scenario] = max(draws.n, self.touched.get(scenario, 0))
             self._quality(scenario, name, statistic)
             if self.without == scenario and scenario in self.waited:
                 draws = self._less(of, draws)
             if (time_outs := self._time_outs.get(of)) is not None:
-                self.time_outs[scenario] = time_outs
+                self.time_outs[scenario, time_outs.horizon_s is None] = time_outs
         return draws
 
     def beyond(self, metric: str, bound_s: float, levels: Levels) -> Share | None:
@@ -269,7 +267,7 @@ class Measured(Noted):
         completed = counted = sample.completed()
         mean = sd = None
         horizon_s = None if self.filtered else self.samples.horizon_s(scenario, metric)
-        if sum(map(len, completed)) >= 2:
+        if sum(map(len, completed)) >= LEAST_VALUES:
             mean, sd = bootstrap.moments(completed, self.resamples, rng)
             if any(sample.censored):
                 horizon_s = self.samples.dataset.horizon_s(scenario)
@@ -286,7 +284,7 @@ class Measured(Noted):
 
     def _restricted(self, of: Of, sample: Sample, horizon_s: float) -> Draws | None:
         """A mean at a horizon of the claim's own, drawn as one at the time-out is."""
-        if sum(map(len, sample.completed())) < 2:
+        if sum(map(len, sample.completed())) < LEAST_VALUES:
             return None
         if any(sample.censored):
             time_outs = TimeOuts(horizon_s, time_outs_in_mean(sample, horizon_s))
@@ -295,12 +293,15 @@ class Measured(Noted):
         return studentized.means(sample.restricted(horizon_s), self.resamples, rng, horizon_s)
 
     def _of_completed(self, of: Of, sample: Sample) -> Draws | None:
-        """A mean that time-outs are left out of: what a program that measures answers alone would print."""
+        """A mean that time-outs are left out of, as a program prints it that measures answers alone. It decides nothing
+        if they are many: it is of what survived. Without any it is drawn as the mean is.
+        """
         completed = sample.completed()
-        if sum(map(len, completed)) < 2:
+        if len(sample.values) < LEAST_VALUES:
             return None
         if any(sample.censored):
-            self._time_outs.setdefault(of, TimeOuts(None, sample.censored_share))
-        horizon_s = self.samples.horizon_s(of.scenario, of.metric)
-        rng = self.samples.dataset.rng(of.scenario, "claims", OF_COMPLETED)
-        return studentized.means(completed, self.resamples, rng, horizon_s)
+            self._time_outs.setdefault(of, TimeOuts(None, sample.censored_share, self.name_of(of.scenario)))
+        horizon_s = None if self.filtered else self.samples.horizon_s(of.scenario, of.metric)
+        rng = self.samples.dataset.rng(of.scenario, "claims", "mean")
+        draws = studentized.means(completed, self.resamples, rng, horizon_s)
+        return replace(draws, tells=(False, False)) if sample.censored_share > MOST_TIMED_OUT else draws

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from wirelab import __version__
+from wirelab.claims.future import FutureTable
 from wirelab.claims.grid import Grid
 from wirelab.claims.interpretations import primary_of
 from wirelab.claims.load import Claims
@@ -16,7 +17,7 @@ from wirelab.replicate.numbers import numbers
 from wirelab.replicate.one_claim import OneClaim, Places
 from wirelab.replicate.source import Source
 from wirelab.schema.printed import ModelRecord, SkillRecord
-from wirelab.schema.replication import REPLICATION_VERSION, CampaignSummary, ReplicatedClaim, Replication
+from wirelab.schema.replication import REPLICATION_VERSION, CampaignSummary, FutureWork, ReplicatedClaim, Replication
 
 
 def combine(claims: Claims, sources: Sequence[Source], left_out: Sequence[str] = ()) -> Replication:
@@ -53,17 +54,17 @@ def combine(claims: Claims, sources: Sequence[Source], left_out: Sequence[str] =
         "skill": _skill(sources),
         "models": _models(sources),
         "inside": orders_inside(claims),
-        "future": [
-            {
-                "text": each.text,
-                "found": each.found,
-                "run": each.run,
-                "digest": each.digest,
-                "not_yet": each.not_yet,
-            }
-            for each in claims.file.future
-        ],
+        "future": [_future(each) for each in claims.file.future],
     }
+
+
+def _future(line: FutureTable) -> FutureWork:
+    work: FutureWork = {"text": line.text, "found": line.found, "not_yet": line.not_yet}
+    if line.run is not None:
+        work["run"] = line.run
+    if line.digest is not None:
+        work["digest"] = line.digest
+    return work
 
 
 def _require_different(sources: Sequence[Source]) -> None:
@@ -86,7 +87,7 @@ def _summary(claims: Claims, source: Source) -> CampaignSummary:
 
 
 def _width(claims: Sequence[ReplicatedClaim]) -> float | None:
-    ours = [part["ours"] for claim in claims for part in claim["parts"]]
+    ours = [part["ours"] for claim in claims for part in claim["parts"] if "after_the_fact" not in part]
     bounds = [(each["low"], each["high"]) for each in ours if each is not None]
     widths = [high / low for low, high in bounds if low is not None and high is not None and low > 0]
     return median(widths) if widths else None

@@ -53,7 +53,7 @@ def parts_at(forms: Sequence[Form], claims: Claims, source: Source, levels: Mapp
 
 def _part_at(form: Form, at: _Estimated, claims: Claims) -> PartAt:
     ours = form.judge(Context(at, 0.5, 0.5, claims.file.factor)).ours
-    effect = None if ours is None or not isinstance(form, OF_ESTIMATES) else ours.point
+    effect = ours.point if ours is not None and at.known and isinstance(form, OF_ESTIMATES) else None
     return PartAt(effect, sum(at.touched.values()), bool(at.touched) and not at.absent, at.values)
 
 
@@ -68,25 +68,29 @@ def _meant(claims: Claims, levels: Mapping[str, Level]) -> tuple[dict[str, Level
 
 @dataclass
 class _Estimated(Noted):
-    """Estimates at one combination of the choices, as points without intervals."""
+    """Estimates at one combination of the choices, as points without intervals. `known` is False after a statistic that
+    no estimate has: its scenarios are counted, and it says nothing.
+    """
 
     source: Source
     choice: Mapping[str, Level]
     metrics: Mapping[str, str]
     words: str = field(default="estimated", kw_only=True)
     values: dict[str, int] = field(default_factory=dict, kw_only=True)
+    known: bool = field(default=True, kw_only=True)
 
     def draws(self, metric: str, statistic: str, levels: Levels, horizon_s: float | None = None) -> Draws | None:
         found = self._scenario(levels)
         measured = None if found is None else found["metrics"].get(self.metrics.get(metric, metric))
         if found is None or measured is None:
             return None
-        if statistic == OF_COMPLETED:  # no estimate has it
-            return None
+        if statistic == OF_COMPLETED or horizon_s is not None:
+            self.known = False
+            return Draws(1.0, np.array([1.0]), np.inf, 0)
         estimate: EstimateRecord = measured[statistic]  # type: ignore[literal-required]
         self.values[found["key"]] = estimate["n"]
         value = estimate["point"]
-        return None if value is None or horizon_s is not None else Draws(value, np.array([value]), np.inf, 0)
+        return None if value is None else Draws(value, np.array([value]), np.inf, 0)
 
     def beyond(self, metric: str, bound_s: float, levels: Levels) -> Share | None:  # noqa: ARG002 (needs every value)
         self._scenario(levels)

@@ -33,7 +33,7 @@ def needed(forms: Sequence[Form], parts: Sequence[ReplicatedPart], sources: Sequ
     """For a claim: one part beyond its bounds contradicts it; else each part that is inconclusive must be decided."""
     found = [
         (part, _of_part(form, part, factor))
-        for form, part in zip(forms, parts, strict=False)
+        for form, part in zip(forms, parts, strict=True)
         if part["decides"] and part["verdict"] == INCONCLUSIVE
     ]
     if not found:

@@ -77,6 +77,7 @@ class OneClaim:
             order = order[:1]
         parts = self._parts(order, firsts)
         self._live(parts, speaking, firsts)
+        later = self._later(order, firsts)
         spoke = {part["campaign"] for part in parts}
         same, index = len(spoke) == 1, min(spoke, key=order.index)
         first, point = self._of(index), firsts[index].point
@@ -108,7 +109,7 @@ class OneClaim:
             "ours": ours,
             "n": n,
             "link": first["link"] if same else _worst(parts),
-            "parts": parts,
+            "parts": [*parts, *later],
             "over_grid": over if self.claims.file.choice or len(union) > 1 else None,
             "points": [_point(each, places) for each in union],
             "published": first["published"],
@@ -133,13 +134,18 @@ class OneClaim:
         return [part for written in self.claim.parts for part in written.expand()]
 
     @cached_property
+    def _later_forms(self) -> list[Form]:
+        """The same of parts that were written later, which stand behind them."""
+        return [part for written in self.claim.later for part in written.expand()]
+
+    @cached_property
     def _having(self) -> list[int]:
         """Campaigns that were judged by the claim as it stands: what was written later may be missing in some."""
         judged = [{each["id"]: each for each in source.verdicts["claims"]} for source in self.sources]
-        least, most = sum(not form.later for form in self._forms), len(self._forms)
+        least, later = len(self._forms), len(self._later_forms)
         found = [
             index for index, claims in enumerate(judged)
-            if (own := claims.get(self.claim.id)) is not None and least <= len(_parts_of(own)) <= most
+            if (own := claims.get(self.claim.id)) is not None and least <= len(_parts_of(own)) <= least + later
         ]  # fmt: skip
         if not found:
             names = " ".join(source.summary["name"] for source in self.sources)
@@ -154,7 +160,8 @@ class OneClaim:
         """Each part in a campaign at the levels of one of its rows."""
         known = (source, repr(sorted(row["levels"].items())))
         if known not in self._known:
-            self._known[known] = parts_at(self._forms, self.claims, self.sources[source], row["levels"])
+            forms = [*self._forms, *self._later_forms]
+            self._known[known] = parts_at(forms, self.claims, self.sources[source], row["levels"])
         return self._known[known]
 
     @cached_property
@@ -163,7 +170,7 @@ class OneClaim:
 
     def _exchanges(self, source: int, row: ChoiceVerdict) -> float:
         """Those of the claim's scenarios; of a campaign that does not say which, the mean of a scenario."""
-        own = sum(each.exchanges for each in self._parts_at(source, row))
+        own = sum(each.exchanges for each in self._parts_at(source, row)[: len(self._forms)])
         return own or self.sources[source].exchanges_each
 
     def _n(self, source: int, row: ChoiceVerdict) -> int:
@@ -171,7 +178,7 @@ class OneClaim:
         if "n" in row:
             return row["n"]
         values: dict[str, int] = {}
-        for form, at in zip(self._forms, self._parts_at(source, row), strict=True):
+        for form, at in zip(self._forms, self._parts_at(source, row), strict=False):
             values |= at.values if form.decides else {}
         return sum(values.values())
 
@@ -213,25 +220,33 @@ class OneClaim:
 
     def _parts(self, order: Sequence[int], firsts: Mapping[int, _Candidate]) -> list[ReplicatedPart]:
         """Each part from the largest campaign that ran all of it; of equal ones from the earlier."""
-        given = {index: _parts_of(self._of(index)) for index in order}
+        return [self._from_largest(number, form, order, firsts) for number, form in enumerate(self._forms)]
+
+    def _later(self, order: Sequence[int], firsts: Mapping[int, _Candidate]) -> list[ReplicatedPart]:
+        """The same of parts that were written later, from the campaigns that were judged by them."""
         found = []
-        for number, form in enumerate(self._forms):
-            having = sorted(index for index in order if number < len(given[index]))
-            if not having:  # written later than each of them
-                break
-            index = max(having, key=partial(self._size, given, firsts, number))
-            part = given[index][number]
-            record = _part(part, f"{self.claim.id}.{number + 1}", index, decides=form.decides)
-            if isinstance(form, Part) and form.beside:
-                record["title"] = form.beside
-            if form.later:
-                record["after_the_fact"] = True
-            if bounds := bounds_of(form, self.claims.file.factor):
-                record["bounds"] = bounds
-            if isinstance(form, Place | FromLevel):
-                record["along"] = [*form.along.levels]
-            found.append(record)
+        for number, form in enumerate(self._later_forms, len(self._forms)):
+            having = [index for index in order if number < len(_parts_of(self._of(index)))]
+            if having:
+                found.append(self._from_largest(number, form, having, firsts))
         return found
+
+    def _from_largest(
+        self, number: int, form: Form, order: Sequence[int], firsts: Mapping[int, _Candidate]
+    ) -> ReplicatedPart:
+        given = {index: _parts_of(self._of(index)) for index in order}
+        index = max(sorted(order), key=partial(self._size, given, firsts, number))
+        part = given[index][number]
+        record = _part(part, f"{self.claim.id}.{number + 1}", index, decides=form.decides)
+        if isinstance(form, Part) and form.title:
+            record["title"] = form.title
+        if (after := part.get("after_the_fact")) is not None:
+            record["after_the_fact"] = str(after)
+        if bounds := bounds_of(form, self.claims.file.factor):
+            record["bounds"] = bounds
+        if isinstance(form, Place | FromLevel):
+            record["along"] = [*form.along.levels]
+        return record
 
     def _live(self, parts: Sequence[ReplicatedPart], speaking: Sequence[int], firsts: Mapping[int, _Candidate]) -> None:
         """Of a part that rests on the virtual clock: what the largest live campaign of the same point finds."""
@@ -242,10 +257,7 @@ class OneClaim:
         for number, part in enumerate(parts):
             if part["campaign"] in live:
                 continue
-            having = sorted(index for index in live if number < len(given[index]))
-            if not having:
-                break
-            index = max(having, key=partial(self._size, given, firsts, number))
+            index = max(sorted(live), key=partial(self._size, given, firsts, number))
             found = given[index][number]
             if found["ours"] is not None and not self._lacks(found, firsts[index]):
                 part["live"] = {
@@ -284,9 +296,9 @@ class OneClaim:
                 values = [None if part["ours"] is None else part["ours"]["point"] for part in parts]
             else:
                 values = self._effects(each)
-            for own, value in zip(found, values, strict=False):
+            for number, value in enumerate(values):
                 if value is not None and isfinite(value):
-                    own.append({"value": value, "levels": dict(each.point.levels)})
+                    found[number].append({"value": value, "levels": dict(each.point.levels)})
         for part, at in zip(parts, found, strict=True):
             if len(at) > 1 and (over := range_of(at)) is not None:
                 part["range"] = over
@@ -295,9 +307,10 @@ class OneClaim:
         """Those of the parts at a point. A part of which the campaign's own judgement has no estimate has none: its
         scenarios may be such that must not be used.
         """
-        judged = _parts_of(self._of(each.source))
-        found = self._parts_at(each.source, each.row)
-        return [None if own["ours"] is None else at.effect for own, at in zip(judged, found, strict=False)]
+        size = len(self._forms)
+        judged = _parts_of(self._of(each.source))[:size]
+        found = self._parts_at(each.source, each.row)[:size]
+        return [None if own["ours"] is None else at.effect for own, at in zip(judged, found, strict=True)]
 
     def _key(self, each: _Candidate) -> object:
         """What is one point in all campaigns. What experiments leave as run differs from one to the other."""

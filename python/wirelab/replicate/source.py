@@ -149,6 +149,8 @@ def _summary(  # noqa: PLR0913, PLR0917 (one parameter for each file that it is 
         "quick": None if quick is None else _ran_words(quick, [each["trials"] for each in ends]),
         "digest": next((run.digest for run in reversed(runs) if run.digest is not None), None),
     }
+    if any(run.elapsed_s is None for run in runs):
+        summary["stopped"] = True
     if why is not None:
         summary["why"] = why
     return summary

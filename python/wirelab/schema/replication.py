@@ -61,6 +61,8 @@ class CampaignSummary(TypedDict):
     """Of these, those that completed."""
     seconds: float | None
     """Duration of all its runs in seconds of this machine's clock; null if not recorded."""
+    stopped: NotRequired[bool]
+    """True if a run was stopped, so that `seconds` lacks the trials that it was in. Absent if none was."""
     quality: str
     """Quality of its scenarios, as a count with the worst and its cause."""
     lacks: NotRequired[list[str]]
@@ -117,8 +119,8 @@ class ReplicatedPart(TypedDict):
     """False for a part that is shown outside the verdict."""
     title: NotRequired[str]
     """What a part outside the verdict asks. Absent from a part without a title."""
-    after_the_fact: NotRequired[bool]
-    """Whether the part was written after data existed. Absent if it was not."""
+    after_the_fact: NotRequired[str]
+    """When a part was written that was written after data existed. Absent from others."""
     paper: float | str | None
     """What the paper says: a number or a text."""
     ours: EstimateRecord | None
@@ -241,10 +243,10 @@ class FutureWork(TypedDict):
     """What it leaves."""
     found: str | None
     """What was measured; null if nothing was."""
-    run: str | None
-    """What follows `wirelab run` to measure it again; null if nothing was, or several runs were."""
-    digest: str | None
-    """Digest of that run; null of a live one."""
+    run: NotRequired[str]
+    """What follows `wirelab run` to measure it again. Absent if nothing was measured, or by several runs."""
+    digest: NotRequired[str]
+    """Digest of that run. Absent of a live one."""
     not_yet: str | None
     """Why nothing was measured; null if something was."""
 

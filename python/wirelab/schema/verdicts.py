@@ -96,6 +96,8 @@ class PartRecord(TypedDict):
     """The smallest factor around the published magnitude at which the interval would confirm it. Only of ratios,
     shares, quotients and equivalences with an interval.
     """
+    after_the_fact: NotRequired[str]
+    """When a part was written that was written after data existed. Absent from others."""
     parts: list[PartRecord]
     """Parts of this part."""
     published: NotRequired[PublishedVerdict]

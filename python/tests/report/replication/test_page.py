@@ -11,9 +11,11 @@ from tests.browser import browse, require
 from tests.report.html_checks import Page
 from tests.report.replication.records import record
 from wirelab.replicate.kept import kept
+from wirelab.report import protocols
 from wirelab.report.replication import page
 from wirelab.report.replication.markdown import write_markdown
 from wirelab.report.replication.page import header_of_all, write_all, write_paper
+from wirelab.schema import registered
 
 NARROW, WIDE = 390, 1280
 RESULTS = Path(__file__).resolve().parents[4] / "docs" / "results.md"
@@ -85,7 +87,10 @@ def test_a_paper_without_numbers_says_so_in_place_of_its_pictures(tmp_path: Path
     assert words.count("This paper prints no numbers.") == 2
 
 
-def test_the_page_of_the_papers_that_ship_is_small_and_the_results_are_of_their_records(tmp_path: Path) -> None:
+def test_the_page_of_the_papers_that_ship_is_small_and_the_results_are_of_their_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocols, "registered", registered)
     records = kept()
     path = write_all(records, tmp_path / "all" / "index.html")
     assert path.stat().st_size < 5_000_000

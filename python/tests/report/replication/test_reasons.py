@@ -251,13 +251,13 @@ def test_from_which_level_on_is_said_of_parts_outside_the_verdict(found: Replica
     assert "C2.3, outside the verdict: b is above a from 45 % on. The ratios are 1.1 (10 %), 4.2 (45 %)." in text
     level["why"] = (
         "b is above a not at the last level; the ratios are 1.1 (10 %), 0.9 (45 %); "
-        "mean, without the time-outs, up to 16.43% of a case's exchanges"
+        "mean, without time-outs, which are 16.4 % of a"
     )
-    level["title"], level["after_the_fact"] = "of answered requests alone", True
+    level["title"] = "of answered requests alone"
     text = _of(found, _part("confirmed"), level, verdict="confirmed")
-    asked = "C2.3, outside the verdict and written after data existed, of answered requests alone: "
-    assert f"{asked}b is not above a at the last level." in text
-    assert "Its means are without the time-outs, up to 16.43% of a case's exchanges." in text
+    asked = "C2.3 stands outside the verdict: of answered requests alone."
+    assert f"{asked} B is not above a at the last level." in text
+    assert "Its means leave out time-outs, which are 16.4 % of a." in text
 
 
 def test_a_place_has_the_levels_that_it_counts(found: Replication) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from tests.report.replication.records import record
 from wirelab.report.blocks import Definitions, Group, Items, Prose, Table
@@ -60,17 +61,18 @@ def test_what_was_left_out_is_listed_with_the_campaigns(tmp_path: Path) -> None:
 def test_future_work_of_one_paper_is_a_list_and_of_several_one_for_each(tmp_path: Path) -> None:
     found = record(tmp_path)
     found["future"] = [
-        {"text": "more clients", "found": "50 take as long", "run": None, "digest": None, "not_yet": None},
-        {"text": "devices", "found": None, "run": None, "digest": None, "not_yet": "it needs one"},
+        {"text": "more clients", "found": "50 take as long", "not_yet": None},
+        {"text": "devices", "found": None, "not_yet": "it needs one"},
     ]
-    [terms, repeated] = sections.future([found])
+    [terms] = sections.future([found])
     assert isinstance(terms, Definitions)
     assert [*terms.terms] == [("more clients", "50 take as long."), ("devices", "Not yet measured. It needs one.")]
-    assert isinstance(repeated, Prose)
-    for digest, words in ((None, ""), ("0123456789ab" + "0" * 52, ", digest 0123456789ab")):
-        found["future"][0] |= {"run": "more --clock virtual", "digest": digest}
-        [terms, _] = sections.future([found])
+    more: Any
+    for more, words in (({}, ""), ({"digest": "0123456789ab" + "0" * 52}, ", digest 0123456789ab")):
+        found["future"][0] |= {"run": "more --clock virtual", **more}
+        [terms, repeated] = sections.future([found])
         assert isinstance(terms, Definitions)
+        assert isinstance(repeated, Prose)
         assert terms.terms[0][1] == f"50 take as long. Run: `wirelab run more --clock virtual`{words}."
     first, second, _ = sections.future([found, {**found, "paper": "other"}])
     assert isinstance(first, Group) and isinstance(second, Group)

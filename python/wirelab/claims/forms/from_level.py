@@ -57,7 +57,10 @@ class FromLevel(EveryStep):
         place = _place(steps, self.by)
         listed = ", ".join(f"{written(number(step))} ({level})" for level, step in zip(levels, steps, strict=True))
         on = f"from {levels[int(place.point)]} on" if place.point < len(levels) else "not at the last level"
-        why = f"{upper} is {much} {lower} {on}; the ratios are {listed}"
+        known = [number(step).low for step in steps]
+        sure = [level for level, low in zip(levels, known, strict=True) if low is not None and low > self.by]
+        above = f"the interval lies above {self.by:g} at {', '.join(sure) or 'no level'}"
+        why = f"{upper} is {much} {lower} {on}; {above}; the ratios are {listed}"
         if self.published is None:
             return Judgement("from-level", text, INCONCLUSIVE, why, ours=number(place), decidable=False)
         begins = levels.index(self.published)

@@ -17,7 +17,7 @@ from wirelab.claims.judgement import (
     within,
     written,
 )
-from wirelab.claims.part import Levels, Part
+from wirelab.claims.part import Levels, Part, Printed
 from wirelab.experiment.file.quantities import PositiveDuration
 from wirelab.units import UnitError, format_duration, format_share
 
@@ -34,7 +34,7 @@ class ShareBeyond(Part):
     upper: Levels
     beyond: PositiveDuration
     published: float | None = Field(default=None, ge=0, le=1)
-    printed: tuple[float, float] | None = None
+    printed: Printed | None = None
     least: float | None = Field(default=None, gt=0, le=1)
     most: float | None = Field(default=None, ge=0, lt=1)
     lower: Levels | None = None
@@ -48,7 +48,7 @@ class ShareBeyond(Part):
         if len(given) != 1 or (self.published is None) != (self.printed is None):
             raise ValueError("needs `published` and `printed`, or one of `least`, `most` and `lower`")
         if self.printed is not None and not 0 <= self.printed[0] <= self.printed[1] <= 1:
-            raise ValueError("`printed` needs two shares from 0 to 1, the smaller first")
+            raise ValueError("`printed` needs two shares from 0 to 1")
         return self
 
     def judge(self, context: Context) -> Judgement:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -52,7 +53,9 @@ def problems(error: ValidationError, model: type[BaseModel], locate: Callable[[P
 
 def shown(value: object) -> str:
     """A value as the file might have it, cut to what fits a line."""
-    text = json.dumps(value, ensure_ascii=False, default=str) if not isinstance(value, str) else f'"{value}"'
+    text = f'"{value}"' if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, datetime):
+        text = value.isoformat().replace("+00:00", "Z")
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -120,7 +120,7 @@ def _ranges(record: Replication) -> Iterator[str]:
     if leads(record):
         return
     printed = [claim for claim in record["claims"] if isinstance(claim["paper"], float | int)]
-    for claim in printed or filter(_open, record["claims"]):
+    for claim in printed or filter(_ranges_over_one, record["claims"]):
         part = shown(claim, leading(claim))
         found = effect(claim, part)
         if found.reason is None:
@@ -133,7 +133,7 @@ def _ranges(record: Replication) -> Iterator[str]:
                 yield f"At points that were fitted to it, it is {listed([plain(each) for each in fitted])}"
 
 
-def _open(claim: ReplicatedClaim) -> bool:
+def _ranges_over_one(claim: ReplicatedClaim) -> bool:
     """Whether it turns, or its ratio is below 1 at one point and above at another."""
     part = shown(claim, leading(claim))
     over = claim["over_grid"]

@@ -90,7 +90,7 @@ def facts(records: Sequence[Replication]) -> list[str]:
     versions = sorted({each["version"] for each in runs if each["version"]})
     measured = [f"measured {days[0]}" if len(days) == 1 else f"measured {days[0]} to {days[-1]}"] if days else []
     exchanges, seconds = sum(each["exchanges"] for each in runs), sum(each["seconds"] or 0.0 for each in runs)
-    least = "at least " * any(each["seconds"] is None for each in runs)
+    least = "at least " * any(each["seconds"] is None or "stopped" in each for each in runs)
     return [
         f"{len(runs)} campaign{'s' * (len(runs) != 1)}",
         f"{exchanges:,} exchanges",

@@ -57,9 +57,7 @@ def counts(records: Sequence[Replication]) -> list[Block]:
 
 def _strip(claim: ReplicatedClaim) -> Strip:
     over, measured = claim["over_grid"], words.kind(claim) != words.NOT_MEASURED
-    if over is None:
-        return Strip(claim["id"], 0, 0, 0)
-    counted = (over["confirmed"], over["not_decided"], over["contradicted"])
+    counted = (over["confirmed"], over["not_decided"], over["contradicted"]) if over else (0, 0, 0)
     return Strip(claim["id"], *counted, "" if measured else "not measured")
 
 

@@ -32,7 +32,7 @@ ESTIMATES = (
 )
 """How clauses begin that say something of the estimate, and not why a part is open."""
 COUNTED_AT = "mean, time-outs counted at "
-LEFT_OUT = "mean, without the time-outs, "
+LEFT_OUT = "mean, without time-outs, which are "
 MOST_WORDS = 25
 """Of a sentence."""
 RATIOS = ("order", "ratio")
@@ -97,12 +97,11 @@ def _from_which(part: ReplicatedPart) -> list[str]:
     ratios, and what its means do with time-outs.
     """
     place, *more = NOWHERE.sub(r"is not\1", part["why"]).split("; ")
-    late = " and written after data existed" if part.get("after_the_fact") else ""
-    title = f", {part['title']}" if "title" in part else ""
-    counted = {COUNTED_AT: "time-outs are counted at ", LEFT_OUT: "its means are without the time-outs, "}
+    asks = [f"{part['id']} stands outside the verdict: {part['title']}"] if "title" in part else []
+    counted = {COUNTED_AT: "time-outs are counted at ", LEFT_OUT: "its means leave out time-outs, which are "}
     for words, instead in counted.items():
         more = [each.replace(words, instead) for each in more]
-    return [f"{part['id']}, outside the verdict{late}{title}: {place}", *more]
+    return [*asks, place if asks else f"{part['id']}, outside the verdict: {place}", *more]
 
 
 def _outside(claim: ReplicatedClaim, part: ReplicatedPart | None) -> list[str]:

@@ -39,14 +39,15 @@ def future(records: Sequence[Replication]) -> list[Block]:
     }
     if len(records) > 1:
         found = {paper: Group(paper, [block], open=True, printed=True) for paper, block in found.items()}
-    return [*found.values(), Prose(REPEATED)] if found else []
+    again = any("run" in each for record in records for each in record["future"])
+    return [*found.values(), *[Prose(REPEATED)] * again]
 
 
 def _found(work: FutureWork) -> str:
     if not work["found"]:
         return f"Not yet measured. {words.begun(work['not_yet'] or '')}."
-    digest = f", digest {work['digest'][:12]}" if work["digest"] else ""
-    again = f" Run: `wirelab run {work['run']}`{digest}." if work["run"] else ""
+    digest = f", digest {work['digest'][:12]}" if "digest" in work else ""
+    again = f" Run: `wirelab run {work['run']}`{digest}." if "run" in work else ""
     return f"{work['found']}.{again}"
 
 
@@ -171,10 +172,17 @@ def _campaign(campaign: CampaignSummary) -> list[Cell]:
     return [
         Cell(f"{campaign['experiment']}{quick}", title=campaign.get("why")), _settings(campaign),
         Cell(campaign["clock"]), _measured(campaign), Cell(f"{campaign['scenarios']:,}"), _exchanges(campaign),
-        dash("not recorded") if campaign["seconds"] is None else Cell(words.duration(campaign["seconds"])),
+        _duration(campaign),
         Cell(campaign["quality"]),
         dash("only the virtual clock gives one") if digest is None else Cell(digest[:12], title=digest),
     ]  # fmt: skip
+
+
+def _duration(campaign: CampaignSummary) -> Cell:
+    if campaign["seconds"] is None:
+        return dash("not recorded")
+    least = "at least " * ("stopped" in campaign)
+    return Cell(f"{least}{words.duration(campaign['seconds'])}")
 
 
 def _settings(campaign: CampaignSummary) -> Cell:

@@ -121,8 +121,8 @@ def effect(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
 
 
 def shown(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> ReplicatedPart | None:
-    """The part whose estimate a claim in several parts shows; None of a claim in one part."""
-    if len(claim["parts"]) < 2:
+    """The part whose estimate a claim in several parts shows; None of a claim in one part, not counting later ones."""
+    if sum("after_the_fact" not in part for part in claim["parts"]) < 2:
         return None
     if claim["ours"] is None or claim["ours"]["point"] is None:
         return leading

@@ -62,8 +62,7 @@ class Wait:
             return None
         typical = self.wait_s if self.median_wait_s is None else self.median_wait_s
         most = self.wait_s if self.most_wait_s is None else self.most_wait_s
-        mean = dict.fromkeys(("mean", "mean-of-completed"), self.wait_s)
-        return {**mean, "median": typical}.get(statistic, most)
+        return {"mean": self.wait_s, "mean-of-completed": self.wait_s, "median": typical}.get(statistic, most)
 
 
 def waits_by_scenario(scenarios: Iterable[AnalysedScenario]) -> dict[str, Wait]:
