@@ -11,7 +11,7 @@ import pytest
 
 from tests.synthetic import write_campaign
 from wirelab.claims.family import judge_part
-from wirelab.claims.forms import Order, ShareBeyond, Unanswered
+from wirelab.claims.forms import Equivalence, Order, ShareBeyond, Unanswered
 from wirelab.claims.grade import Grades
 from wirelab.claims.judgement import Context
 from wirelab.claims.samples import Samples
@@ -84,12 +84,13 @@ def test_a_mean_of_completed_exchanges_leaves_time_outs_out_and_says_how_many(tm
     assert draws.point == pytest.approx(sample.values.mean())
     assert whole.point == pytest.approx((1 - sample.censored_share) * draws.point + sample.censored_share * 10)
     assert (draws.n, whole.n) == (len(sample.values), 120)
-    assert draws.tells == (False, False)
-    part = Order(
-        form="order", metric="delay", statistic="mean-of-completed", where=LEVELS,
-        ascending=[{"protocol": "h2"}, {"protocol": "h2"}],
+    part = Equivalence(
+        form="equivalence", metric="delay", statistic="mean-of-completed", where=LEVELS, margin=1.5,
+        upper={"protocol": "h2"}, lower={"protocol": "h2"},
     )  # fmt: skip
     judged = judge_part(part, Context(source, 0.95, 0.95, 1.25))
+    assert judged.verdict == "inconclusive"
+    assert "; it would be confirmed, but its means leave out more than 1 % of a case; " in judged.why
     assert judged.text.startswith("mean delay of completed exchanges, ")
     [name] = [one.name for one in source.samples.dataset.scenarios]
     left_out = f"{100 * sample.censored_share:.3g} % of {name}"
@@ -101,6 +102,11 @@ def test_without_time_outs_both_means_are_one(tmp_path: Path) -> None:
     draws, whole = (source.draws("delay", each, LEVELS) for each in ("mean-of-completed", "mean"))
     assert draws is not None and whole is not None
     assert (draws.point, draws.interval(0.95)) == (whole.point, whole.interval(0.95))
+    part = Equivalence(
+        form="equivalence", metric="delay", statistic="mean-of-completed", where=LEVELS, margin=1.5,
+        upper={"protocol": "h2"}, lower={"protocol": "h2"},
+    )  # fmt: skip
+    assert judge_part(part, Context(source, 0.95, 0.95, 1.25)).verdict == "confirmed"
     assert not source.time_outs
 
 

@@ -15,6 +15,7 @@ from wirelab.claims.judgement import (
     CONFIRMED,
     CONTRADICTED,
     INCONCLUSIVE,
+    MOST_TIMED_OUT,
     Context,
     Judgement,
     Source,
@@ -135,6 +136,10 @@ def judge_part(part: Form, context: Context) -> Judgement:
     context.source.waited.clear()
     context.source.disturbed.clear()
     judgement = _by_quality(part, context, _by_design(part, part.judge(context)))
+    left_out = [each.share for each in context.source.time_outs.values() if each.horizon_s is None]
+    if judgement.verdict != INCONCLUSIVE and max(left_out, default=0.0) > MOST_TIMED_OUT:
+        why = f"{judgement.why}; it would be {judgement.verdict}, but its means leave out more than 1 % of a case"
+        judgement = replace(judgement, verdict=INCONCLUSIVE, why=why, decidable=False)
     if isinstance(part, Part) and part.title:
         after = None if part.after_the_fact is None else part.after_the_fact.isoformat().replace("+00:00", "Z")
         judgement = replace(judgement, text=f"{part.title} ({judgement.text})", after_the_fact=after)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 CONFIRMED: Verdict = "confirmed"
 CONTRADICTED: Verdict = "contradicted"
 INCONCLUSIVE: Verdict = "inconclusive"
+MOST_TIMED_OUT = 0.01
+"""With more, what completed decides nothing: not its mean, not its standard deviation, and no metric of which a
+time-out says nothing, such as a phase.
+"""
 MOST_NAMED = 2
 """Cases with most time-outs that a sentence names."""
 MOST_DIGITS = 5

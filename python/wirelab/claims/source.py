@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 
 from wirelab.claims.grade import Grades
-from wirelab.claims.judgement import TimeOuts
+from wirelab.claims.judgement import MOST_TIMED_OUT, TimeOuts
 from wirelab.claims.load import LEAST_VALUES, Claims
 from wirelab.claims.part import OF_COMPLETED, Levels, Statistic
 from wirelab.claims.samples import Point, Samples
@@ -21,11 +21,6 @@ from wirelab.stats.estimate.proportion import Share
 from wirelab.stats.estimate.sample import Floats, Sample
 from wirelab.stats.link.grade import DISTURBED
 from wirelab.units import format_duration
-
-MOST_TIMED_OUT = 0.01
-"""With more, a standard deviation of what completed decides nothing, and neither does a metric of which a time-out
-says nothing, such as a phase.
-"""
 
 
 @dataclass(kw_only=True)
@@ -293,8 +288,8 @@ class Measured(Noted):
         return studentized.means(sample.restricted(horizon_s), self.resamples, rng, horizon_s)
 
     def _of_completed(self, of: Of, sample: Sample) -> Draws | None:
-        """A mean that time-outs are left out of, as a program prints it that measures answers alone. It decides nothing
-        if they are many: it is of what survived. Without any it is drawn as the mean is.
+        """A mean that time-outs are left out of, as a program prints it that measures answers alone. Without any it is
+        drawn as the mean is.
         """
         completed = sample.completed()
         if len(sample.values) < LEAST_VALUES:
@@ -303,5 +298,4 @@ class Measured(Noted):
             self._time_outs.setdefault(of, TimeOuts(None, sample.censored_share, self.name_of(of.scenario)))
         horizon_s = None if self.filtered else self.samples.horizon_s(of.scenario, of.metric)
         rng = self.samples.dataset.rng(of.scenario, "claims", "mean")
-        draws = studentized.means(completed, self.resamples, rng, horizon_s)
-        return replace(draws, tells=(False, False)) if sample.censored_share > MOST_TIMED_OUT else draws
+        return studentized.means(completed, self.resamples, rng, horizon_s)
