@@ -198,6 +198,7 @@ def test_a_paper_with_one_printed_cell_of_two_does_not_contradict_itself(tmp_pat
     made = judge(folder)
     assert made is not None
     [claim] = made["claims"]
+    assert [part.get("id") for part in claim["parts"]] == [None, None]
     assert claim["published"] == {"verdict": "confirmed", "why": "1 of 2 cells show it"}
     assert claim["contradiction"] is None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,6 +94,22 @@ ascending = [{ protocol = "h3" }, { protocol = "h2" }]
         assert [each["verdict"] for each in found["parts"]] == ["confirmed", "contradicted"]
         assert found["parts"][1].get("title") == "of answered requests alone, written on 2026-11-29 after data existed"
     assert [each["verdict"] for each in _first(claims, old)["parts"]] == ["confirmed"]
+
+
+def test_a_claim_in_one_part_may_consist_of_cells(tmp_path: Path) -> None:
+    existence = """form = "existence"
+metric = "delay"
+over = { link = ["clean", "lossy"] }
+upper = { protocol = "h2" }
+lower = { protocol = "h3" }
+"""
+    before, after = FILE.split('form = "order"', 1)
+    claims = _claims(tmp_path, before + existence + after[after.index("[[claim]]") :])
+    cells: list[Any] = [{**part("confirmed", 50), "parts": []}, part("inconclusive", 50)]
+    for each in cells:
+        del each["id"]
+    found = _first(claims, source(claim("C1", [row("confirmed", rtt="2 ms")], parts=cells)))
+    assert (found["verdict"], [each["id"] for each in found["parts"]]) == ("confirmed", ["C1.1"])
 
 
 def test_with_an_outlier_rule_one_campaign_speaks_for_a_whole_claim(tmp_path: Path) -> None:

@@ -244,7 +244,8 @@ class _ClaimsJudge:
         """A claim of `verdicts.json`."""
         printed = judge(claim, self.printed, self.printed_rules.error_rate, self.printed_rules)
         whole = plain_part(judged)
-        if len(printed.parts) >= len(judged.parts):
+        several = sum(len(written.expand()) for written in (*claim.parts, *claim.later)) > 1
+        if several and len(printed.parts) >= len(judged.parts):
             whole["parts"] = [
                 {
                     **plain_part(part),

@@ -337,7 +337,8 @@ class OneClaim:
 
 
 def _parts_of(claim: ClaimRecord) -> Sequence[PartRecord | ClaimRecord]:
-    return claim["parts"] or [claim]
+    """Those with a name of their own. What one part consists of has none, such as the cells of an existence."""
+    return [part for part in claim["parts"] if "id" in part] or [claim]
 
 
 def _part(part: PartRecord | ClaimRecord, name: str, campaign: int, *, decides: bool) -> ReplicatedPart:
