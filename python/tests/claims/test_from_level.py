@@ -67,7 +67,9 @@ def test_a_factor_must_be_exceeded() -> None:
 def test_the_place_is_reported_and_so_is_its_absence() -> None:
     found = judged((0.5, 0.8, 2.0, 3.0), "c")
     assert (found.ours.point, found.ours.low, found.ours.high) == (2, 2, 2)
-    assert "h2 is above h3 from c on; the interval lies above 1 at c, d; the ratios are 0.5 [" in found.why
+    assert (
+        "by the estimates h2 is above h3 from c on; the interval lies above 1 at c, d; h2 over h3 is 0.5 [" in found.why
+    )
     assert [of for of, _ in found.judged] == ["b", "c", "d"]
     assert "; the interval lies above 1 at d; " in judged((0.5, 0.8, 1.2, 3.0), "c", error=0.2).why
     assert "; the interval lies above 1 at no level; " in judged((0.5, 0.8, 0.9, 0.9), "c").why

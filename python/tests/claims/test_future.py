@@ -30,6 +30,14 @@ def test_a_line_says_what_was_found_or_why_nothing_was(tmp_path: Path) -> None:
         path.write_text(FILE + FUTURE + more)
         with pytest.raises(CombinedError, match="`digest` needs `run`, and `run` needs `found`"):
             load(path)
+    path.write_text(f'{FILE}{FUTURE}found = "2 J"\nrun = "sensor-month"\ndigest = "abc"\n')
+    with pytest.raises(CombinedError, match=r"should be 64 hexadecimal digits \(\"abc\"\)"):
+        load(path)
+    path.write_text(f'{FILE}{FUTURE}found = "2 J"\nrun = "sensor-mnth --clock virtual"\n')
+    with pytest.raises(
+        CombinedError, match=r"no such experiment \(\"sensor-mnth\"\)\nhint: did you mean 'sensor-month'"
+    ):
+        load(path, to_run=True)
     path.write_text(f'{FILE}{FUTURE}found = "2 J"\nrun = "sensor-month"\n{digest_}')
     assert load(path).file.future[0].run == "sensor-month"
 

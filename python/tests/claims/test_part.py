@@ -118,6 +118,15 @@ def test_a_claim_has_a_part_that_was_written_before_data_existed(tmp_path: Path)
     assert words.startswith("x.claims.toml:7:1: ")
 
 
+@pytest.mark.parametrize("number", ['published = "1.5"', 'printed = ["1", 2]', 'factor = "1.25"'])
+def test_a_number_in_quotes_is_refused(tmp_path: Path, number: str) -> None:
+    ratio = 'form = "ratio"\nupper = {}\nlower = {}\npublished = 1.5\nprinted = [1, 2]\n'
+    text = "factor = 1.25\n" + GOOD.replace('form = "order"\n', ratio)
+    text = re.sub(r"ascending = .*\n", "", text)
+    words = error_of(tmp_path, re.sub(rf"{number.partition(' ')[0]} = .*", number, text))
+    assert 'should be a number ("1' in words
+
+
 def test_printed_bounds_hold_what_is_published() -> None:
     ratio = {**PARTS[1], "metric": "delay"}
     assert FORMS["ratio"].model_validate({**ratio, "printed": [1.95, 2.05]})

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -169,7 +170,12 @@ def test_claims_are_frozen_and_a_change_to_their_grid_is_refused_from_then_on(tm
     assert err.startswith(f"{claims}:{frozen[: frozen.index('digest =')].count(chr(10)) + 1}:1: frozen.digest: ")
     assert "the claims or the grid changed after they were frozen" in err
     assert "--freeze" in err
-    assert run("check", str(file), "--freeze")[0] == 0
+    code, out, _ = run("check", str(file), "--freeze")
+    assert code == 0
+    assert re.search(
+        r"frozen, sha256 [0-9a-f]{16}\.\.\.; what was frozen at 20[0-9TZ:-]+ is replaced$", out, re.MULTILINE
+    )
+    assert "replaced" not in run("check", str(file), "--freeze")[1]
 
 
 def test_shipped_claims_and_experiments_without_claims_are_not_frozen(tmp_path: Path) -> None:

@@ -72,10 +72,16 @@ def _set(path: str, text: str, known: Mapping[str, list[str]], at: KeyPath) -> M
 
 
 def cannot_be_run(file: ClaimsFile, folder: Path) -> Mistakes:
-    """Experiments that neither ship nor stand in the folder of the file of claims, and what they cannot be set to.
+    """Experiments of its campaigns and of its future work that neither ship nor stand in the folder of the file of
+    claims, and what those of campaigns cannot be set to.
     Other mistakes of an experiment are found when it is checked itself.
     """
     names = experiment_names()
+    for index, work in enumerate(file.future):
+        name = (work.run or "").partition(" ")[0]
+        if name and name not in names and not (folder / f"{name}.toml").is_file():
+            hint = did_you_mean(name, names, launched("list experiments"))
+            yield ("future", index, "run"), f"no such experiment ({shown(name)})", hint
     for index, campaign in enumerate(file.campaign):
         name, at = campaign.experiment, ("campaign", index)
         if name not in names and not (folder / f"{name}.toml").is_file():

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from pathlib import Path
 
-from wirelab.claims.interpretations import digest
+from wirelab.claims.interpretations import FrozenTable, digest
 from wirelab.claims.load import load
 from wirelab.errors import Where, WirelabError
 from wirelab.schema.replaced import replace_file
@@ -22,6 +22,11 @@ def claims_of(experiment: Path) -> Path:
     if not isinstance(named, str):
         raise WirelabError("names no claims, so there is nothing to freeze", where, 'add: claims = "NAME.claims.toml"')
     return experiment.parent / named
+
+
+def frozen_before(path: Path) -> FrozenTable | None:
+    """What the file says of its last freezing; None if it was not frozen."""
+    return load(path, to_freeze=True).file.frozen
 
 
 def freeze(path: Path, at: str) -> str:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Self
+import re
+from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from wirelab.claims.part import Table
+from wirelab.units import UnitError
+
+
+def _sha256(digest: str) -> str:
+    if re.fullmatch("[0-9a-f]{64}", digest) is None:
+        raise UnitError(
+            "should be 64 hexadecimal digits", "`wirelab run` prints it after a run under the virtual clock"
+        )
+    return digest
 
 
 class FutureTable(Table):
@@ -17,7 +27,7 @@ class FutureTable(Table):
     text: str
     found: str | None = None
     run: str | None = None
-    digest: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    digest: Annotated[str, AfterValidator(_sha256)] | None = None
     not_yet: str | None = Field(default=None, alias="not-yet")
 
     @model_validator(mode="after")

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictFloat
 
 from wirelab.claims.part import Grid, Levels, Table, cells_of
 from wirelab.errors import did_you_mean
@@ -45,7 +45,7 @@ class InsideTable(Table):
     metrics: list[str] = Field(default_factory=list)
     lower: Levels
     upper: Levels
-    factor: float = Field(default=1.0, gt=0)
+    factor: StrictFloat = Field(default=1.0, gt=0)
     over: Grid = Field(default_factory=dict)
 
     def pairs(self) -> Iterator[tuple[Case, Case]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, StrictFloat, StrictInt
 
 from wirelab.claims.campaigns import CampaignTable
 from wirelab.claims.future import FutureTable
@@ -47,7 +47,7 @@ class PublishedTable(Table):
     """
 
     unit: Unit | dict[str, Unit]
-    sample_size: int | None = Field(default=None, ge=2, alias="sample-size")
+    sample_size: StrictInt | None = Field(default=None, ge=2, alias="sample-size")
     statistics: list[Statistic] = Field(default_factory=list)
     rows: list[list[Entry]] = Field(default_factory=list)
     values: list[list[Entries]] = Field(default_factory=list)
@@ -69,10 +69,10 @@ class ClaimsFile(Table):
 
     paper: str
     doi: str | None = None
-    error_rate: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    factor: Annotated[float, AfterValidator(_widens)] = 1.25
+    error_rate: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.05
+    factor: Annotated[StrictFloat, AfterValidator(_widens)] = 1.25
     outlier_rule: Literal["three-scaled-mads"] | None = None
-    published_level: Annotated[float, Field(gt=0.5, lt=1)] | None = None
+    published_level: Annotated[StrictFloat, Field(gt=0.5, lt=1)] | None = None
     metrics: dict[str, list[str]]
     grid: Grid
     choices: Grid = Field(default_factory=dict)

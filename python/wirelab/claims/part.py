@@ -9,7 +9,17 @@ from datetime import datetime
 from itertools import product
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    ValidationInfo,
+    field_validator,
+)
 
 from wirelab.claims.judgement import Context, Judgement
 from wirelab.experiment.file.quantities import PositiveDuration
@@ -66,7 +76,7 @@ def _holding(printed: tuple[float, float], info: ValidationInfo[object]) -> tupl
     return printed
 
 
-Printed = Annotated[tuple[float, float], AfterValidator(_holding)]
+Printed = Annotated[tuple[StrictFloat, StrictFloat], AfterValidator(_holding)]
 """What the rounding or truncation of a number in print allows: its smallest and its largest value."""
 
 
@@ -177,7 +187,7 @@ class Along(Table):
 
     path: str
     levels: list[str] = Field(min_length=2)
-    least: int | None = Field(default=None, ge=2)
+    least: StrictInt | None = Field(default=None, ge=2)
 
 
 class Steps(Part):

@@ -59,12 +59,15 @@ def command(  # noqa: PLR0913 (one parameter for each option)
 
 def _freeze(experiment: str) -> None:
     """Freeze the claims of a user's own experiment; those that ship are frozen already."""
-    from wirelab.claims.freeze import claims_of, freeze
+    from wirelab.claims.freeze import claims_of, freeze, frozen_before
     from wirelab.experiment.library import experiment_names
     from wirelab.runner.facts import now
 
     if experiment in experiment_names():
         raise WirelabError("--freeze needs an experiment file of your own", hint=launched("new FILE --from NAME"))
     claims = claims_of(Path(experiment))
+    before = frozen_before(claims)
     digest = freeze(claims, now())
-    click.echo(f"{claims}: frozen, sha256 {digest[:16]}...")
+    again = before is not None and before.digest != digest
+    more = f"; what was frozen at {before.at:%Y-%m-%dT%H:%M:%SZ} is replaced" if again and before else ""
+    click.echo(f"{claims}: frozen, sha256 {digest[:16]}...{more}")

@@ -97,7 +97,7 @@ def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, jobs: int)
             virtual = _virtual_takes(plan.without(unsupported)) if _may_be_virtual(left) else None
             hint = f"a budget of {takes}" if virtual is None else f"--clock virtual without --budget takes {virtual}"
             raise WirelabError(what, hint=hint)
-        click.echo(what, err=True)
+        click.echo(f"{what}; it runs all the same, as small as it can be", err=True)
     return quick
 
 

@@ -51,6 +51,18 @@ def test_another_verdict_in_real_time_has_its_reason(tmp_path: Path) -> None:
     assert table.rows[0][-1].text == "It would be confirmed, but not without the waiting."
 
 
+def test_a_ratio_of_additions_that_may_be_nothing_has_no_number(tmp_path: Path) -> None:
+    found = _under_both(tmp_path)
+    part = found["claims"][0]["parts"][0]
+    part["form"], part["live"] = "causal-contrast", _live("confirmed", estimate(-2239.0, -2672.0, 1220.0))
+    [group] = clocks.blocks(found)
+    assert isinstance(group, Group)
+    [table] = group.blocks
+    assert isinstance(table, Table)
+    assert [cell.text for cell in table.rows[0]][1:5] == ["1.60 [1.40, 1.80]", "confirmed", "–", "confirmed"]
+    assert "their ratio says nothing" in (table.rows[0][3].reason or "")
+
+
 def test_the_page_of_several_papers_has_a_sentence_for_each_that_ran_under_both(tmp_path: Path) -> None:
     [items] = clocks.of_papers([_under_both(tmp_path), record(tmp_path)])
     assert isinstance(items, Items)

@@ -206,6 +206,12 @@ def test_a_part_that_has_the_opposite_verdict_in_real_time_says_so(found: Replic
     assert "real time" not in _of(found, against, _part("confirmed"), verdict="contradicted")
 
 
+def test_the_note_of_a_claim_follows_its_reason(found: Replication) -> None:
+    against = _part("contradicted", why="it is 2")
+    text = _of(found, against, _part("confirmed"), verdict="contradicted", why="of 2 parts 1. One was set apart")
+    assert text.endswith(" One was set apart.")
+
+
 def test_a_clause_on_time_outs_is_a_sentence(found: Replication) -> None:
     clauses = [" ".join(["it", *["is"] * 24]), "mean, time-outs counted at 3 min, which make up to 52% of a mean"]
     against = _part("contradicted", why="; ".join(clauses))

@@ -20,7 +20,7 @@ def test_every_claim_has_a_row_with_its_verdict(tmp_path: Path) -> None:
 
 
 def test_a_campaign_is_shown_with_what_ran_it(tmp_path: Path) -> None:
-    [table] = sections.campaigns([record(tmp_path)])
+    table, _ = sections.campaigns([record(tmp_path)])
     assert isinstance(table, Table)
     assert [cell.text for cell in table.rows[0]] == [
         "main", "as in its file", "virtual", "2026-11-27", "10", "1,000", "6 min", "good in 10 of 10 scenarios", "a1",
@@ -37,12 +37,21 @@ def test_campaigns_of_one_experiment_differ_in_their_settings(tmp_path: Path) ->
         {"a.client.cpu": ["1 %"], "b.client.cpu": ["2 %", "3 %"]},
     ]  # fmt: skip
     found["campaigns"] = [{**only, "sets": each} for each in sets]
-    [one], [several] = sections.campaigns([found]), sections.campaigns([found, record(tmp_path, paper="other")])
+    one, commands = sections.campaigns([found])
+    several, _ = sections.campaigns([found, record(tmp_path, paper="other")])
     assert isinstance(one, Table)
     assert isinstance(several, Table)
     short = ["as in its file", "workload single; replicates 160", "a.client.cpu 1 %; b.client.cpu 2 %, 3 %"]
     assert [row[1].text for row in one.rows] == short
     assert one.rows[1][1].title == "workload=single; stop.replicates=160"
+    assert isinstance(commands, Group)
+    [items] = commands.blocks
+    assert isinstance(items, Items)
+    assert [*items.items] == [
+        "main: `wirelab run main --clock virtual`",
+        "main: `wirelab run main --clock virtual --set workload=single --set stop.replicates=160`",
+        "main: `wirelab run main --clock virtual --set 'a.client.cpu=1 %' --set 'b.client.cpu=2 %,3 %'`",
+    ]
     assert [(row[0].text, row[2].text) for row in several.rows] == [
         *(("example", each) for each in short), ("other", short[0]),
     ]  # fmt: skip
@@ -51,7 +60,7 @@ def test_campaigns_of_one_experiment_differ_in_their_settings(tmp_path: Path) ->
 def test_what_was_left_out_is_listed_with_the_campaigns(tmp_path: Path) -> None:
     found = record(tmp_path)
     found["left_out"] = ["choices, 150 scenarios: it takes 5 min"]
-    *_, table = sections.campaigns([found])
+    *_, table, _ = sections.campaigns([found])
     assert isinstance(table, Table)
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["choices, 150 scenarios: it takes 5 min"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictFloat
 
 from wirelab.claims.judgement import (
     Context,
@@ -39,7 +39,7 @@ class CausalContrast(Part):
     treated: Levels
     control: Levels
     expect: Literal["equal", "above"]
-    margin: float = Field(default=1.25, ge=1)
+    margin: StrictFloat = Field(default=1.25, ge=1)
     per: list[str] = Field(default_factory=list)
     rival: str | None = None
 

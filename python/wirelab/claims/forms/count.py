@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from wirelab.claims.judgement import (
     INCONCLUSIVE,
@@ -43,8 +43,8 @@ class Count(Form):
     horizon: Horizon = None
     over: Grid
     where: Levels = Field(default_factory=dict)
-    published: int = Field(ge=1)
-    counted: int | None = None
+    published: StrictInt = Field(ge=1)
+    counted: StrictInt | None = None
     majority: bool = False
 
     def metric_names(self) -> list[str]:

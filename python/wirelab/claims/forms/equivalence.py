@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, StrictFloat
 
 from wirelab.claims.judgement import (
     Context,
@@ -26,7 +26,7 @@ class Equivalence(Part):
     form: Literal["equivalence"]
     upper: Levels
     lower: Levels
-    margin: float = Field(gt=1)
+    margin: StrictFloat = Field(gt=1)
 
     def judge(self, context: Context) -> Judgement:
         upper, lower = context.words(self.upper), context.words(self.lower)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, StrictFloat, ValidationInfo, field_validator
 
 from wirelab.claims.judgement import (
     INCONCLUSIVE,
@@ -32,7 +32,7 @@ class FromLevel(EveryStep):
 
     form: Literal["from-level"]
     lower: Levels
-    by: float = Field(default=1, ge=1)
+    by: StrictFloat = Field(default=1, ge=1)
     published: str | None = None
 
     @field_validator("published")
@@ -60,7 +60,9 @@ class FromLevel(EveryStep):
         known = [number(step).low for step in steps]
         sure = [level for level, low in zip(levels, known, strict=True) if low is not None and low > self.by]
         above = f"the interval lies above {self.by:g} at {', '.join(sure) or 'no level'}"
-        why = f"{upper} is {much} {lower} {on}; {above}; the ratios are {listed}"
+        counts = {step.n for step in steps}
+        n = f", n = {counts.pop():,} at each" if len(counts) == 1 else ""
+        why = f"by the estimates {upper} is {much} {lower} {on}; {above}; {upper} over {lower} is {listed}{n}"
         if self.published is None:
             return Judgement("from-level", text, INCONCLUSIVE, why, ours=number(place), decidable=False)
         begins = levels.index(self.published)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, StrictFloat, ValidationInfo, field_validator
 
 from wirelab.claims.judgement import Context, Judgement, decided_by, number, within, written
 from wirelab.claims.part import Levels, Part
@@ -22,7 +22,7 @@ class Interaction(Part):
     lower: Levels
     first: Levels
     second: Levels
-    margin: float | None = Field(default=None, gt=1)
+    margin: StrictFloat | None = Field(default=None, gt=1)
     expect: Literal["none", "above", "below"]
 
     @field_validator("expect")

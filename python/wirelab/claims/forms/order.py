@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, StrictFloat
 
 from wirelab.claims.judgement import Context, Judgement, decided_by, number, within, written
 from wirelab.claims.part import Form, Levels, Part
@@ -17,7 +17,7 @@ class Order(Part):
 
     form: Literal["order"]
     ascending: list[Levels] = Field(min_length=2)
-    by: float = Field(default=1, ge=1)
+    by: StrictFloat = Field(default=1, ge=1)
 
     def judge(self, context: Context) -> Judgement:
         below, above = self.ascending

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictFloat, model_validator
 
 from wirelab.claims.judgement import (
     Context,
@@ -28,9 +28,9 @@ class Quotient(Part):
     form: Literal["quotient"]
     per: str
     of: Levels
-    published: float | None = Field(default=None, gt=0)
+    published: StrictFloat | None = Field(default=None, gt=0)
     printed: Printed | None = None
-    above: float | None = Field(default=None, gt=0)
+    above: StrictFloat | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
     def _one_claim(self) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, StrictFloat
 
 from wirelab.claims.judgement import (
     CONFIRMED,
@@ -28,7 +28,7 @@ class Ratio(Part):
     form: Literal["ratio"]
     upper: Levels
     lower: Levels
-    published: float = Field(gt=0)
+    published: StrictFloat = Field(gt=0)
     printed: Printed
 
     def judge(self, context: Context) -> Judgement:

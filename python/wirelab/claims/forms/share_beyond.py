@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictFloat, model_validator
 
 from wirelab.claims.judgement import (
     Context,
@@ -33,10 +33,10 @@ class ShareBeyond(Part):
     form: Literal["share-beyond"]
     upper: Levels
     beyond: PositiveDuration
-    published: float | None = Field(default=None, ge=0, le=1)
+    published: StrictFloat | None = Field(default=None, ge=0, le=1)
     printed: Printed | None = None
-    least: float | None = Field(default=None, gt=0, le=1)
-    most: float | None = Field(default=None, ge=0, lt=1)
+    least: StrictFloat | None = Field(default=None, gt=0, le=1)
+    most: StrictFloat | None = Field(default=None, ge=0, lt=1)
     lower: Levels | None = None
 
     @model_validator(mode="after")

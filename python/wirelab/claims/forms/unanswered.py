@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, StrictFloat
 
 from wirelab.claims.judgement import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Context, Judgement, written
 from wirelab.claims.part import Form, Grid, Levels, cells_of
@@ -21,7 +21,7 @@ class Unanswered(Form):
     of: Levels
     where: Levels = Field(default_factory=dict)
     over: Grid = Field(default_factory=dict)
-    least: float = Field(gt=0, lt=1)
+    least: StrictFloat = Field(gt=0, lt=1)
 
     def judge(self, context: Context) -> Judgement:
         """Confirmed by a single exchange without an answer, which shows that there are some; contradicted if the

@@ -27,7 +27,7 @@ def blocks(record: Replication) -> list[Block]:
     rows = [
         [
             Cell(part["text"] if len(claim["parts"]) < 2 else words.named(part), title=claim["text"]),
-            _estimate(part), _verdict(part), _estimate(live), _verdict(live),
+            _estimate(part, part["form"]), _verdict(part), _estimate(live, part["form"]), _verdict(live),
             words.quality(live["link"]), _why(part, live),
         ]
         for claim, part, live in found
@@ -83,9 +83,11 @@ def _why(part: ReplicatedPart, live: LivePart) -> Cell:
     return Cell(f"{words.begun(last)}.", title=live["why"])
 
 
-def _estimate(part: ReplicatedPart | LivePart) -> Cell:
+def _estimate(part: ReplicatedPart | LivePart, form: str) -> Cell:
     found = Estimate.of(part["ours"])
-    return dash("it has no estimate") if found is None or found.point is None else Cell(short_interval(found))
+    if found is None or found.point is None:
+        return dash("it has no estimate")
+    return dash(words.NO_RATIO) if words.is_no_ratio(form, found) else Cell(short_interval(found))
 
 
 def _verdict(part: ReplicatedPart | LivePart) -> Cell:

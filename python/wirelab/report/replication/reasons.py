@@ -73,6 +73,8 @@ def why(claim: ReplicatedClaim, record: Replication) -> tuple[Cell, list[str]]:
         title = f"{levels(claim['levels'])}: {claim['why']}"
     else:
         sentences, title = _reason(claim, record), claim["why"]
+        _, _, note = title.partition(". ")
+        sentences += [note] if note and not any(note in each for each in sentences) else []
     part = shown(claim, leading(claim))
     sentences += [*_small(claim, part), *_live(claim)]
     if not any("quality" in each for each in sentences):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from wirelab.report import predictions
@@ -154,9 +155,19 @@ def campaigns(records: Sequence[Replication]) -> list[Block]:
     ran = [(record["paper"], _campaign(each)) for record in records for each in record["campaigns"]]
     left_out = [(record["paper"], [Cell(each)]) for record in records for each in record["left_out"]]
     tables = [_of_papers("Campaigns, of emulation only", columns, ran, len(records))]
+    runs = [_command(each) for record in records for each in record["campaigns"]]
+    commands = Group("The command of each campaign", [Items(runs)])
     if left_out:
         tables.append(_of_papers("Left out", [Column("campaign, and why", numeric=False)], left_out, len(records)))
-    return [*tables]
+    return [*tables, *[commands] * bool(ran)]
+
+
+def _command(campaign: CampaignSummary) -> str:
+    sets = {path: levels for path, levels in campaign["sets"].items() if path != "clock"}
+    written = [shlex.quote(f"{path}={','.join(levels)}") for path, levels in sets.items()]
+    given = "".join(f" --set {each}" for each in written)
+    clock = " --clock virtual" * (campaign["clock"] == "virtual")
+    return f"{campaign['name']}: `wirelab run {campaign['experiment']}{clock}{given}`"
 
 
 def _of_papers(caption: str, columns: list[Column], rows: Sequence[tuple[str, list[Cell]]], papers: int) -> Table:

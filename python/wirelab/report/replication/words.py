@@ -21,6 +21,7 @@ WORDS = {"depends-on-outlier-rule": "depends on the outlier rule", NOT_MEASURED:
 PLACES = ("bend", "change-point", "from-level")
 """Forms whose estimate is a place along the levels of a factor."""
 TONES: dict[Standing, Tone] = {"confirmed": "good", "contradicted": "bad"}
+NO_RATIO = "one of the additions that it compares may be 0, so that their ratio says nothing"
 NOT_CONCLUSIVE = "quick run, not conclusive"
 RAW = " The paper removed outliers before it printed; ours are without its rule."
 
@@ -105,6 +106,8 @@ def ours(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> Cell:
     found = Estimate.of(claim["ours"] if part is None else part["ours"])
     if found is None or found.point is None:
         return dash("no part has an estimate" if len(claim["parts"]) > 1 else "it has no estimate")
+    if is_no_ratio((part or claim)["form"], found):
+        return dash(NO_RATIO)
     return _of_part(short_interval(found), f"{levels(claim['levels'])}; {found.method}", claim, part)
 
 
@@ -127,6 +130,11 @@ def shown(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> ReplicatedP
     if claim["ours"] is None or claim["ours"]["point"] is None:
         return leading
     return next((part for part in claim["parts"] if part["ours"] == claim["ours"]), None)
+
+
+def is_no_ratio(form: str, found: Estimate) -> bool:
+    """Whether a ratio of additions has an interval on both sides of 0: then it may be divided by 0."""
+    return form == "causal-contrast" and found.low is not None and found.high is not None and found.low < 0 < found.high
 
 
 def of_places(claim: ReplicatedClaim, leading: ReplicatedPart | None) -> bool:
