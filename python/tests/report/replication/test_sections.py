@@ -45,12 +45,12 @@ def test_campaigns_of_one_experiment_differ_in_their_settings(tmp_path: Path) ->
     assert [row[1].text for row in one.rows] == short
     assert one.rows[1][1].title == "workload=single; stop.replicates=160"
     assert isinstance(commands, Group)
-    [items] = commands.blocks
-    assert isinstance(items, Items)
-    assert [*items.items] == [
-        "main: `wirelab run main --clock virtual`",
-        "main: `wirelab run main --clock virtual --set workload=single --set stop.replicates=160`",
-        "main: `wirelab run main --clock virtual --set 'a.client.cpu=1 %' --set 'b.client.cpu=2 %,3 %'`",
+    [table] = commands.blocks
+    assert isinstance(table, Table)
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["main", "wirelab run main --clock virtual"],
+        ["main", "wirelab run main --clock virtual --set workload=single --set stop.replicates=160"],
+        ["main", "wirelab run main --clock virtual --set 'a.client.cpu=1 %' --set 'b.client.cpu=2 %,3 %'"],
     ]
     assert [(row[0].text, row[2].text) for row in several.rows] == [
         *(("example", each) for each in short), ("other", short[0]),

@@ -155,8 +155,9 @@ def campaigns(records: Sequence[Replication]) -> list[Block]:
     ran = [(record["paper"], _campaign(each)) for record in records for each in record["campaigns"]]
     left_out = [(record["paper"], [Cell(each)]) for record in records for each in record["left_out"]]
     tables = [_of_papers("Campaigns, of emulation only", columns, ran, len(records))]
-    runs = [_command(each) for record in records for each in record["campaigns"]]
-    commands = Group("The command of each campaign", [Items(runs)])
+    runs = [[Cell(each["name"]), Cell(_command(each))] for record in records for each in record["campaigns"]]
+    columns = [Column("campaign", numeric=False), Column("command", numeric=False)]
+    commands = Group("The command of each campaign", [Table("What measures it again", columns, runs)])
     if left_out:
         tables.append(_of_papers("Left out", [Column("campaign, and why", numeric=False)], left_out, len(records)))
     return [*tables, *[commands] * bool(ran)]
@@ -167,7 +168,7 @@ def _command(campaign: CampaignSummary) -> str:
     written = [shlex.quote(f"{path}={','.join(levels)}") for path, levels in sets.items()]
     given = "".join(f" --set {each}" for each in written)
     clock = " --clock virtual" * (campaign["clock"] == "virtual")
-    return f"{campaign['name']}: `wirelab run {campaign['experiment']}{clock}{given}`"
+    return f"wirelab run {campaign['experiment']}{clock}{given}"
 
 
 def _of_papers(caption: str, columns: list[Column], rows: Sequence[tuple[str, list[Cell]]], papers: int) -> Table:
