@@ -79,3 +79,13 @@ metric = "size"
 where = {{ link = "lossy" }}
 ascending = [{{ protocol = "h2" }}, {{ protocol = "h3" }}]
 """
+
+LATER = """[[claim.part]]
+form = "order"
+metric = "delay"
+beside = "of answered requests alone"
+after-the-fact = 2026-11-29T00:00:00Z
+where = { link = "lossy" }
+ascending = [{ protocol = "h3" }, { protocol = "h2" }]
+"""
+"""A part of a claim, written after data existed."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.claims.fakes import Fake
+from tests.claims.grids import LATER
 from tests.claims.test_load import GOOD, VALUES, error_of
 from wirelab.claims.family import judge_part
 from wirelab.claims.forms import FORMS
@@ -81,16 +82,6 @@ def test_a_horizon_that_means_nothing_is_refused(tmp_path: Path, text: str, wher
     message = error_of(tmp_path, text)
     assert message.startswith(where), message
     assert words in message
-
-
-LATER = """[[claim.part]]
-form = "order"
-metric = "delay"
-beside = "of answered requests alone"
-after-the-fact = 2026-11-29T00:00:00Z
-where = { link = "lossy" }
-ascending = [{ protocol = "h3" }, { protocol = "h2" }]
-"""
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.claims.grids import FILE
+from tests.claims.grids import FILE, LATER
 from tests.replicate.sources import claim, estimate, part, row, scenario, source
 from wirelab.claims.load import Claims, load
 from wirelab.errors import WirelabError
@@ -74,16 +74,7 @@ def test_of_two_campaigns_with_equal_plans_a_time_out_does_not_decide_which_spea
 
 
 def test_a_part_that_was_written_later_comes_from_the_campaigns_that_have_it(tmp_path: Path) -> None:
-    added = """[[claim.part]]
-form = "order"
-metric = "delay"
-beside = "of answered requests alone"
-after-the-fact = 2026-11-29T00:00:00Z
-where = { link = "lossy" }
-ascending = [{ protocol = "h3" }, { protocol = "h2" }]
-
-"""
-    claims = _claims(tmp_path, FILE.replace('[[claim]]\nid = "C2"', f'{added}[[claim]]\nid = "C2"'))
+    claims = _claims(tmp_path, FILE.replace('[[claim]]\nid = "C2"', f'{LATER}[[claim]]\nid = "C2"'))
     old = source(claim("C1", [row("confirmed", estimate(2.0), rtt="2 ms")]), exchanges=900)
     parts = [part("inconclusive", 50), part("contradicted", 50)]
     new = source(claim("C1", [row("inconclusive", estimate(1.1), rtt="2 ms")], parts=parts), exchanges=100)

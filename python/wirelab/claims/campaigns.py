@@ -72,23 +72,26 @@ def _set(path: str, text: str, known: Mapping[str, list[str]], at: KeyPath) -> M
 
 
 def cannot_be_run(file: ClaimsFile, folder: Path) -> Mistakes:
-    """Experiments of its campaigns and of its future work that neither ship nor stand in the folder of the file of
-    claims, and what those of campaigns cannot be set to.
+    """Experiments of campaigns and of future work that are not there, and what those of campaigns cannot be set to.
     Other mistakes of an experiment are found when it is checked itself.
     """
-    names = experiment_names()
     for index, work in enumerate(file.future):
-        name = (work.run or "").partition(" ")[0]
-        if name and name not in names and not (folder / f"{name}.toml").is_file():
-            hint = did_you_mean(name, names, launched("list experiments"))
-            yield ("future", index, "run"), f"no such experiment ({shown(name)})", hint
+        if work.run is not None and (unknown := _unknown(work.run.partition(" ")[0], folder)) is not None:
+            yield ("future", index, "run"), *unknown
     for index, campaign in enumerate(file.campaign):
         name, at = campaign.experiment, ("campaign", index)
-        if name not in names and not (folder / f"{name}.toml").is_file():
-            hint = did_you_mean(name, names, launched("list experiments"))
-            yield (*at, "experiment"), f"no such experiment ({shown(name)})", hint
+        if (unknown := _unknown(name, folder)) is not None:
+            yield (*at, "experiment"), *unknown
         elif campaign.sets and (source := _source(name, folder)) is not None:
             yield from _not_settable(campaign, file, source, at)
+
+
+def _unknown(name: str, folder: Path) -> tuple[str, str | None] | None:
+    """What is wrong with the name of an experiment, if it neither ships nor stands in the folder, and a hint."""
+    names = experiment_names()
+    if name in names or (folder / f"{name}.toml").is_file():
+        return None
+    return f"no such experiment ({shown(name)})", did_you_mean(name, names, launched("list experiments"))
 
 
 def sources(file: ClaimsFile, folder: Path) -> Iterator[Source]:

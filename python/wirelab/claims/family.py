@@ -208,7 +208,8 @@ def _divisor(claim: Claim, most: int, source: Source, rules: Rules) -> int:
     """The largest number, up to `most`, by which the error rate can be divided so that the claim is still decided; 0
     if none.
     """
+    own = claim.model_copy(update={"later": []})
     for divisor in range(most, 0, -1):
-        if judge(claim, source, rules.error_rate / divisor, rules).verdict != INCONCLUSIVE:
+        if judge(own, source, rules.error_rate / divisor, rules).verdict != INCONCLUSIVE:
             return divisor
     return 0

@@ -57,6 +57,16 @@ def test_campaigns_of_one_experiment_differ_in_their_settings(tmp_path: Path) ->
     ]  # fmt: skip
 
 
+def test_the_command_of_a_quick_run_is_that_of_the_whole(tmp_path: Path) -> None:
+    found = record(tmp_path)
+    found["campaigns"][0] |= {"quick": "2 of 5 trials a scenario", "clock": "live"}
+    _, commands = sections.campaigns([found])
+    assert isinstance(commands, Group)
+    [table] = commands.blocks
+    assert isinstance(table, Table)
+    assert table.rows[0][1].text == "wirelab run main --clock live (the whole, not the quick run)"
+
+
 def test_what_was_left_out_is_listed_with_the_campaigns(tmp_path: Path) -> None:
     found = record(tmp_path)
     found["left_out"] = ["choices, 150 scenarios: it takes 5 min"]

@@ -156,19 +156,20 @@ def campaigns(records: Sequence[Replication]) -> list[Block]:
     left_out = [(record["paper"], [Cell(each)]) for record in records for each in record["left_out"]]
     tables = [_of_papers("Campaigns, of emulation only", columns, ran, len(records))]
     runs = [[Cell(each["name"]), Cell(_command(each))] for record in records for each in record["campaigns"]]
-    columns = [Column("campaign", numeric=False), Column("command", numeric=False)]
-    commands = Group("The command of each campaign", [Table("What measures it again", columns, runs)])
+    names = [Column("campaign", numeric=False), Column("command", numeric=False)]
+    commands = Group("The command of each campaign", [Table("What measures it again", names, runs)])
     if left_out:
         tables.append(_of_papers("Left out", [Column("campaign, and why", numeric=False)], left_out, len(records)))
     return [*tables, *[commands] * bool(ran)]
 
 
 def _command(campaign: CampaignSummary) -> str:
+    """What measures it again; of a quick run, the whole of it."""
     sets = {path: levels for path, levels in campaign["sets"].items() if path != "clock"}
     written = [shlex.quote(f"{path}={','.join(levels)}") for path, levels in sets.items()]
     given = "".join(f" --set {each}" for each in written)
-    clock = " --clock virtual" * (campaign["clock"] == "virtual")
-    return f"wirelab run {campaign['experiment']}{clock}{given}"
+    whole = " (the whole, not the quick run)" if campaign["quick"] else ""
+    return f"wirelab run {campaign['experiment']} --clock {campaign['clock']}{given}{whole}"
 
 
 def _of_papers(caption: str, columns: list[Column], rows: Sequence[tuple[str, list[Cell]]], papers: int) -> Table:
