@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -123,6 +125,24 @@ def test_a_broker_takes_messages_to_its_own_topic(bench: Bench) -> None:
     for more in ((), ("--body", "on.txt")):
         code, out, words = measured(bench, *asked, "--topic", "sensors/1", *more)
         assert code == 0, f"{out}{words}"
+
+
+def test_a_client_of_coap_gets_a_url_and_a_client_that_asks_nobody_is_seen(bench: Bench) -> None:
+    asked = ("--protocol", "coap,coap+tcp", "--get", "/items", "--reply", "500B")
+    aiocoap = f"{sys.executable} {Path(sys.executable).with_name('aiocoap-client')} {{url}}"
+    code, out, words = measured(bench, "", "--client", aiocoap, *asked)
+    assert code == 0, f"{out}{words}"
+    code, _, words = measured(bench, "", "--client", "true {url}", *asked)
+    assert code == 1
+    assert "not confirmed by the link" in words
+
+
+@pytest.mark.mosquitto
+@pytest.mark.parametrize("words", ["-L {url}", "-h {host} -p {port} -t {topic}"])
+def test_a_publisher_gets_the_topic_and_the_message(bench: Bench, words: str) -> None:
+    client = f"mosquitto_pub {words} -q 1 -f {{file}}"
+    code, out, said = measured(bench, "", "--client", client, "--topic", "sensors/1", "--body", "on.txt")
+    assert code == 0, f"{out}{said}"
 
 
 HOSTED = (

@@ -167,7 +167,8 @@ def test_claims_are_frozen_and_a_change_to_their_grid_is_refused_from_then_on(tm
     claims.write_text(frozen.replace("margin = 1.1\n", "margin = 1.2\n"))
     code, out, err = run("check", str(file))
     assert (code, out) == (2, "")
-    assert err.startswith(f"{claims}:{frozen[: frozen.index('digest =')].count(chr(10)) + 1}:1: frozen.digest: ")
+    line = 1 + frozen[: frozen.index("digest =", frozen.index("[frozen]"))].count("\n")
+    assert err.startswith(f"{claims}:{line}:1: frozen.digest: ")
     assert "the claims or the grid changed after they were frozen" in err
     assert "--freeze" in err
     code, out, _ = run("check", str(file), "--freeze")

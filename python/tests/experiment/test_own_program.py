@@ -17,6 +17,7 @@ from wirelab.experiment.own_program import (
     links_of,
     words_of,
 )
+from wirelab.experiment.programs.texts import PER_EXCHANGE, render
 
 SERVER = OwnProgram(
     role="server", program="sh -c 'echo {{x}} {port} {address}'", protocols=("http1", "h2c"), over_udp=False,
@@ -59,6 +60,29 @@ def test_the_client_gets_the_url_and_its_exit_code_decides(tmp_path: Path) -> No
     entry = tomllib.loads(implementation_text(CLIENT, words, tmp_path))["own"]["roles"]["client"]
     assert entry["per_exchange"][-1] == "{{ scheme }}://{{ host }}:{{ port }}/a?b=1"
     assert (entry["requests"], entry["connections"]) == (True, ["new"])
+
+
+def _command(tested: OwnProgram, folder: Path) -> list[str]:
+    """The last words of the client's command as they are filled in for `tested`'s only scenario over a clean link."""
+    (folder / "implementations.toml").write_text(implementation_text(tested, words_of(tested, folder), folder))
+    (folder / "test.toml").write_text(experiment_text(tested))
+    [scenario] = load_experiment(str(folder / "test.toml")).scenarios
+    assert (scenario.implementation["client"], scenario.protocol) == ("own", tested.protocols[0])
+    return tomllib.loads((folder / "implementations.toml").read_text())["own"]["roles"]["client"]["per_exchange"]
+
+
+def test_urls_of_coap_have_its_scheme_and_those_of_a_topic_end_with_it(tmp_path: Path) -> None:
+    one = replace(CLIENT, links=("clean",), own_links={"clean": {}})
+    coap = replace(one, protocols=("coap",), schemes=("coap",))
+    [url] = _command(coap, tmp_path)[-1:]
+    assert render(url, {"protocol": "coap", "host": "[::1]", "port": 1, **PER_EXCHANGE}) == "coap://[::1]:1/a?b=1"
+    assert render(url, {"protocol": "http1", "host": "h", "port": 1, **PER_EXCHANGE}) == "{scheme}://h:1/a?b=1"
+    mqtt = replace(
+        one, protocols=("mqtt",), schemes=("mqtt",), asked={"topic": "a/b"}, program="sh {url} {topic} {file}"
+    )
+    values = {"protocol": "mqtt", "host": "h", "port": 1, **PER_EXCHANGE}
+    words = [render(word, values) for word in _command(mqtt, tmp_path)[-3:]]
+    assert words == ["mqtt://h:1/a/b", "a/b", "{upload_file}"]
 
 
 def test_a_server_over_udp_is_ready_when_its_port_is_bound(tmp_path: Path) -> None:

@@ -144,14 +144,14 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
                    "--get": get, "--post": post, "--put": put, "--delete": delete,
                    "--header": "\n".join(headers)})  # fmt: skip
     asked = _asked(get, post, put, delete)
-    if topic is not None and (asked or headers or client is not None):
-        other = "--client" if client is not None else "--header" if headers else f"--{next(iter(asked)).lower()}"
+    if topic is not None and (asked or headers or reply is not None):
+        other = "--reply" if reply is not None else "--header" if headers else f"--{next(iter(asked)).lower()}"
         raise WirelabError(f"excludes {other}", "--topic", f"leave out {other}, or --topic")
     _refuse_unused(client, reply, connection, (program if client is None else client, against))
     kept = against is not None and is_archive(Path(against))
     if kept and not Path(str(against)).is_file():
         raise WirelabError(f"no such file ({against})", "--against", f"--keep {against} writes it")
-    spoken = _protocols(protocols, client=client is not None, topics=topic is not None)
+    spoken = _protocols(protocols, topics=topic is not None, of_server=client is None)
     tested = own_program.OwnProgram(
         role="server" if client is None else "client",
         program=(program if client is None else client) or "",
@@ -165,6 +165,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         download="0 B" if reply is None else reply,
         before=None if kept else against,
         certified=any(each.secure and each.setting("certificate-key") is not None for each in spoken),
+        schemes=tuple(each.name for each in spoken if each.success != HTTP),
     )
     words = own_program.words_of(tested, Path.cwd())
     folder = out if out is not None else RESULTS / "test"
@@ -284,26 +285,23 @@ def _each(text: str, option: str) -> tuple[str, ...]:
     return found
 
 
-def _protocols(text: str | None, *, client: bool, topics: bool) -> list[ProtocolDescription]:
-    """Those that have topics, or methods and paths; of a tested client, which gets a URL, those of HTTP over TCP."""
+def _protocols(text: str | None, *, topics: bool, of_server: bool) -> list[ProtocolDescription]:
+    """Those that have topics, or methods and paths. A tested server listens on one port, over TCP or UDP."""
     from wirelab.errors import did_you_mean
     from wirelab.schema import registered
 
     known = {each.name: each for each in registered().protocols}
     able = {name: each for name, each in known.items() if (each.topics if topics else each.success) is not None}
     lacks = "has no topics" if topics else "has no methods and paths"
-    if client:
-        lacks = "is not one of a tested client"
-        able = {name: each for name, each in able.items() if each.success == HTTP and each.transport == "tcp"}
     found = [*able][:1] if text is None else _each(text, "--protocol")
     for name in found:
         if name not in known:
             raise WirelabError(f"unknown protocol ({name})", "--protocol", did_you_mean(name, able))
         if name not in able:
-            publishes = not topics and not client and known[name].topics is not None
+            publishes = not topics and known[name].topics is not None
             hint = "--topic TOPIC publishes to a topic or an address" if publishes else f"one of {', '.join(able)}"
             raise WirelabError(f"{name} {lacks}", "--protocol", hint)
-    if len({able[name].transport for name in found}) > 1:
+    if of_server and len({able[name].transport for name in found}) > 1:
         raise WirelabError("protocols over TCP and over UDP are tested apart", "--protocol", "call it once for each")
     return [able[name] for name in found]
 

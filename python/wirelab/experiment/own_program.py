@@ -25,12 +25,16 @@ PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
     "server": {
         "{port}": "{{ port }}", "{address}": "{{ address }}", "{chain}": "{{ chain }}", "{key}": "{{ key }}",
     },
-    "client": {"{url}": "{{ scheme }}://{{ host }}:{{ port }}TARGET", "{authority}": "{{ authority }}"},
+    "client": {
+        "{url}": "SCHEME://{{ host }}:{{ port }}TARGET", "{host}": "{{ host }}", "{port}": "{{ port }}",
+        "{topic}": "TOPIC", "{method}": "{{ method }}", "{file}": "{{ upload_file }}", "{authority}": "{{ authority }}",
+    },
 }  # fmt: skip
 """What each role's program is given, as a template has it. A tested client resolves no name."""
 CLEAN = "clean"
 """The link without impairments."""
-NEEDED = {"server": "{port}", "client": "{url}"}
+NEEDED = {"server": ("{port}",), "client": ("{url}", "{port}")}
+"""One of these says where a server listens, or what a client asks for."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,10 @@ class OwnProgram:
     before: str | None = None
     certified: bool = False
     """Whether a protocol has certificates, which a tested server is given."""
+    schemes: tuple[str, ...] = ()
+    """Protocols whose name is the scheme of their URLs (RFC 7252, section 6; RFC 8323, section 8). Of others it is
+    `http` or `https`.
+    """
 
     @property
     def programs(self) -> Mapping[str, str]:
@@ -66,6 +74,9 @@ def words_of(tested: OwnProgram, folder: Path) -> dict[str, list[str]]:
     first = "--client" if tested.role == "client" else "PROGRAM"
     options = {NAME: first, BEFORE: "--against"}
     found = {name: _words(tested.role, each, folder, options[name]) for name, each in tested.programs.items()}
+    for name, words in found.items() if tested.role == "client" and "topic" not in tested.asked else ():
+        if any("{topic}" in word for word in words):
+            raise WirelabError(f"{words[0]} gets no topic", options[name], "add --topic TOPIC, or write {url}")
     for name, words in found.items() if tested.certified and tested.role == "server" else ():
         if not any("{chain}" in word for word in words):
             what = f"{words[0]} gets no certificate that the client trusts"
@@ -81,10 +92,10 @@ def _words(role: str, program: str, folder: Path, option: str) -> list[str]:
     except ValueError as error:
         raise WirelabError(f"not a command: {error}", option, "close the quotation mark") from None
     if not words:
-        raise WirelabError("no program", option, f"such as './app.py {NEEDED[role]}'")
-    if all(NEEDED[role] not in word for word in words):
+        raise WirelabError("no program", option, f"such as './app.py {NEEDED[role][0]}'")
+    if all(needed not in word for word in words for needed in NEEDED[role]):
         what = "the port on which it listens" if role == "server" else "what it asks for"
-        hint = f"write {NEEDED[role]} where the program takes it, such as '{words[0]} {NEEDED[role]}'"
+        hint = f"write {NEEDED[role][0]} where the program takes it, such as '{words[0]} {NEEDED[role][0]}'"
         raise WirelabError(f"{words[0]} does not get {what}", option, hint)
     path = folder / words[0] if "/" in words[0] else Path(shutil.which(words[0]) or words[0])
     if not path.is_file():
@@ -163,12 +174,18 @@ def implementation_text(tested: OwnProgram, words: Mapping[str, Sequence[str]], 
 
 
 def _entry(tested: OwnProgram, name: str, words: Sequence[str], folder: Path) -> str:
-    target = str(tested.asked.get("path", ""))
-    filled = {each: text.replace("TARGET", _plain(target)) for each, text in PLACEHOLDERS[tested.role].items()}
+    topic = str(tested.asked.get("topic", ""))
+    target = f"/{topic}" if topic else str(tested.asked.get("path", ""))
+    values = {"SCHEME": _scheme(tested), "TARGET": _plain(target), "TOPIC": _plain(topic)}
+    filled = {
+        each: re.sub("|".join(values), lambda found: values[found[0]], text)
+        for each, text in PLACEHOLDERS[tested.role].items()
+    }
     command = ["env", "-C", str(folder), *(_template(word, filled) for word in words)]
     ready = "udp-bound" if tested.over_udp else "tcp-connect"
     how = f'command = {inline(command)}\nready = "{ready}"' if tested.role == "server" else (
-        f"requests = true\nper_exchange = {inline(_reported(command))}"
+        f'workloads = ["telemetry"]\npublishes = true\nper_exchange = {inline(_reported(command))}' if topic
+        else f"requests = true\nper_exchange = {inline(_reported(command))}"
     )  # fmt: skip
     return f"""\
 [{name}]
@@ -183,6 +200,12 @@ protocols = {inline(list(tested.protocols))}
 connections = {inline(["new"] if tested.role == "client" else ["new", "resumed", "persistent"])}
 {how}
 """
+
+
+def _scheme(tested: OwnProgram) -> str:
+    """Of a URL, as a template has it."""
+    own = [each for each in tested.protocols if each in tested.schemes]
+    return f"{{{{ protocol if protocol in {own} else scheme }}}}" if own else "{{ scheme }}"
 
 
 def _reported(command: Sequence[str]) -> list[str]:
