@@ -16,6 +16,7 @@ from wirelab.errors import RunError
 from wirelab.metrics.dataset import EXCHANGES, TRIAL_TABLE, Dataset, measure, values_so_far
 from wirelab.metrics.documented import tables
 from wirelab.metrics.ledger import LEDGER
+from wirelab.metrics.levels import PROTOCOL
 from wirelab.metrics.registry import EXCHANGE_METRICS
 from wirelab.metrics.resource_timings import PHASE_COLUMNS, RESOURCES
 from wirelab.schema import RESOURCE_COLUMNS
@@ -136,8 +137,11 @@ def test_columns_of_resources_are_the_documented_ones_in_order(records: Records,
     described = {each.file: [column.name for column in each.columns] for each in tables()}
     for name in (RESOURCES, EXCHANGES, TRIAL_TABLE):
         written = pl.read_parquet(records.folder / name).columns
-        # No other workload's columns are in a campaign of pages.
-        assert written == [column for column in described[name] if column not in extension("pubsub")]
+        # No other workload's columns are in a campaign of pages, and the levels are those of its experiment.
+        levels = {path for each in read_plan(records.folder).scenarios for path in each.levels}
+        assert [column for column in written if column == PROTOCOL or column not in levels] == [
+            column for column in described[name] if column not in extension("pubsub")
+        ]
 
 
 def test_resources_are_reported_with_what_the_manifest_says(records: Records, measured: Build) -> None:

@@ -20,6 +20,7 @@ from wirelab.metrics.energy_names import PART, columns
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
 from wirelab.metrics.ledger import measure_ledger
+from wirelab.metrics.levels import with_levels
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
 from wirelab.metrics.nat import measure_nat
 from wirelab.metrics.outages import TRIAL_COLUMNS, by_trial, outages, write_outages
@@ -114,9 +115,9 @@ class Dataset(NamedTuple):
 
 
 def measure(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
-    """Compute both tables from the raw records and write them into the campaign, what its probes logged, and what
-    captures tell of each byte, the resources of pages, what was seen of settings, and what the client's radio spent: by
-    `energy`, or as the experiment says.
+    """Compute both tables from the raw records and write them into the campaign with the levels of each scenario, and
+    what its probes logged, what captures tell of each byte, the resources of pages, what was seen of settings, and what
+    the client's radio spent: by `energy`, or as the experiment says.
     """
     dataset = build(campaign, energy)
     measure_all_probes(campaign)
@@ -126,8 +127,8 @@ def measure(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     measure_settings(campaign, dataset.trials)
     measure_nat(campaign, plan, dataset.trials, dataset.exchanges)
     write_outages(campaign, dataset.outages)
-    write_table(dataset.exchanges, campaign / EXCHANGES)
-    write_table(dataset.trials, campaign / TRIAL_TABLE)
+    write_table(with_levels(dataset.exchanges, plan.scenarios), campaign / EXCHANGES)
+    write_table(with_levels(dataset.trials, plan.scenarios), campaign / TRIAL_TABLE)
     return dataset
 
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from wirelab.metrics import dataset, ledger, nat, outages, probes, radio, resource_timings, settings_seen
 from wirelab.metrics.base import Metric
+from wirelab.metrics.levels import PROTOCOL
 from wirelab.metrics.registry import EXCHANGE_METRICS, TRIAL_METRICS
 from wirelab.metrics.texts import COLUMNS, TABLES
 from wirelab.schema.generated import generated
@@ -51,10 +52,12 @@ def tables() -> tuple[Table, ...]:
     """All of them."""
     added = {"download_bytes": pl.Int64, "disturbed": pl.Boolean}
     exchanges: dict[str, Any] = {**dataset.TRIAL_KEYS, **dataset.EXCHANGE_TYPES, **added}
+    # Behind it stand the levels, which depend on the experiment.
+    named = {"trial": pl.String, "scenario": pl.String, PROTOCOL: pl.String}
     resources = {**dataset.TRIAL_KEYS, **resource_timings.COLUMNS}
     found = {
-        dataset.EXCHANGES: (exchanges, EXCHANGE_METRICS),
-        dataset.TRIAL_TABLE: (dataset.TRIAL_TYPES, TRIAL_METRICS),
+        dataset.EXCHANGES: ({**named, **exchanges}, EXCHANGE_METRICS),
+        dataset.TRIAL_TABLE: ({**named, **dataset.TRIAL_TYPES}, TRIAL_METRICS),
         resource_timings.RESOURCES: (resources, ()),
         ledger.LEDGER: (ledger.COLUMNS, ()),
         settings_seen.SETTINGS_SEEN: (settings_seen.COLUMNS, ()),

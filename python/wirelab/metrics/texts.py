@@ -52,6 +52,8 @@ _USED = {
 COLUMNS = {
     "trial": "Name of the trial, and of its folder.",
     "scenario": "Key of the scenario in `plan.json`.",
+    "protocol": "Name of the protocol. A column for each factor and choice follows, named by its path, such as "
+    "`link.rtt`; it is null where a scenario does not have it.",
     "block": "Number of the block, from 0.",
     "replicate": "Number of the trial among those of its scenario, from 0.",
     "lane": "Number of the job that ran the trial, from 0.",

@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from wirelab.errors import Where, WirelabError
+from wirelab.metrics.levels import PROTOCOL, with_levels
 from wirelab.metrics.registry import UNTIMED
 from wirelab.metrics.tables import write_table
 from wirelab.schema import Clock
@@ -56,6 +57,9 @@ from wirelab.stats.nat import nat_responses
 from wirelab.stats.notes import limits
 from wirelab.stats.recovery import recoveries
 from wirelab.stats.settings_in_force import settings_in_force
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Progress = Callable[[str], None]
 COMPARED = ("end-to-end-delay", "response-time", "response-time-curl")
@@ -284,15 +288,22 @@ def _write_tables(dataset: Dataset, estimates: Estimates) -> None:
     columns = [*_NAMES, "metric", "unit", "statistic", *_NUMBERS]
     types = dict.fromkeys(("point", "low", "high", "level"), pl.Float64) | {"n": pl.Int64}
     frame = pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in columns})
+    frame = _named(with_levels(frame, dataset.scenarios))
     with replaced(dataset.folder / "estimates.csv") as fresh:
         frame.write_csv(fresh)
     write_table(frame, dataset.folder / "estimates.parquet")
     names = pl.DataFrame([_names(s) for s in estimates["scenarios"]], schema=dict.fromkeys(_NAMES, pl.String))
     # The file's `client` is who plays the client, not which of a population it is.
     numbered = dataset.exchanges.rename({"client": "client_number"}, strict=False)
-    named = numbered.join(names, on="scenario", how="left", maintain_order="left")
+    names = names.drop(PROTOCOL)
+    named = with_levels(numbered, dataset.scenarios).join(names, on="scenario", how="left", maintain_order="left")
     with replaced(dataset.folder / "exchanges.csv") as fresh:
-        named.select("trial", *_NAMES, pl.exclude("trial", *_NAMES)).write_csv(fresh)
+        _named(named).select("trial", pl.exclude("trial")).write_csv(fresh)
+
+
+def _named(table: pl.DataFrame) -> pl.DataFrame:
+    """With the names of a row first."""
+    return table.select([*_NAMES, *(column for column in table.columns if column not in _NAMES)])
 
 
 def _rows(estimates: Estimates) -> Iterator[dict[str, str | float | int | None]]:
