@@ -54,6 +54,7 @@ PACKAGE_EDGES = {
         "link_facts",
         "wirelab_energy",
     },
+    "api": {"metrics", "report"},
     "report": {"replicate", "claims", "stats", "metrics", "site"},
     "replicate": {"claims", "experiment", "stats"},
     "claims": {"stats", "metrics", "experiment"},
@@ -79,6 +80,7 @@ PACKAGE_EDGES = {
     "agent": set(),
     "launcher": set(),
     "data": set(),
+    "__init__": {"api"},
     "__main__": {"cli"},
 }  # fmt: skip
 
@@ -251,7 +253,7 @@ def _room(path: Path) -> str:
     if path.is_relative_to(ENERGY):
         return "__main__" if path.name == "__main__.py" else "wirelab_energy"
     parts = path.relative_to(PACKAGE).parts
-    return parts[0].removesuffix(".py") if parts != ("__init__.py",) else "schema"
+    return parts[0].removesuffix(".py")
 
 
 def _is_program(path: Path) -> bool:

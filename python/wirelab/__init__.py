@@ -1,6 +1,14 @@
 """Which application protocol should my devices speak over my link? Measured, with intervals."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wirelab.api import Answer, Campaign, Chart, RunError, WirelabError, choose, exact, load, run
+
+__all__ = ["Answer", "Campaign", "Chart", "RunError", "WirelabError", "choose", "exact", "load", "run"]
 
 
 def _version() -> str:
@@ -20,3 +28,12 @@ def _version() -> str:
 
 
 __version__ = _version()
+
+
+def __getattr__(name: str) -> object:
+    """What a notebook uses is imported when it is used, so that the command line does without."""
+    if name in __all__:
+        from wirelab import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'wirelab' has no attribute '{name}'")

@@ -99,14 +99,9 @@ def render(campaign: Campaign) -> str:
 
 def fill(top: Header, parts: Sequence[Section] | Layers, level: float) -> str:
     """The template with a header and what follows it, in layers or as sections alone; `level` is that of intervals."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
     terms = Terms(parts.terms if isinstance(parts, Layers) else [])
-    environment.filters |= {"options": options, "number": number, "width": drawn_width, "terms": terms.marked}
     charts, evidence = (parts.charts, parts.evidence) if isinstance(parts, Layers) else (parts, [])
-    return environment.get_template("page.html.j2").render(
+    return template("page.html.j2", terms).render(
         header=top,
         reset=terms.reset,
         layered=isinstance(parts, Layers),
@@ -118,6 +113,16 @@ def fill(top: Header, parts: Sequence[Section] | Layers, level: float) -> str:
         version=__version__,
         level=f"{level:.0%}".replace("%", "\u00a0%"),
     )
+
+
+def template(name: str, terms: Terms) -> jinja2.Template:
+    """A template with the filters of all of them; `terms` are explained where they stand first."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters |= {"options": options, "number": number, "width": drawn_width, "terms": terms.marked}
+    return environment.get_template(name)
 
 
 def options(text: str) -> Markup:

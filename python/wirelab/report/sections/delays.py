@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import polars as pl
 
+from wirelab.metrics.levels import with_levels
 from wirelab.report.blocks import Block, Cell, Column, Figure, Grid, Prose, Section, Table, dash, estimate, number
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.distribution import Sample, ecdf
@@ -46,6 +47,21 @@ def section(campaign: Campaign) -> Section | None:
     line = f"The share of all exchanges whose {words} is at most x."
     blocks = [legend(campaign), *by_choices(campaign, build), Prose(about)]
     return Section("delays", f"Distribution of {words}", blocks, line)
+
+
+def points(campaign: Campaign) -> pl.DataFrame:
+    """Every step of the curves: a scenario's name, protocol and levels, a delay in milliseconds (`delay_ms`), and the
+    `share` of its exchanges that took no longer. No row where `section` is None.
+    """
+    steps = {"scenario": pl.String, "name": pl.String, "delay_ms": pl.Float64, "share": pl.Float64}
+    parts = [pl.DataFrame(schema=steps)]
+    for key, delays in (_delays(campaign) or {}).items():
+        scenario = campaign.scenario_by_key.get(key)
+        if scenario is None or not scenario.compared(campaign.metric):
+            continue
+        share = np.arange(1, len(delays) + 1) / max(scenario.exchanges, len(delays))
+        parts.append(pl.DataFrame({"scenario": key, "name": scenario.name, "delay_ms": delays, "share": share}))
+    return with_levels(pl.concat(parts), campaign.plan.scenarios).select("name", pl.exclude("name", "scenario"))
 
 
 def _delays(campaign: Campaign) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] | None:
