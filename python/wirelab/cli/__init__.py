@@ -83,6 +83,10 @@ GROUPS = {
         "report": Verb(
             "wirelab.cli.report:command", "Write the report of a run as one HTML file.", "results/quickstart"
         ),
+        "figures": Verb(
+            "wirelab.cli.figures:command", "Write the charts and tables of a run as files for a paper or slides.",
+            "results/quickstart --for ieee",
+        ),
         "show": Verb(
             "wirelab.cli.show:command", "Show a request of a run as a packet diagram, or a packet log as a table.",
             "results/quickstart --protocol h2 --slowest",

@@ -122,6 +122,7 @@ def template(name: str, terms: Terms) -> jinja2.Template:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {"options": options, "number": number, "width": drawn_width, "terms": terms.marked}
+    environment.globals["shapes"] = palette.MARKS
     return environment.get_template(name)
 
 

@@ -46,6 +46,17 @@ SHAPES = (
     "triangle-left", "triangle-down", "triangle-up", "triangle-right", "circle", "square", "diamond", "cross",
     "triangle-left", "diamond", "cross",
 )  # fmt: skip
+MARKS = {
+    "circle": "M20,3.5a4.5,4.5 0 1 0 .01,0Z",
+    "square": "M16,4h8v8h-8Z",
+    "triangle-up": "M20,3l5,9h-10Z",
+    "triangle-down": "M20,13l-5,-9h10Z",
+    "triangle-right": "M25,8l-9,5v-10Z",
+    "triangle-left": "M15,8l9,5v-10Z",
+    "diamond": "M20,2l5,6l-5,6l-5,-6Z",
+    "cross": "M18.3,3h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3v-3.4h3.3Z",
+}
+"""The path of each shape in a legend, 40 pixels wide and 16 high."""
 DASHES = (
     (1, 2), (1, 4), (), (8, 2), (7, 3), (2, 2), (3, 2), (9, 2, 2, 2), (5, 1), (6, 2, 1, 2, 1, 2),
     (4, 4), (10, 3), (3, 5), (6, 6), (2, 5), (12, 4), (8, 5), (5, 3), (1, 6), (11, 2, 2, 2),

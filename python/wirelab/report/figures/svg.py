@@ -6,6 +6,8 @@ Colours become CSS variables, ids become unique, coordinates lose digits nobody 
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import vl_convert
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
     import altair as alt
 
 VEGA_LITE = "6.4"
-FONT = "Roboto"  # vl-convert ships it, so text is measured alike on every machine; the page then shows its own font
+FONT = "Roboto"
+FONTS = Path(__file__).parents[2] / "data" / "fonts"
+"""With the font, so that text is measured alike on every machine. A page then shows its own."""
 
 NARROW = '<div class="narrow">'
 """Where the drawing for a phone begins."""
@@ -27,6 +31,7 @@ NARROW = '<div class="narrow">'
 AXIS = {
     "labelColor": MUTED, "titleColor": MUTED, "gridColor": GRID, "domainColor": FAINT, "tickColor": FAINT,
     "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "titlePadding": 6, "labelPadding": 4,
+    "labelSeparation": 6,
 }  # fmt: skip
 
 
@@ -38,6 +43,7 @@ def render(chart: alt.TopLevelMixin, name: str, label: str) -> Markup:
     )  # fmt: skip
     spec = styled.to_dict()
     require_to_draw()
+    register_fonts()
     try:
         svg: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
     except ValueError as error:
@@ -53,6 +59,12 @@ def render(chart: alt.TopLevelMixin, name: str, label: str) -> Markup:
     svg = re.sub(r"(?<= d=\")[^\"]*", lambda path: _shorten(path[0]), svg)
     svg = re.sub(r"(?<=translate\()[^)]*", lambda pair: _shorten(pair[0]), svg)
     return Markup(f'<svg role="img" aria-label="{Markup.escape(label)}"') + Markup(svg.removeprefix("<svg"))
+
+
+@cache
+def register_fonts() -> None:
+    """Make the font known to the library that draws, once a process."""
+    vl_convert.register_font_directory(str(FONTS))
 
 
 def both(wide: Markup, narrow: Markup) -> Markup:

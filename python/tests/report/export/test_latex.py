@@ -1,0 +1,29 @@
+"""LaTeX of figures and tables."""
+
+from __future__ import annotations
+
+from wirelab.report.blocks import Cell, Column, Table
+from wirelab.report.export.latex import escaped, figure, table
+
+
+def test_signs_of_latex_and_of_results_are_written_as_commands() -> None:
+    assert escaped("5 % of a_b & {x}") == r"5 \% of a\_b \& \{x\}"
+    assert escaped("–5 × ≤ 3 µs") == r"--5 $\times$ $\le$ 3 \textmu{}s"
+    assert escaped("\\~^") == r"\textbackslash{}\textasciitilde{}\textasciicircum{}"
+
+
+def test_a_figure_that_spans_both_columns_has_a_star() -> None:
+    assert figure("delays", 252, "5 %", spans=False).splitlines()[0] == r"\begin{figure}"
+    wide = figure("delays", 516, "5 %", spans=True)
+    assert wide.startswith(r"\begin{figure*}")
+    assert r"\includegraphics[width=516pt]{delays}" in wide
+    assert r"\caption{5 \%}" in wide
+
+
+def test_a_table_aligns_numbers_and_names_the_level() -> None:
+    found = Table("Delays", [Column("protocol", numeric=False), Column("median [interval]", "ms")],
+                  [[Cell("h2"), Cell("60 [59, 61]")], [Cell("coap+tcp"), Cell("40")]])  # fmt: skip
+    lines = table("delays-table", found, found.caption, "95 %").splitlines()
+    assert r"  \begin{tabular}{lr}" in lines
+    assert r"    protocol & median [95 \%] ms \\" in lines
+    assert r"    h2 & 60 [59, 61] \\" in lines

@@ -1,0 +1,94 @@
+"""The charts of a report, each with a name, its caption, its legend and its tables."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wirelab.report.blocks import Block, Figure, Grid, Group, Legend, LegendEntry, Table
+from wirelab.report.campaign import Campaign
+from wirelab.report.grade import graded
+from wirelab.report.sections import CHARTS
+from wirelab.schema.estimates import ESTIMATES
+
+GOOD = "good"
+
+
+@dataclass(frozen=True)
+class NamedChart:
+    """A chart under a name that is unique in its campaign, and stands for a file."""
+
+    name: str
+    label: str
+    caption: str
+    drawn: str
+    entries: Sequence[LegendEntry]
+    tables: Sequence[Table]
+
+
+def named_charts(campaign: Campaign) -> list[NamedChart]:
+    """Every chart of the report, in its order."""
+    rests_on, found = basis(campaign), list[NamedChart]()
+    taken = set[str]()
+    for build in CHARTS:
+        section = build(campaign)
+        entries: Sequence[LegendEntry] = ()
+        for block, group in _flat(section.blocks if section is not None else ()):
+            if isinstance(block, Legend):
+                entries = block.entries
+            elif isinstance(block, Figure):
+                assert section is not None
+                name = _unique(_slug(section.id, group, block.title), taken)
+                label = block.label if not group else f"{block.label}, {group}"
+                about = " ".join(filter(None, [_ended(label), block.caption, rests_on]))
+                found.append(NamedChart(name, label, about, block.svg, entries, block.tables))
+    return found
+
+
+def basis(campaign: Campaign) -> str:
+    """What the numbers of a campaign rest on: its n, intervals, programs, kernel, digest, and its quality unless that
+    is good.
+    """
+    counts = sorted({each.exchanges for each in campaign.scenarios if each.exchanges})
+    n = f"n = {counts[0]:,} exchanges" if len(counts) == 1 else f"n = {counts[0]:,} to {counts[-1]:,} exchanges"
+    words = [f"Intervals are {100 * campaign.estimates['level']:g} %.", f"{n} in each scenario." if counts else ""]
+    if (quality := graded(campaign)) != GOOD:
+        words.append(f"Quality: {quality}.")
+    programs = {each.protocol: each.provider for each in campaign.series}
+    words.append(f"{'; '.join(f'{protocol}: {by}' for protocol, by in programs.items())}.")
+    record = campaign.record
+    if record is not None:
+        digest = next((run.digest for run in reversed(record.runs) if run.digest is not None), None)
+        content = hashlib.sha256((campaign.folder / ESTIMATES).read_bytes()).hexdigest()
+        of = f"records {digest[:12]}" if digest is not None else f"estimates {content[:12]}"
+        words.append(f"Emulated link; Wirelab {record.wirelab}, Linux {record.emulated_by}, SHA-256 of {of}.")
+    return " ".join(filter(None, words))
+
+
+def _flat(blocks: Sequence[Block], group: str = "") -> Iterator[tuple[Block, str]]:
+    """Blocks with those of grids and groups, and the words of the groups that they are in."""
+    for block in blocks:
+        if isinstance(block, Grid):
+            yield from ((figure, group) for figure in block.figures)
+        elif isinstance(block, Group):
+            yield from _flat(block.blocks, ", ".join(filter(None, [group, block.summary])))
+        else:
+            yield block, group
+
+
+def _slug(*words: str) -> str:
+    return "-".join(filter(None, (re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-") for word in words)))
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    number, found = 2, name
+    while found in taken:
+        number, found = number + 1, f"{name}-{number}"
+    taken.add(found)
+    return found
+
+
+def _ended(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
