@@ -7,13 +7,13 @@ from typing import Any, cast
 
 import pytest
 
-from tests.exact.lossy_host import LossyHost, subject
-from tests.exact.toy import in_a_row, request_and_reply
+from tests.enumeration.lossy_host import LossyHost, subject
+from tests.enumeration.toy import in_a_row, request_and_reply
+from wirelab.enumeration.bounds import Weighed
+from wirelab.enumeration.loss import Independent, Loss
+from wirelab.enumeration.rest import Rest
+from wirelab.enumeration.search import Asked, Search
 from wirelab.errors import RunError
-from wirelab.exact.bounds import Weighed
-from wirelab.exact.loss import Independent, Loss
-from wirelab.exact.rest import Rest
-from wirelab.exact.search import Asked, Search
 from wirelab.runner.enumeration import Enumeration, Sampled, Samples, Singles
 from wirelab.runner.patterns import PATTERNS, Patterns, known_in, pattern_name, trial_name
 

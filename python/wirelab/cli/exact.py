@@ -19,12 +19,12 @@ from wirelab.schema.exact import ENUMERATED
 from wirelab.units import UnitError, format_duration, format_share, share
 
 if TYPE_CHECKING:
-    from wirelab.exact.answer import Grown
-    from wirelab.exact.loss import Loss, State
-    from wirelab.exact.question import Question
-    from wirelab.exact.search import Asked
-    from wirelab.exact.single import Singles
-    from wirelab.exact.tree import Pattern
+    from wirelab.enumeration.answer import Grown
+    from wirelab.enumeration.loss import Loss, State
+    from wirelab.enumeration.question import Question
+    from wirelab.enumeration.search import Asked
+    from wirelab.enumeration.single import Singles
+    from wirelab.enumeration.tree import Pattern
     from wirelab.experiment.experiment import Experiment
     from wirelab.runner.exact import Found
     from wirelab.schema.exact import Exact
@@ -157,8 +157,8 @@ class _Options:
 
 def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path, jobs: int | None) -> Exact:
     """Run what the bounds need, and make the record of it."""
-    from wirelab.exact.question import questions
-    from wirelab.exact.single import singles
+    from wirelab.enumeration.question import questions
+    from wirelab.enumeration.single import singles
     from wirelab.link_facts import asking
     from wirelab.plan import make_plan
     from wirelab.runner.campaign import require_makeable
@@ -210,8 +210,8 @@ def _enumerated(
 
 def _record(loaded: Experiment, plan: Plan, found: Found, asked: tuple[Singles, Sequence[float], Path]) -> Exact:
     """The record of what was found, with what the runs' folders say of packets."""
-    from wirelab.exact import answer
-    from wirelab.exact.record import About, record
+    from wirelab.enumeration import answer
+    from wirelab.enumeration.record import About, record
     from wirelab.metrics.draws import words_of
     from wirelab.report.sections.plan import link_words
     from wirelab.report.workload_words import workload_words
@@ -255,7 +255,7 @@ def _joules(grown: Grown, radio: Radio | None, folder: Path) -> dict[Pattern, fl
 
 def _asked(text: str, ask: AskLink, options: _Options) -> tuple[str, Asked]:
     """A loss that was asked for, with its name: `2 %`, or `2 % within 0.5 %`."""
-    from wirelab.exact.search import Asked
+    from wirelab.enumeration.search import Asked
 
     written, separator, apart = text.rpartition(" within ")
     if text.rstrip().endswith(" within"):
@@ -272,7 +272,7 @@ def _asked(text: str, ask: AskLink, options: _Options) -> tuple[str, Asked]:
 
 def _loss(text: str, ask: AskLink, state: State) -> tuple[str, Loss]:
     """The loss of a rate, or of the keys of a link, with its name."""
-    from wirelab.exact.link import NotEnumerableError, loss_of
+    from wirelab.enumeration.link import NotEnumerableError, loss_of
     from wirelab.experiment.link.single import single_link
     from wirelab.report.sections.plan import link_words
 

@@ -17,6 +17,7 @@ from wirelab.launcher import launched
 from wirelab.report import palette
 from wirelab.report.blocks import Cell, Section
 from wirelab.report.campaign import Campaign, load
+from wirelab.report.figures.svg import font_face
 from wirelab.report.first_chart import FirstChart
 from wirelab.report.grade import LINK, MACHINE, PREVIEW, blamed, grade, graded
 from wirelab.report.layers import Layers, first, layers
@@ -108,7 +109,7 @@ def fill(top: Header, parts: Sequence[Section] | Layers, level: float) -> str:
         charts=charts,
         evidence=evidence,
         colors=colors(),
-        css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        css=Markup(f"{font_face()}\n{(TEMPLATES / 'report.css').read_text(encoding='utf-8')}"),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
         version=__version__,
         level=f"{level:.0%}".replace("%", "\u00a0%"),

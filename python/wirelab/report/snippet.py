@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from wirelab.report.blocks import Block, Figure, Grid, Group, Legend, Section
 from wirelab.report.campaign import Campaign
+from wirelab.report.figures.svg import font_face
 from wirelab.report.page import TEMPLATES, colors, header, template
 from wirelab.report.terms import Terms
 
@@ -62,4 +63,4 @@ def resolved(markup: str) -> Markup:
 
 
 def _filled(**parts: object) -> str:
-    return resolved(template("snippet.html.j2", Terms([])).render(**parts))
+    return resolved(template("snippet.html.j2", Terms([])).render(font=Markup(font_face()), **parts))

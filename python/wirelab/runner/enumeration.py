@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from wirelab.enumeration.loss import lost_of
+from wirelab.enumeration.rest import Rest
+from wirelab.enumeration.search import Search
+from wirelab.enumeration.tree import Pattern, Run
 from wirelab.errors import RunError
-from wirelab.exact.loss import lost_of
-from wirelab.exact.rest import Rest
-from wirelab.exact.search import Search
-from wirelab.exact.tree import Pattern, Run
 from wirelab.runner.patterns import KEPT_LOSSES, Subject, Task, pattern_name
 from wirelab.schema.exact import WAYS
 

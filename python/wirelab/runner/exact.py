@@ -11,12 +11,12 @@ from pathlib import Path
 from wirelab import agent as agents
 from wirelab.clock.guest import memory_folder
 from wirelab.clock.kernel import Kernel, require_kernel
+from wirelab.enumeration.answer import Grown
+from wirelab.enumeration.question import Question
+from wirelab.enumeration.rest import Rest
+from wirelab.enumeration.search import Search
+from wirelab.enumeration.tree import Pattern, Run
 from wirelab.errors import RunError, WirelabError
-from wirelab.exact.answer import Grown
-from wirelab.exact.question import Question
-from wirelab.exact.rest import Rest
-from wirelab.exact.search import Search
-from wirelab.exact.tree import Pattern, Run
 from wirelab.plan import stable_hash
 from wirelab.runner.disk import faults_as_errors
 from wirelab.runner.entries import needed_programs

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 from wirelab.clock.host import Host, RefusedError
+from wirelab.enumeration.link import with_lost
+from wirelab.enumeration.tree import Pattern, Run
 from wirelab.errors import RunError
-from wirelab.exact.link import with_lost
-from wirelab.exact.tree import Pattern, Run
 from wirelab.runner.endpoints import Endpoints
 from wirelab.schema import TrialResult, TrialStatus
 from wirelab.schema.campaign import TRIALS

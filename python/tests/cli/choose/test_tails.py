@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.cli.choose.worlds import S, World, live_in, typically, work_of
-from tests.exact.toy import grown, in_a_row
+from tests.enumeration.toy import grown, in_a_row
 from wirelab.cli.choose.tails import BUDGET_S, MOST, WITHIN, tails
 from wirelab.cli.choose.work import Work
 from wirelab.clock.kernel import Kernel
-from wirelab.exact.answer import Grown
+from wirelab.enumeration.answer import Grown
 from wirelab.runner.exact import Found, How, Question, UnbegunError
 from wirelab.schema.exact import ExactBounds
 from wirelab.schema.plan import Plan

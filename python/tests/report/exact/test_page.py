@@ -11,11 +11,11 @@ from typing import cast
 import pytest
 
 from tests.browser import browse, require
-from tests.exact.toy import grown, in_a_row
+from tests.enumeration.toy import grown, in_a_row
 from tests.report.html_checks import Page
-from wirelab.exact import answer
-from wirelab.exact.answer import Grown, both
-from wirelab.exact.search import Asked
+from wirelab.enumeration import answer
+from wirelab.enumeration.answer import Grown, both
+from wirelab.enumeration.search import Asked
 from wirelab.report.exact import words
 from wirelab.report.exact.page import write_exact
 from wirelab.schema.exact import EXACT, Exact, PacketPrice, read_exact

@@ -46,7 +46,7 @@ def test_a_chart_is_a_document_with_its_colours_its_legend_and_its_font(charts: 
         assert "var(--" not in found.svg
         assert "data-tip" not in found.svg
         assert root.find("{http://www.w3.org/2000/svg}title") is not None
-        assert "data:font/ttf;base64," in found.with_font
+        assert "data:font/woff2;base64," in found.with_font
         assert float(root.attrib["width"]) == found.width_pt
 
 

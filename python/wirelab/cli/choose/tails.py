@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wirelab.cli.choose.work import Work
-    from wirelab.exact.answer import Grown
-    from wirelab.exact.question import Question
+    from wirelab.enumeration.answer import Grown
+    from wirelab.enumeration.question import Question
     from wirelab.schema.exact import ExactBounds
     from wirelab.schema.plan import Plan
 
@@ -27,9 +27,9 @@ BUDGET_S = 60.0
 
 def tails(work: Work) -> dict[str, ExactBounds]:
     """By the choice's name. Empty without a deadline, and over a link whose losses cannot be enumerated."""
-    from wirelab.exact.answer import beyond
-    from wirelab.exact.question import questions
-    from wirelab.exact.single import singles
+    from wirelab.enumeration.answer import beyond
+    from wirelab.enumeration.question import questions
+    from wirelab.enumeration.single import singles
     from wirelab.link_facts import asking
     from wirelab.plan import make_plan
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from PIL import ImageFont
 
 from wirelab.report.blocks import LegendEntry
 from wirelab.report.export.venues import Venue
-from wirelab.report.figures.svg import FONT, FONTS, NARROW
+from wirelab.report.figures.svg import FONT, FONTS, NARROW, font_face
 from wirelab.report.palette import MARKS
 from wirelab.report.snippet import resolved
 
@@ -40,7 +39,7 @@ class Standalone:
     def with_font(self) -> str:
         """The same with its font inside, for readers that do not have it."""
         start = self.svg.index(">") + 1
-        return f"{self.svg[:start]}<style>{_font_face()}</style>{self.svg[start:]}"
+        return f"{self.svg[:start]}<style>{font_face()}</style>{self.svg[start:]}"
 
 
 def standalone(drawn: str, label: str, entries: Sequence[LegendEntry], venue: Venue) -> Standalone:
@@ -102,9 +101,3 @@ def _entry(entry: LegendEntry) -> Markup:
 @cache
 def _font() -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(str(FONT_FILE), TEXT_PX)
-
-
-@cache
-def _font_face() -> str:
-    encoded = base64.b64encode(FONT_FILE.read_bytes()).decode("ascii")
-    return f'@font-face {{ font-family: "{FONT}"; src: url("data:font/ttf;base64,{encoded}"); }}'

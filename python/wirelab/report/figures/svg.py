@@ -5,6 +5,7 @@ Colours become CSS variables, ids become unique, coordinates lose digits nobody 
 
 from __future__ import annotations
 
+import base64
 import re
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 VEGA_LITE = "6.4"
 FONT = "Roboto"
 FONTS = Path(__file__).parents[2] / "data" / "fonts"
-"""With the font, so that text is measured alike on every machine. A page then shows its own."""
+"""With the font, so that text is measured and shown alike on every machine."""
 
 NARROW = '<div class="narrow">'
 """Where the drawing for a phone begins."""
@@ -67,12 +68,19 @@ def register_fonts() -> None:
     vl_convert.register_font_directory(str(FONTS))
 
 
+@cache
+def font_face() -> str:
+    """The font as a rule of CSS that needs no other file."""
+    encoded = base64.b64encode((FONTS / "Roboto-Regular.woff2").read_bytes()).decode("ascii")
+    return f'@font-face {{ font-family: {FONT}; src: url("data:font/woff2;base64,{encoded}"); }}'
+
+
 def both(wide: Markup, narrow: Markup) -> Markup:
     """Two drawings of one chart, of which the page shows the one that has room."""
     return Markup('<div class="wide">{}</div>{}{}</div>').format(wide, Markup(NARROW), narrow)
 
 
-# The page needs no font of the chart's own, no roles inside an image, no invisible background; a tip shows on hover.
+# The page sets the font of charts, and needs no roles inside an image, no invisible background; a tip shows on hover.
 _CLEAN = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (

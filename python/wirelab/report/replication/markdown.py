@@ -22,6 +22,7 @@ from wirelab.report.blocks import (
     ReplicatedClaims,
     Table,
 )
+from wirelab.report.figures.svg import FONT, font_face
 from wirelab.report.markdown import table
 from wirelab.report.page import TEMPLATES, Header, colors, write_text
 from wirelab.report.replication import page, sections
@@ -104,8 +105,8 @@ def _standalone(svg: str) -> str:
         " ".join(f"--{name}: {color};" for name, color in each.items()) + root
         for each, root in zip(colors().values(), re.findall(r":root {(.*?)}", css, re.DOTALL), strict=True)
     )
-    page = "background: var(--paper); font-family: var(--sans)"
-    style = f"svg {{ {light} {page} }} @media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}"
+    page = f"background: var(--paper); font-family: {FONT}, sans-serif"
+    style = f"{font_face()} svg {{ {light} {page} }} @media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}"
     opened = re.sub(r"^<svg", '<svg xmlns="http://www.w3.org/2000/svg"', svg)
     return re.sub(r"(<svg[^>]*>)", rf"\1<style>{style}</style>", opened, count=1) + "\n"
 

@@ -90,7 +90,10 @@
     }
     const named = colors();
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-    copy.setAttribute("font-family", "sans-serif");
+    copy.setAttribute("font-family", "Roboto, sans-serif");
+    const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
+    style.textContent = [...document.styleSheets[0].cssRules].find((rule) => rule instanceof CSSFontFaceRule)?.cssText ?? "";
+    copy.prepend(style);
     copy.setAttribute("style", "background: #ffffff");
     const text = new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g, (_, name) => named[name] ?? "currentColor");
     const link = document.createElement("a");

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tests.asked import ask, load_experiment
-from tests.exact.toy import grown, in_a_row
-from wirelab.exact import answer
-from wirelab.exact.answer import Grown, both
-from wirelab.exact.record import About, record
-from wirelab.exact.search import Asked
-from wirelab.exact.single import singles
+from tests.enumeration.toy import grown, in_a_row
+from wirelab.enumeration import answer
+from wirelab.enumeration.answer import Grown, both
+from wirelab.enumeration.record import About, record
+from wirelab.enumeration.search import Asked
+from wirelab.enumeration.single import singles
 from wirelab.plan import make_plan
 
 ABOUT = About(["each way 10 ms"] * 2, ["30 B"] * 2, "7.2 (virtual clock)", ["a radio"] * 2, 3.0)

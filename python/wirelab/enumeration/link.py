@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from wirelab.exact.loss import Chain, Independent, Loss, Process, State
+from wirelab.enumeration.loss import Chain, Independent, Loss, Process, State
 from wirelab.schema import DirectionFacts, ImpairmentSpec, LinkFacts, LinkSpec, LossPattern, is_netem
 from wirelab.schema.exact import WAYS, Direction
 from wirelab.schema.link_facts import Facts, LossFacts

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.asked import ask, load_experiment
+from wirelab.enumeration.single import Singles, singles
 from wirelab.errors import WirelabError
-from wirelab.exact.single import Singles, singles
 from wirelab.schema import Clock, RequestWorkload
 
 TEXT = """

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from tests.exact.toy import grown, in_a_row, request_and_reply
-from wirelab.exact import answer
-from wirelab.exact.answer import Grown, both
-from wirelab.exact.search import Asked
-from wirelab.exact.tree import Run, Tree
+from tests.enumeration.toy import grown, in_a_row, request_and_reply
+from wirelab.enumeration import answer
+from wirelab.enumeration.answer import Grown, both
+from wirelab.enumeration.search import Asked
+from wirelab.enumeration.tree import Run, Tree
 
 
 def _grown(tree: Tree, name: str = "one", seed: int = 1) -> Grown:

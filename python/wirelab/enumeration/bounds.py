@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from wirelab.enumeration.loss import Loss
+from wirelab.enumeration.tree import Tree
 from wirelab.errors import RunError
-from wirelab.exact.loss import Loss
-from wirelab.exact.tree import Tree
 
 TOLERANCE = 1e-12
 """How far the weights of runs and branches may be from 1 together."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.asked import ask, single_link
-from wirelab.exact.link import NotEnumerableError, check, loss_of, patterned, with_lost
+from wirelab.enumeration.link import NotEnumerableError, check, loss_of, patterned, with_lost
 from wirelab.schema import LinkSpec
 
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from wirelab.exact.loss import Chain, Independent, Loss, State, gilbert_elliott
+from wirelab.enumeration.loss import Chain, Independent, Loss, State, gilbert_elliott
 from wirelab.schema.exact import Draw
 
 

@@ -6,11 +6,11 @@ from collections import deque
 from pathlib import Path
 from typing import Any, cast
 
-from tests.exact.toy import Simulated
+from tests.enumeration.toy import Simulated
 from tests.runner.fakes import make_plan, result
 from wirelab.clock.host import RefusedError
-from wirelab.exact.link import patterned
-from wirelab.exact.tree import Pattern, Run
+from wirelab.enumeration.link import patterned
+from wirelab.enumeration.tree import Pattern, Run
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.patterns import Subject
 from wirelab.schema import LinkSpec, LossPattern, TrialResult

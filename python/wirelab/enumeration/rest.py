@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from random import Random
 
-from wirelab.exact.bounds import Bounds, Weighed
-from wirelab.exact.loss import Loss
-from wirelab.exact.tree import Branch, Run, Tree
+from wirelab.enumeration.bounds import Bounds, Weighed
+from wirelab.enumeration.loss import Loss
+from wirelab.enumeration.tree import Branch, Run, Tree
 from wirelab.plan import stable_hash
 from wirelab.schema.exact import Direction
 from wirelab.stats.estimate.model import LEVEL

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wirelab.exact.search import Asked
-from wirelab.exact.single import Singles
+from wirelab.enumeration.search import Asked
+from wirelab.enumeration.single import Singles
 from wirelab.schema.plan import Plan, Scenario
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
-from wirelab.exact.loss import Loss
-from wirelab.exact.tree import Branch, Pattern, Run, Tree
+from wirelab.enumeration.loss import Loss
+from wirelab.enumeration.tree import Branch, Pattern, Run, Tree
 
 
 @dataclass(frozen=True)

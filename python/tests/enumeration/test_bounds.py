@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from tests.exact.toy import grown, in_a_row, request_and_reply
+from tests.enumeration.toy import grown, in_a_row, request_and_reply
+from wirelab.enumeration.bounds import Bounds, ByRate, Weighed, crossovers, worst_s
+from wirelab.enumeration.loss import Independent, Loss, gilbert_elliott
+from wirelab.enumeration.tree import Run
 from wirelab.errors import RunError
-from wirelab.exact.bounds import Bounds, ByRate, Weighed, crossovers, worst_s
-from wirelab.exact.loss import Independent, Loss, gilbert_elliott
-from wirelab.exact.tree import Run
 
 RATES = (0.0, 0.001, 0.01, 0.05, 0.3)
 

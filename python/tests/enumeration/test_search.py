@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.exact.toy import in_a_row, request_and_reply
-from wirelab.exact.bounds import Weighed
-from wirelab.exact.loss import Independent, Loss
-from wirelab.exact.search import Asked, Search
+from tests.enumeration.toy import in_a_row, request_and_reply
+from wirelab.enumeration.bounds import Weighed
+from wirelab.enumeration.loss import Independent, Loss
+from wirelab.enumeration.search import Asked, Search
 
 
 def _asked(rate: float, within: float) -> Asked:

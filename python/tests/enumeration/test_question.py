@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.asked import ask, load_experiment
-from wirelab.exact.answer import both
-from wirelab.exact.question import Question, questions
-from wirelab.exact.search import Asked
-from wirelab.exact.single import singles
+from wirelab.enumeration.answer import both
+from wirelab.enumeration.question import Question, questions
+from wirelab.enumeration.search import Asked
+from wirelab.enumeration.single import singles
 from wirelab.plan import make_plan
 
 TEXT = """

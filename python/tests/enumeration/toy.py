@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from wirelab.exact.tree import Pattern, Run, Tree
+from wirelab.enumeration.tree import Pattern, Run, Tree
 from wirelab.schema.exact import Draw
 
 Simulated = Callable[[Pattern], Run]

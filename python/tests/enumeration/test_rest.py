@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from tests.exact.toy import grown, in_a_row
-from wirelab.exact.bounds import Weighed
-from wirelab.exact.loss import Independent, Loss, Process, gilbert_elliott, lost_of
-from wirelab.exact.rest import FURTHER, Rest
-from wirelab.exact.tree import Branch, Run
+from tests.enumeration.toy import grown, in_a_row
+from wirelab.enumeration.bounds import Weighed
+from wirelab.enumeration.loss import Independent, Loss, Process, gilbert_elliott, lost_of
+from wirelab.enumeration.rest import FURTHER, Rest
+from wirelab.enumeration.tree import Branch, Run
 from wirelab.schema.exact import WAYS, Direction
 
 X_S = 0.25

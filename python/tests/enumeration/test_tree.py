@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.exact.toy import disturbed, grown, request_and_reply
+from tests.enumeration.toy import disturbed, grown, request_and_reply
+from wirelab.enumeration.tree import Tree
 from wirelab.errors import RunError
-from wirelab.exact.tree import Tree
 
 
 def test_each_set_of_losses_is_run_once() -> None:

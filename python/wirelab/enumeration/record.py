@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wirelab import __version__
-from wirelab.exact import answer
-from wirelab.exact.answer import Grown
+from wirelab.enumeration import answer
+from wirelab.enumeration.answer import Grown
 from wirelab.schema.exact import EXACT_VERSION, Exact, ExactScenario, LossModel
 from wirelab.schema.plan import Plan
 

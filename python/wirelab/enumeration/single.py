@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from wirelab.enumeration.link import NotEnumerableError, check, loss_of, patterned
+from wirelab.enumeration.loss import Loss, State
 from wirelab.errors import WirelabError
-from wirelab.exact.link import NotEnumerableError, check, loss_of, patterned
-from wirelab.exact.loss import Loss, State
 from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.grid.scenario import Scenario, label
 from wirelab.experiment.link.without import without_slots

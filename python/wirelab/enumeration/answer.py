@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean
 
-from wirelab.exact.bounds import Bounds, ByRate, Weighed, crossovers, worst_s
-from wirelab.exact.loss import Independent, Loss
-from wirelab.exact.rest import Rest
-from wirelab.exact.search import Asked
-from wirelab.exact.tree import Pattern, Run, Tree
+from wirelab.enumeration.bounds import Bounds, ByRate, Weighed, crossovers, worst_s
+from wirelab.enumeration.loss import Independent, Loss
+from wirelab.enumeration.rest import Rest
+from wirelab.enumeration.search import Asked
+from wirelab.enumeration.tree import Pattern, Run, Tree
 from wirelab.schema.exact import (
     Beyond,
     Crossover,
