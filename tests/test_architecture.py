@@ -38,6 +38,7 @@ TEMPLATES = PACKAGE / "data" / "templates" / "protocol"
 LEAVES = {"errors", "units", "toml", "opened", "agent", "launcher", "schema", "synonyms", "statistic", "limits"}
 PACKAGE_EDGES = {
     "cli": {
+        "archive",
         "report",
         "replicate",
         "claims",
@@ -55,6 +56,7 @@ PACKAGE_EDGES = {
         "wirelab_energy",
     },
     "api": {"metrics", "report"},
+    "archive": {"clock"},
     "report": {"replicate", "claims", "stats", "metrics", "site"},
     "replicate": {"claims", "experiment", "stats"},
     "claims": {"stats", "metrics", "experiment"},

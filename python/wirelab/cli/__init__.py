@@ -135,8 +135,12 @@ GROUPS = {
             "wirelab.cli.analyze:command", "Analyze again: turn the dataset of a run into estimates and verdicts.",
             "results/quickstart",
         ),
+        "archive": Verb(
+            "wirelab.cli.archive:command", "Write a run as one file that others check and repeat.",
+            "results/quickstart --licence CC-BY-4.0",
+        ),
         "verify": Verb(
-            "wirelab.cli.verify:command", "Check the records of a run under the virtual clock, or run it again.",
+            "wirelab.cli.verify:command", "Check an archive, or a run of the virtual clock, or repeat it.",
             "results/quickstart --again", "a record differs",
         ),
         "check-implementation": Verb(

@@ -22,25 +22,46 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-@click.command("verify", short_help="Check the records of a run under the virtual clock, or run it again.")
+@click.command("verify", short_help="Check an archive, or a run of the virtual clock, or repeat it.")
 @click.argument("campaign", type=click.Path(path_type=Path))
 @click.option("--again", is_flag=True, help="Run all its trials again, and name the first packet that differs.")
 @click.option("--jobs", "-j", type=click.IntRange(1, 256), metavar="N", help="Trials at a time.  [one for each CPU]")
 def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
     """Compare the records of CAMPAIGN, which ran under the virtual clock, with its digest or with a second run.
 
-    CAMPAIGN is a folder or a name under results/. Exits with 1 if something differs.
+    CAMPAIGN is a folder, a name under results/, or a file that `archive` wrote: each file of that is checked too, also
+    of a run in real time. Exits with 1 if something differs.
     """
+    from wirelab.archive.zipped import is_archive, opened
     from wirelab.cli.campaigns import existing
+    from wirelab.site import count
+
+    if not is_archive(campaign):
+        return _verified(existing(campaign).resolve(), str(campaign), jobs, again=again)
+    with opened(campaign) as folder:
+        files = sum(path.is_file() for path in folder.rglob("*"))
+        click.echo(f"{campaign}: {count(files, 'file')}, each as it was archived")
+        if not again and not _digest(folder):
+            return 0
+        return _verified(folder, str(campaign), jobs, again=again)
+
+
+def _digest(folder: Path) -> str | None:
+    """That of the last run's records; None if it has none."""
+    from wirelab.schema.record import read_record
+
+    record = read_record(folder)
+    return record.runs[-1].digest if record is not None and record.runs else None
+
+
+def _verified(folder: Path, campaign: str, jobs: int | None, *, again: bool) -> int:
+    """The exit code for a campaign's folder, which people call `campaign`."""
     from wirelab.runner.digest import campaign_digest
     from wirelab.runner.start import require_clock
     from wirelab.schema.campaign import JOURNAL, read_journal, read_plan
-    from wirelab.schema.record import read_record
     from wirelab.site import count
 
-    folder = existing(campaign).resolve()
-    plan, record = read_plan(folder), read_record(folder)
-    recorded = record.runs[-1].digest if record is not None and record.runs else None
+    plan, recorded = read_plan(folder), _digest(folder)
     if recorded is None:
         raise WirelabError(
             f"{campaign} has no digest: only a run under the virtual clock that came to its end has one",

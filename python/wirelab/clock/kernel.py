@@ -148,6 +148,11 @@ def recipe(origin: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def recipe_files() -> dict[str, bytes]:
+    """Configuration, patches and accepted sources, by name."""
+    return {name: _folder().joinpath(name).read_bytes() for name in (*_RECIPE, "sources.toml")}
+
+
 def kernels_folder() -> Path:
     """Where kernels are kept: the user's cache."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
