@@ -1,5 +1,5 @@
 # Every command that CI runs, runnable at home.
-.PHONY: test check lint nightly sampling alarms toys bench fuzz generate answers
+.PHONY: test check lint nightly sampling alarms toys bench fuzz generate answers site
 
 test:
 	scripts/test
@@ -51,3 +51,7 @@ generate:
 # Runs the command of each page of docs/answers/ and writes its table; PAGES=04-tls-bytes does one page.
 answers:
 	scripts/uv run --locked python -m scripts.answers $(PAGES)
+
+# The site of the documentation, in FOLDER, which must not be there yet.
+site:
+	scripts/uv run --locked python -m scripts.site $(or $(FOLDER),results/site)
