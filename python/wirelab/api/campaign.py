@@ -127,7 +127,8 @@ class Campaign(Generic[Frame]):
         trials = {each.trial for block in self._plan.blocks for each in block.trials}
         if trial not in trials:
             raise WirelabError(f"no trial '{trial}' in {self.folder}", hint="a name of the column `trial`")
-        return self._frame(_table(dissected(self.folder / TRIALS / trial / PACKET_LOG)))
+        found = _table(dissected(self.folder / TRIALS / trial / PACKET_LOG))
+        return self._frame(found.rename({"fate": "outcome"}, strict=False))
 
     def cdf(self) -> Chart:
         """The share of all exchanges whose delay is at most x: a chart for each condition, and its points as `.data`.
