@@ -54,6 +54,8 @@ def broken(site: Path) -> Iterator[str]:
 
 
 def main(folder: Path) -> None:
+    if folder.exists():
+        sys.exit(f"{folder} is already there: remove it, or name another folder")
     folder.mkdir(parents=True)
     site = build(folder)
     if wrong := list(dict.fromkeys(broken(site))):

@@ -54,18 +54,22 @@ def test_a_comparison_names_both_sides(folder: Path) -> None:
     for row in found.to_dicts():
         assert {row["a_protocol"], row["b_protocol"]} == set(PROTOCOLS)
         assert row["ratio_of_medians"] == pytest.approx(medians[row["a"]] / medians[row["b"]])
+        assert row["link"] in LINKS
+        assert (row["level"], row["workload.upload"]) == (0.95, "30 B")
         assert row["quality"] in {"good", "limited", "unusable"}
 
 
 def test_a_verdict_has_the_figure_of_the_paper_and_ours(tmp_path: Path) -> None:
     found = wirelab.load(campaigns.judge(campaigns.write(tmp_path / "c"))).verdicts
-    assert {"claim", "text", "verdict", "why", "paper", "ours", "ours_low", "ours_high", "n"} == set(found.columns)
+    assert {"claim", "text", "verdict", "why", "paper", "paper_text", "ours", "ours_low", "ours_high", "n"} == set(
+        found.columns
+    )
     assert len(found) == len(campaigns.read(tmp_path / "c", "verdicts.json")["claims"]) > 0
     assert wirelab.load(tmp_path / "c").trials.columns[:3] == ["trial", "name", "protocol"]
 
 
 def test_without_claims_there_is_no_verdict(folder: Path) -> None:
-    assert wirelab.load(folder).verdicts.shape == (0, 9)
+    assert wirelab.load(folder).verdicts.shape == (0, 10)
 
 
 def test_the_points_of_the_curves_are_the_shares_of_all_exchanges(folder: Path) -> None:
@@ -86,7 +90,7 @@ def test_pandas_gets_the_same_rows(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("mistake", "words"),
-    [("results/none", "is no campaign: it has no plan.json"), ("frames", "did you mean 'pandas'?"),
+    [("results/none", "is not a campaign: it has no plan.json"), ("frames", "did you mean 'pandas'?"),
      ("packets", "no trial 'none'"), ("tables", "has no exchanges.parquet")],
 )  # fmt: skip
 def test_a_mistake_is_one_error(folder: Path, tmp_path: Path, mistake: str, words: str) -> None:

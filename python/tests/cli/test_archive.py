@@ -28,7 +28,7 @@ def test_the_file_is_named_and_checked() -> None:
     done = run("archive", "tiny", "--licence", "CC-BY-4.0")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("tiny.zip  ")
-    assert "The experiment's file is not here" in done.stderr
+    assert "It has no copy of the experiment's file" in done.stderr
     done = run("verify", "tiny.zip")
     assert (done.exit_code, done.stdout.strip().rpartition(", ")[2]) == (0, "each as it was archived"), done.output
 

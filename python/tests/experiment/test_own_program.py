@@ -78,11 +78,11 @@ def test_urls_of_coap_have_its_scheme_and_those_of_a_topic_end_with_it(tmp_path:
     assert render(url, {"protocol": "coap", "host": "[::1]", "port": 1, **PER_EXCHANGE}) == "coap://[::1]:1/a?b=1"
     assert render(url, {"protocol": "http1", "host": "h", "port": 1, **PER_EXCHANGE}) == "{scheme}://h:1/a?b=1"
     mqtt = replace(
-        one, protocols=("mqtt",), schemes=("mqtt",), asked={"topic": "a/b"}, program="sh {url} {topic} {file}"
+        one, protocols=("mqtt",), schemes=("mqtt",), asked={"topic": "a/b c"}, program="sh {url} {host} {topic} {file}"
     )
-    values = {"protocol": "mqtt", "host": "h", "port": 1, **PER_EXCHANGE}
-    words = [render(word, values) for word in _command(mqtt, tmp_path)[-3:]]
-    assert words == ["mqtt://h:1/a/b", "a/b", "{upload_file}"]
+    values = {"protocol": "mqtt", "host": "[::1]", "address": "::1", "port": 1, **PER_EXCHANGE}
+    words = [render(word, values) for word in _command(mqtt, tmp_path)[-4:]]
+    assert words == ["mqtt://[::1]:1/a/b%20c", "::1", "a/b c", "{upload_file}"]
 
 
 def test_a_server_over_udp_is_ready_when_its_port_is_bound(tmp_path: Path) -> None:

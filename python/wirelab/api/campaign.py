@@ -30,11 +30,11 @@ def load(path: str | Path, *, frames: Literal["polars"] = "polars") -> Campaign[
 def load(path: str | Path, *, frames: Literal["pandas"]) -> Campaign[pd.DataFrame]: ...
 def load(path: str | Path, *, frames: str = "polars") -> Campaign[Any]:
     """The campaign in a folder, such as `results/quickstart`, with tables of polars or pandas. Raises `WirelabError` if
-    there is none, if it has not been analysed, or without pandas if that is asked for.
+    there is none, or if pandas is asked for and not installed.
     """
     folder = Path(path)
     if not (folder / PLAN).is_file():
-        raise WirelabError(f"'{folder}' is no campaign: it has no {PLAN}", hint="wirelab.run(EXPERIMENT) makes one")
+        raise WirelabError(f"'{folder}' is not a campaign: it has no {PLAN}", hint="wirelab.run(EXPERIMENT) makes one")
     makers: Mapping[str, Callable[[pl.DataFrame], object]] = {"polars": lambda table: table, "pandas": _pandas}
     if frames not in makers:
         raise WirelabError(f"unknown kind of table ('{frames}')", hint=did_you_mean(frames, makers))
@@ -60,10 +60,11 @@ class Campaign(Generic[Frame]):
 
     @cached_property
     def exchanges(self) -> Frame:
-        """A row for each exchange of the trials that are done, those that failed or timed out too. `protocol` and the
-        path of each factor are columns; `name`, `client` and `server` are of the scenario, and `client_number` says
-        which of its clients it was. `_ns` are nanoseconds, and instants have a meaning by their differences alone
-        (docs/reference/tables.md).
+        """A row for each exchange of the trials that are done, also of one that failed or timed out.
+
+        `protocol` and the path of each factor are columns. `name`, `client` and `server` are of the scenario.
+        `client_number` says which of its clients it was. `_ns` are nanoseconds. Of instants only the differences have
+        a meaning (docs/reference/tables.md).
         """
         table = read_table(self._measured("exchanges.parquet")).rename({"client": "client_number"}, strict=False)
         return self._frame(self._with_names(table))
@@ -75,8 +76,9 @@ class Campaign(Generic[Frame]):
 
     @cached_property
     def estimates(self) -> Frame:
-        """A row for each scenario, metric and statistic: `point`, `low` and `high` in the `unit` of the row, the
-        `level` of the interval, `n` values, and how many exchanges of the scenario were `attempted` and `completed`.
+        """A row for each scenario, metric and statistic: `point`, `low` and `high` in the `unit` of the row.
+
+        `level` is that of the interval, and `n` the number of values. `attempted` and `completed` count exchanges.
         """
         table = read_table(self._measured("estimates.parquet"))
         counts = [
@@ -88,41 +90,54 @@ class Campaign(Generic[Frame]):
 
     @cached_property
     def comparisons(self) -> Frame:
-        """A row for each pair of scenarios and metric: names and protocols of `a` and `b`, the ratio of means and of
-        medians, the shift (a minus b, in the metric's unit) and Cliff's delta with their intervals, and the p-value,
-        adjusted for all comparisons of the metric. `quality` is of the comparison of medians.
+        """A row for each pair of scenarios and metric, with the levels that both have.
+
+        Ratios are `a` over `b`: of means, of medians, and of the percentile that ranks, if one does. The shift is `a`
+        minus `b`, in the metric's unit. `p_adjusted` is adjusted for all comparisons of the metric. `level` is that of
+        intervals, and `quality` is of the comparison of medians.
         """
         known = {each["key"]: each for each in self._estimates["scenarios"]}
+        planned = {each.key: each for each in self._plan.scenarios}
+        levels = level_columns(self._plan.scenarios)[1:]
         rows = []
         for pair in self._estimates["comparisons"]:
             row: dict[str, object] = {"metric": pair["metric"]}
             for side, key in (("a", pair["a"]), ("b", pair["b"])):
                 own = known[key]
                 row |= {side: own["name"], f"{side}_protocol": own["protocol"], f"{side}_scenario": own["key"]}
+            both = [planned[pair["a"]].levels, planned[pair["b"]].levels]
+            row |= {path: both[0].get(path) if both[0].get(path) == both[1].get(path) else None for path in levels}
             row |= _numbers("ratio_of_means", pair["ratio_of_means"])
             row |= _numbers("ratio_of_medians", pair["ratio_of_medians"])
+            row |= _numbers("ratio_of_percentiles", pair.get("ratio_of_percentiles"))
             row |= _numbers("shift", pair["shift"]) | _numbers("cliffs_delta", pair["cliffs_delta"])
-            rows.append({**row, "p": pair["p"], "p_adjusted": pair["p_adjusted"], "quality": pair["link"]["flag"]})
+            of = pair["ratio_of_medians"]
+            row |= {"n": of["n"], "level": of["level"], "p": pair["p"], "p_adjusted": pair["p_adjusted"]}
+            rows.append({**row, "quality": pair["link"]["flag"]})
         return self._frame(_table(rows))
 
     @cached_property
     def verdicts(self) -> Frame:
         """A row for each claim: its text, the verdict and why, the paper's figure and ours with its interval, and `n`.
-        Without claims there is no row.
+
+        `paper_text` has what the paper says where that is no number. Without claims there is no row.
         """
         found = read_verdicts(self.folder)
         rows = [
             {"claim": each["id"], "text": each["text"], "verdict": each["verdict"], "why": each["why"],
              "paper": each["paper"] if isinstance(each["paper"], int | float) else None,
+             "paper_text": each["paper"] if isinstance(each["paper"], str) else None,
              **_numbers("ours", each["ours"]), "n": each["n"]}
             for each in ([] if found is None else found["claims"])
         ]  # fmt: skip
-        columns = ("claim", "text", "verdict", "why", "paper", "ours", "ours_low", "ours_high", "n")
-        return self._frame(_table(rows, columns))
+        words, numbers = ("claim", "text", "verdict", "why", "paper_text"), ("paper", "ours", "ours_low", "ours_high")
+        return self._frame(_table(rows, dict.fromkeys(words, str) | dict.fromkeys(numbers, float) | {"n": int}))
 
     def packets(self, trial: str) -> Frame:
-        """A row for each packet of a trial's client link, in the order in which they reached it: direction, instants,
-        outcome, and what was in it (`wirelab show`). Raises `WirelabError` if there is no such trial.
+        """A row for each packet of a trial's client link, in the order in which they reached it.
+
+        It has the direction, instants, the outcome, and what was in it (`wirelab show`). Raises `WirelabError` if there
+        is no such trial.
         """
         trials = {each.trial for block in self._plan.blocks for each in block.trials}
         if trial not in trials:
@@ -173,12 +188,15 @@ def _numbers(name: str, found: EstimateRecord | None) -> dict[str, float | None]
     return {name: found["point"], f"{name}_low": found["low"], f"{name}_high": found["high"]}
 
 
-def _table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] = ()) -> pl.DataFrame:
+def _table(rows: Sequence[Mapping[str, object]], columns: Mapping[str, type] | None = None) -> pl.DataFrame:
+    """Rows as a table. `columns` are the types of some columns, which are there without a row too."""
     import polars as pl
 
+    types = {str: pl.String, float: pl.Float64, int: pl.Int64}
+    schema = {name: types[kind] for name, kind in (columns or {}).items()}
     if not rows:
-        return pl.DataFrame(schema=dict.fromkeys(columns, pl.Null))
-    return pl.DataFrame([dict(row) for row in rows], infer_schema_length=None)
+        return pl.DataFrame(schema=schema)
+    return pl.DataFrame([dict(row) for row in rows], schema_overrides=schema, infer_schema_length=None)
 
 
 def _require_pandas() -> None:

@@ -102,7 +102,6 @@ def _run(record: CampaignRecord, contents: Iterable[Content]) -> list[dict[str, 
         {
             "@id": "#wirelab", "@type": "SoftwareApplication", "name": "Wirelab", "softwareVersion": record.wirelab,
             "softwareRequirements": {"@id": "#kernel"}, "description": f"agent with SHA-256 {record.agent.sha256}",
-            "url": "https://spdx.org/licenses/Apache-2.0",
         },
         kernel,
     ]  # fmt: skip

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import lzma
+import shutil
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from wirelab.archive.crate import METADATA, Content, digests, metadata
-from wirelab.clock.kernel import recipe_files
+from wirelab.clock.kernel import known_recipes, recipe_files
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.schema.campaign import PLAN, read_plan
@@ -19,12 +22,14 @@ from wirelab.schema.replaced import replaced
 
 SUFFIX = ".zip"
 KERNEL = "kernel"
-LEFT_OUT = frozenset({"lock", "wirelab-agent", "certificates", "host.log"})
-"""What no reader needs: locks and programs, and keys, which each run makes anew."""
+LEFT_OUT = frozenset({"lock", "wirelab-agent", "certificates", "host.log", METADATA})
+"""What no reader needs: locks and programs, keys, which each run makes anew, and metadata of an earlier archive."""
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """Of every entry, so that the same files give the same bytes."""
-MOST_BYTES = 2**33
-"""Of all files of an archive that is opened."""
+DAMAGED = (
+    OSError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, ValueError, KeyError, TypeError, RuntimeError, EOFError,
+)  # fmt: skip
+"""What the library raises for a file that is damaged, encrypted or of another kind."""
 
 
 def is_archive(path: Path) -> bool:
@@ -32,19 +37,19 @@ def is_archive(path: Path) -> bool:
     return path.suffix == SUFFIX and path.is_file()
 
 
-def write(campaign: Path, out: Path, *, experiment: str | None, licence: str | None) -> list[Content]:
-    """Write a campaign's files, the kernel's recipe and `experiment`, the text of its file, as one archive; what is in
-    it. Raises `WirelabError` if the campaign was never run.
+def write(campaign: Path, out: Path, *, licence: str | None) -> list[Content]:
+    """Write a campaign's files and the kernel's recipe as one archive; what is in it. Raises `WirelabError` if the
+    campaign was never run.
     """
     plan, record = read_plan(campaign), read_record(campaign)
     if record is None or not record.runs:
         raise WirelabError(f"'{campaign}' was never run: it has no {FACTS}", hint=launched("run FILE"))
     added: dict[str, bytes] = {}
-    if experiment is not None:
-        added[f"experiment/{plan.experiment.file}"] = experiment.encode()
-    if record.kernel is not None:
+    # Another version of Wirelab may have another recipe, and an archive that was unpacked has its own.
+    if record.kernel is not None and record.kernel.recipe in known_recipes():
         added |= {f"{KERNEL}/{name}": content for name, content in recipe_files().items()}
-    files = {path.relative_to(campaign).as_posix(): path for path in _files(campaign)}
+    files = {path.relative_to(campaign).as_posix(): path for path in _files(campaign, out)}
+    added = {name: content for name, content in added.items() if name not in files}
     out.parent.mkdir(parents=True, exist_ok=True)
     with replaced(out) as fresh, zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
         contents = [_add(archive, name, files[name].read_bytes()) for name in sorted(files)]
@@ -53,10 +58,11 @@ def write(campaign: Path, out: Path, *, experiment: str | None, licence: str | N
     return contents
 
 
-def _files(campaign: Path) -> Iterator[Path]:
+def _files(campaign: Path, out: Path) -> Iterator[Path]:
     for path in campaign.rglob("*"):
-        inside = path.relative_to(campaign)
-        if path.is_file() and inside.parts[0] not in LEFT_OUT and not path.is_symlink():
+        first, *rest = path.relative_to(campaign).parts
+        is_archive_here = not rest and (path.suffix == SUFFIX or path.resolve() == out.resolve())
+        if path.is_file() and first not in LEFT_OUT and not path.is_symlink() and not is_archive_here:
             yield path
 
 
@@ -74,21 +80,24 @@ def opened(path: Path) -> Iterator[Path]:
     """
     where, again = Where(str(path)), "get the archive again"
     with TemporaryDirectory(prefix="wirelab-archive-") as temporary:
-        campaign = Path(temporary) / path.stem
+        # Not by the archive's name, which may be any.
+        campaign = Path(temporary) / "campaign"
         try:
             with zipfile.ZipFile(path) as archive:
                 entries = archive.infolist()
-                if sum(each.file_size for each in entries) > MOST_BYTES:
-                    raise WirelabError("is larger than any campaign", where)
+                size, room = sum(each.file_size for each in entries), shutil.disk_usage(temporary).free
+                if size > room:
+                    what = f"has {size / 1e6:,.0f} MB, and {gettempdir()} has room for {room / 1e6:,.0f} MB"
+                    raise WirelabError(what, where, "set TMPDIR to a larger folder")
                 if unsafe := next((each.filename for each in entries if not _is_inside(each.filename)), None):
-                    raise WirelabError(f"is no archive of a campaign: it holds '{unsafe}'", where)
+                    raise WirelabError(f"is not an archive of a campaign: it holds '{unsafe}'", where)
                 archive.extractall(campaign)
             known = digests((campaign / METADATA).read_text(encoding="utf-8"))
-        except (OSError, zipfile.BadZipFile, ValueError, KeyError, TypeError, NotImplementedError, EOFError) as error:
-            raise WirelabError(f"is no archive of a campaign: {error}", where, again) from None
+        except DAMAGED as error:
+            raise WirelabError(f"is damaged, or not an archive of a campaign: {error}", where, again) from None
         found = {each.filename for each in entries if not each.is_dir()} - {METADATA}
         if PLAN not in found:
-            raise WirelabError(f"is no archive of a campaign: it has no {PLAN}", where)
+            raise WirelabError(f"is not an archive of a campaign: it has no {PLAN}", where)
         for name in sorted(found | known.keys()):
             if name not in known or name not in found:
                 what = "its metadata do not name it" if name not in known else "it is missing"

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from wirelab.schema.plan import Plan
 
 
 @click.command("archive", short_help="Write a run as one file that others check and repeat.")
@@ -28,39 +24,20 @@ def command(campaign: Path, out: Path | None, licence: str | None) -> None:
     from wirelab.limits import require_limits
     from wirelab.runner.disk import require_writable
     from wirelab.runner.lock import locked
-    from wirelab.schema.campaign import read_plan
+    from wirelab.schema.campaign import EXPERIMENT
     from wirelab.site import count
 
     require_limits(starts=False)
     folder = existing(campaign)
-    target = Path(f"{folder.name}{SUFFIX}") if out is None else not_an_option(out)
+    target = Path(f"{folder.resolve().name}{SUFFIX}") if out is None else not_an_option(out)
     if target.suffix != SUFFIX:
-        raise WirelabError(f"the name does not end in {SUFFIX} ({target})", "--out", f"such as {folder.name}{SUFFIX}")
+        raise WirelabError(
+            f"the name does not end in {SUFFIX} ({target})", "--out", f"such as {folder.resolve().name}{SUFFIX}"
+        )
     require_writable(target.parent, target, "name another file with --out")
     with locked(folder):
-        text = _experiment(read_plan(folder))
-        contents = write(folder, target, experiment=text, licence=licence)
+        contents = write(folder, target, licence=licence)
     size = target.stat().st_size
     click.echo(f"{target}  {count(len(contents), 'file')}, {size / 1e6:.1f} MB")
-    if text is None:
-        click.echo("The experiment's file is not here, or was changed; plan.json has what it said.", err=True)
-
-
-def _experiment(plan: Plan) -> str | None:
-    """The text of the experiment's file, if it is here or ships, and still says what was run."""
-    from wirelab.cli.arguments import load
-    from wirelab.errors import WirelabError
-    from wirelab.experiment.library import experiment_file
-    from wirelab.plan import make_plan
-
-    sets = [f"{path}={', '.join(map(str, levels))}" for path, levels in plan.experiment.sets.items()]
-    for file in (Path(plan.experiment.file), Path(str(experiment_file(plan.experiment.name)))):
-        if not file.is_file():
-            continue
-        try:
-            now = make_plan(load(str(file), sets))
-        except WirelabError:
-            continue
-        if {each.identity for each in now.scenarios} == {each.identity for each in plan.scenarios}:
-            return file.read_text(encoding="utf-8")
-    return None
+    if not any(each.name == EXPERIMENT for each in contents):
+        click.echo("It has no copy of the experiment's file: plan.json has what that said.", err=True)

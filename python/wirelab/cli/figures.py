@@ -22,9 +22,9 @@ FOLDER = "figures"
 def command(campaign: Path, formats: str, venue: str, only: tuple[str, ...], out: Path | None) -> None:
     """Write each chart of CAMPAIGN's report as a file with its own colours, font and legend, and print its name.
 
-    CAMPAIGN is a folder or a name under results/. The folder also gets figures.tex and figures.md with captions, a file
-    for each table as LaTeX, and wirelab.bib. A chart is as wide as a column if its text has 7 points then, else as wide
-    as the page; text of slides has 12 points or more.
+    CAMPAIGN is a folder or a name under results/. The folder also gets figures.tex and figures.md with captions, each
+    table as LaTeX, and wirelab.bib. A chart is as wide as a column if its text has 7 points then, else as wide as the
+    page. On slides text has 12 points or more.
     """
     from rich.console import Console
     from rich.table import Table
@@ -56,4 +56,7 @@ def command(campaign: Path, formats: str, venue: str, only: tuple[str, ...], out
         sizes = (each.chart.width_pt, each.chart.height_pt, each.chart.text_pt)
         table.add_row(each.name, *(f"{size:.0f} pt" for size in sizes[:2]), f"{sizes[2]:.1f} pt", str(each.tables))
     Console(highlight=False, soft_wrap=True).print(table)
+    tall = [each.name for each in written if each.chart.height_pt > VENUES[venue].height_pt]
+    if tall:
+        click.echo(f"\nHigher than a page of {VENUES[venue].height_pt:.0f} pt: {', '.join(tall)}")
     click.echo(f"\n{target}")

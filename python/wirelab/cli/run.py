@@ -171,10 +171,20 @@ def run_trials(loaded: Experiment, plan: Plan, folder: Path, how: How, console: 
     options = Options(
         jobs=how.jobs, fresh=how.fresh, retry_failed=how.retry_failed, probes=how.probes,
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),
-        own={} if loaded.energy is None else loaded.energy.files(loaded.source.folder),
+        own={} if loaded.energy is None else loaded.energy.files(loaded.source.folder), texts=_as_written(loaded),
     )  # fmt: skip
     _announce(left, plan.trials - left.trials, at_a_time, console, probes=how.probes)
     return _run(plan, folder, options, console)
+
+
+def _as_written(loaded: Experiment) -> dict[str, str]:
+    """The experiment's file, and the user's own programs if there are some."""
+    from wirelab.experiment.programs.implementations import CATALOGUE
+    from wirelab.schema.campaign import EXPERIMENT
+
+    programs = loaded.source.folder / CATALOGUE
+    own = {CATALOGUE: programs.read_text(encoding="utf-8")} if programs.is_file() else {}
+    return {EXPERIMENT: loaded.source.text, **own}
 
 
 def planned(  # noqa: PLR0913 (one parameter for each option)

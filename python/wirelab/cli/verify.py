@@ -29,8 +29,8 @@ _NAMED = 5
 def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
     """Compare the records of CAMPAIGN, which ran under the virtual clock, with its digest or with a second run.
 
-    CAMPAIGN is a folder, a name under results/, or a file that `archive` wrote: each file of that is checked too, also
-    of a run in real time. Exits with 1 if something differs.
+    CAMPAIGN is a folder, a name under results/, or a file that `archive` wrote. Each file of an archive is checked too,
+    also of a run in real time. Exits with 1 if a record differs, and with 2 if an archive is damaged.
     """
     from wirelab.archive.zipped import is_archive, opened
     from wirelab.cli.campaigns import existing
@@ -98,11 +98,13 @@ def _again(folder: Path, plan: Plan, finished: list[str], jobs: int | None) -> i
 
     from wirelab.cli.progress import LiveProgress
     from wirelab.cli.terminate import terminated_as_interrupted
+    from wirelab.experiment.programs.implementations import CATALOGUE
     from wirelab.runner.again import finished_part, run_again
     from wirelab.runner.start import Options
     from wirelab.site import count
 
-    part, options = finished_part(plan, finished), Options(jobs=jobs, beside=Path.cwd())
+    beside = folder if (folder / CATALOGUE).is_file() else Path.cwd()
+    part, options = finished_part(plan, finished), Options(jobs=jobs, beside=beside)
     with (
         tempfile.TemporaryDirectory(prefix="wirelab-again-") as other,
         terminated_as_interrupted() as check,

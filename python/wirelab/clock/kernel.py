@@ -149,8 +149,16 @@ def recipe(origin: str) -> str:
 
 
 def recipe_files() -> dict[str, bytes]:
-    """Configuration, patches and accepted sources, by name."""
-    return {name: _folder().joinpath(name).read_bytes() for name in (*_RECIPE, "sources.toml")}
+    """All that a recipe consists of, by name: configuration, patches, accepted sources, ticks and what a build says of
+    itself.
+    """
+    found = {name: _folder().joinpath(name).read_bytes() for name in (*_RECIPE, "sources.toml")}
+    return {**found, "build.json": json.dumps({"hertz": HERTZ, **_FIXED}, indent=1).encode()}
+
+
+def known_recipes() -> set[str]:
+    """The digests of this version's recipe, one for each source that it accepts."""
+    return {recipe(source.sha256) for source in sources.accepted()}
 
 
 def kernels_folder() -> Path:

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.experiment.library import is_profile_file, profiles
@@ -26,7 +27,7 @@ PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
         "{port}": "{{ port }}", "{address}": "{{ address }}", "{chain}": "{{ chain }}", "{key}": "{{ key }}",
     },
     "client": {
-        "{url}": "SCHEME://{{ host }}:{{ port }}TARGET", "{host}": "{{ host }}", "{port}": "{{ port }}",
+        "{url}": "SCHEME://{{ host }}:{{ port }}TARGET", "{host}": "{{ address }}", "{port}": "{{ port }}",
         "{topic}": "TOPIC", "{method}": "{{ method }}", "{file}": "{{ upload_file }}", "{authority}": "{{ authority }}",
     },
 }  # fmt: skip
@@ -175,7 +176,7 @@ def implementation_text(tested: OwnProgram, words: Mapping[str, Sequence[str]], 
 
 def _entry(tested: OwnProgram, name: str, words: Sequence[str], folder: Path) -> str:
     topic = str(tested.asked.get("topic", ""))
-    target = f"/{topic}" if topic else str(tested.asked.get("path", ""))
+    target = f"/{quote(topic, safe='/$')}" if topic else str(tested.asked.get("path", ""))
     values = {"SCHEME": _scheme(tested), "TARGET": _plain(target), "TOPIC": _plain(topic)}
     filled = {
         each: re.sub("|".join(values), lambda found: values[found[0]], text)

@@ -115,9 +115,10 @@ class Dataset(NamedTuple):
 
 
 def measure(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
-    """Compute both tables from the raw records and write them into the campaign with the levels of each scenario, and
-    what its probes logged, what captures tell of each byte, the resources of pages, what was seen of settings, and what
-    the client's radio spent: by `energy`, or as the experiment says.
+    """Compute both tables from the raw records, and write them into the campaign with the levels of each scenario.
+
+    The other tables are written too: what probes logged, what captures tell of each byte, resources of pages, settings
+    that were seen, NATs and outages. The client's radio spends by `energy`, or as the experiment says.
     """
     dataset = build(campaign, energy)
     measure_all_probes(campaign)

@@ -60,6 +60,8 @@ class Options:
     """The file of claims, of which the campaign keeps a copy."""
     own: Mapping[str, Path] = field(default_factory=dict)
     """Files of a radio and a device of the user's own, of which the campaign keeps copies by these names."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Further files of the campaign, by name: the experiment as it was written, and the user's own programs."""
     pages: Mapping[str, Page] = field(default_factory=dict)
     """What its scenarios load, by digest."""
     budget: Budget | None = None
@@ -91,6 +93,8 @@ def run_plan(
         this_run = RunRecord(began=facts.now(), ended=None, claims_sha256=_keep_claims(folder, options.claims))
         for name, path in options.own.items():
             replace_file(folder / name, path.read_text(encoding="utf-8"))
+        for name, text in options.texts.items():
+            replace_file(folder / name, text)
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9 if live else 0.0
         programs = Programs(agent, implementations, options.pages, guests)
         with opened_lanes(plan, folder, jobs, programs) as lanes:

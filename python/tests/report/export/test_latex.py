@@ -9,6 +9,8 @@ from wirelab.report.export.latex import escaped, figure, table
 def test_signs_of_latex_and_of_results_are_written_as_commands() -> None:
     assert escaped("5 % of a_b & {x}") == r"5 \% of a\_b \& \{x\}"
     assert escaped("–5 × ≤ 3 µs") == r"--5 $\times$ $\le$ 3 \textmu{}s"
+    assert escaped("62.0 [61.0, ∞)") == r"62.0 [61.0, $\infty$)"
+    assert escaped("é 漢") == "é ?"
     assert escaped("\\~^") == r"\textbackslash{}\textasciitilde{}\textasciicircum{}"
 
 
@@ -23,7 +25,8 @@ def test_a_figure_that_spans_both_columns_has_a_star() -> None:
 def test_a_table_aligns_numbers_and_names_the_level() -> None:
     found = Table("Delays", [Column("protocol", numeric=False), Column("median [interval]", "ms")],
                   [[Cell("h2"), Cell("60 [59, 61]")], [Cell("coap+tcp"), Cell("40")]])  # fmt: skip
-    lines = table("delays-table", found, found.caption, "95 %").splitlines()
+    lines = table("delays-table", found, "In each scenario 40 of 40.", "95 %").splitlines()
+    assert lines[0] == "% In each scenario 40 of 40."
     assert r"  \begin{tabular}{lr}" in lines
     assert r"    protocol & median [95 \%] ms \\" in lines
     assert r"    h2 & 60 [59, 61] \\" in lines

@@ -35,6 +35,9 @@ def test_text_is_large_enough_and_no_chart_is_wider_than_the_page(charts: list[N
     limits = VENUES[venue]
     for each in charts:
         found = standalone(each.drawn, each.label, each.entries, limits)
+        texts = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', found.svg)]
+        scale = found.width_pt / float(re.findall(r'viewBox="0 0 ([\d.]+)', found.svg)[0])
+        assert min(texts) * scale == pytest.approx(found.text_pt)
         assert found.text_pt >= limits.least_pt, each.name
         assert found.width_pt <= (limits.text_pt if found.spans else limits.column_pt)
 
@@ -47,7 +50,8 @@ def test_a_chart_is_a_document_with_its_colours_its_legend_and_its_font(charts: 
         assert "data-tip" not in found.svg
         assert root.find("{http://www.w3.org/2000/svg}title") is not None
         assert "data:font/woff2;base64," in found.with_font
-        assert float(root.attrib["width"]) == found.width_pt
+        assert root.attrib["width"] == f"{found.width_pt:g}pt"
+        assert root.attrib["height"].endswith("pt")
 
 
 def test_a_pdf_has_the_charts_size_and_its_font_inside(charts: list[NamedChart]) -> None:

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 from wirelab.report.blocks import Block, Figure, Grid, Group, Legend, LegendEntry, Table
 from wirelab.report.campaign import Campaign
-from wirelab.report.grade import graded
-from wirelab.report.sections import CHARTS
+from wirelab.report.grade import grade, graded
+from wirelab.report.sections import CHARTS, SECTIONS
 from wirelab.schema.estimates import ESTIMATES
-
-GOOD = "good"
+from wirelab.stats.link.grade import GRADES
 
 
 @dataclass(frozen=True)
@@ -47,24 +46,49 @@ def named_charts(campaign: Campaign) -> list[NamedChart]:
     return found
 
 
+def named_tables(campaign: Campaign) -> list[tuple[str, Table]]:
+    """Every table of the report that stands with no chart, in its order, under a name that is unique."""
+    taken, found = set[str](), list[tuple[str, Table]]()
+    for build in SECTIONS:
+        section = build(campaign)
+        for block, group in _flat(section.blocks if section is not None else ()):
+            if isinstance(block, Table) and block.rows:
+                assert section is not None
+                found.append((_unique(_slug(section.id, group, "table"), taken), block))
+    return found
+
+
 def basis(campaign: Campaign) -> str:
-    """What the numbers of a campaign rest on: its n, intervals, programs, kernel, digest, and its quality unless that
+    """What the numbers of a campaign rest on: its intervals, n, programs, kernel, digest, and its quality unless that
     is good.
     """
-    counts = sorted({each.exchanges for each in campaign.scenarios if each.exchanges})
-    n = f"n = {counts[0]:,} exchanges" if len(counts) == 1 else f"n = {counts[0]:,} to {counts[-1]:,} exchanges"
-    words = [f"Intervals are {100 * campaign.estimates['level']:g} %.", f"{n} in each scenario." if counts else ""]
-    if (quality := graded(campaign)) != GOOD:
-        words.append(f"Quality: {quality}.")
-    programs = {each.protocol: each.provider for each in campaign.series}
-    words.append(f"{'; '.join(f'{protocol}: {by}' for protocol, by in programs.items())}.")
+    words = [f"Intervals are {100 * campaign.estimates['level']:g} %.", _counts(campaign)]
+    if grade(campaign) != GRADES[0]:
+        words.append(f"Quality: {graded(campaign)}.")
+    words.append(f"{'; '.join(dict.fromkeys(f'{each.label}: {each.provider}' for each in campaign.series))}.")
     record = campaign.record
     if record is not None:
-        digest = next((run.digest for run in reversed(record.runs) if run.digest is not None), None)
+        # A run that was stopped has no digest, and that of an earlier one is of other records.
+        digest = record.runs[-1].digest if record.runs else None
         content = hashlib.sha256((campaign.folder / ESTIMATES).read_bytes()).hexdigest()
         of = f"records {digest[:12]}" if digest is not None else f"estimates {content[:12]}"
         words.append(f"Emulated link; Wirelab {record.wirelab}, Linux {record.emulated_by}, SHA-256 of {of}.")
     return " ".join(filter(None, words))
+
+
+def _counts(campaign: Campaign) -> str:
+    """How many exchanges completed, of how many, in how many trials."""
+    ends = [(0, 0, 0) if (of := each.outcomes) is None else (of["completed"], of["exchanges"], of["trials"])
+            for each in campaign.scenarios]  # fmt: skip
+    if not ends:
+        return ""
+    (completed, attempted, trials), *others = sorted(set(ends))
+    if not others:
+        return f"In each scenario {completed:,} of {attempted:,} exchanges completed, in {trials:,} trials."
+    least, most = min(each[1] for each in ends), max(each[1] for each in ends)
+    whole = [sum(each) for each in zip(*ends, strict=True)]
+    each_has = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{whole[0]:,} of {whole[1]:,} exchanges completed, {each_has} in each scenario, in {whole[2]:,} trials."
 
 
 def _flat(blocks: Sequence[Block], group: str = "") -> Iterator[tuple[Block, str]]:

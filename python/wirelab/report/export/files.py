@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +10,10 @@ import vl_convert
 
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.limits import require_to_draw
+from wirelab.report.blocks import Table
 from wirelab.report.campaign import Campaign
 from wirelab.report.export import latex
-from wirelab.report.export.charts import NamedChart, named_charts
+from wirelab.report.export.charts import basis, named_charts, named_tables
 from wirelab.report.export.standalone import Standalone, standalone
 from wirelab.report.export.venues import VENUES
 from wirelab.report.figures.svg import register_fonts
@@ -21,6 +22,8 @@ from wirelab.report.sections.reuse import bibtex
 from wirelab.schema.replaced import replaced
 
 FORMATS = ("svg", "pdf", "png")
+INCLUDED, SHOWN = ("pdf", "png"), ("svg", "png")
+"""What LaTeX includes and what Markdown shows."""
 DOCUMENT, CAPTIONS, CITATION = "figures.tex", "figures.md", "wirelab.bib"
 PPI = 300
 
@@ -46,18 +49,23 @@ def write_figures(
     known = [each.name for each in found]
     if unknown := [name for name in only if name not in known]:
         raise WirelabError(f"no chart '{unknown[0]}'", "--only", did_you_mean(unknown[0], known))
-    level = f"{100 * campaign.estimates['level']:g} %"
+    level, rests_on = f"{100 * campaign.estimates['level']:g} %", basis(campaign)
     written, environments, captions = list[Written](), list[str](), list[str]()
     for each in found:
-        if only and each.name not in only:
-            continue
         chart = standalone(each.drawn, each.label, each.entries, VENUES[venue])
-        for kind in formats:
-            _write(out / f"{each.name}.{kind}", _as(kind, chart))
-        environments.append(latex.figure(each.name, chart.width_pt, each.caption, spans=chart.spans))
-        captions += [f"![{each.label}]({each.name}.{formats[0]})", "", each.caption, ""]
-        captions += _tables(each, out, level)
-        written.append(Written(each.name, chart, len(each.tables)))
+        if not only or each.name in only:
+            for kind in formats:
+                _write(out / f"{each.name}.{kind}", _as(kind, chart))
+            written.append(Written(each.name, chart, len(each.tables)))
+        # A document has all that is in the folder, also from an earlier call.
+        if _first(out, each.name, INCLUDED) is not None:
+            environments.append(latex.figure(each.name, chart.width_pt, each.caption, spans=chart.spans))
+        if (shown := _first(out, each.name, SHOWN)) is not None:
+            captions += [f"![{each.label}]({shown})", ""]
+        captions += [each.caption, ""]
+        names = [f"{each.name}-table{i + 1 if len(each.tables) > 1 else ''}" for i in range(len(each.tables))]
+        captions += _tables(dict(zip(names, each.tables, strict=True)), out, rests_on, level)
+    captions += _tables(dict(named_tables(campaign)), out, rests_on, level)
     head = "% Needs the packages graphicx and booktabs. Tables are in files of their own: \\input{NAME}.\n"
     _write(out / DOCUMENT, (head + "\n" + "\n".join(environments)).encode())
     _write(out / CAPTIONS, ("\n".join(captions).rstrip() + "\n").encode())
@@ -65,12 +73,16 @@ def write_figures(
     return written
 
 
-def _tables(chart: NamedChart, out: Path, level: str) -> list[str]:
-    """Write the tables of a chart as LaTeX; their lines of Markdown."""
+def _first(out: Path, name: str, kinds: Sequence[str]) -> str | None:
+    """The file of a chart in the first of these formats that is there."""
+    return next((f"{name}.{kind}" for kind in kinds if (out / f"{name}.{kind}").is_file()), None)
+
+
+def _tables(tables: Mapping[str, Table], out: Path, rests_on: str, level: str) -> list[str]:
+    """Write tables as LaTeX; their lines of Markdown."""
     lines = list[str]()
-    for number, table in enumerate(chart.tables, 1):
-        name = f"{chart.name}-table{number if len(chart.tables) > 1 else ''}"
-        _write(out / f"{name}.tex", latex.table(name, table, table.caption, level).encode())
+    for name, table in tables.items():
+        _write(out / f"{name}.tex", latex.table(name, table, rests_on, level).encode())
         lines += markdown_table(table.caption, table.shown.columns, table.shown.rows, level)
     return lines
 

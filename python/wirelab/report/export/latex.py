@@ -11,13 +11,17 @@ _SIGNS = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "–": "--", "—": "---", "−": "$-$", "×": r"$\times$", "·": r"\textperiodcentered{}", "≤": r"$\le$", "≥": r"$\ge$",
     "µ": r"\textmu{}", "μ": r"\textmu{}", "→": r"$\rightarrow$", "…": r"\ldots{}", "\u00a0": "~", "\u202f": r"\,",
-    "’": "'", "‡": r"\ddag{}", "°": r"\textdegree{}",
+    "’": "'", "‘": "`", "“": "``", "”": "''", "‡": r"\ddag{}", "°": r"\textdegree{}", "±": r"$\pm$", "∞": r"$\infty$",
+    "δ": r"$\delta$", "Δ": r"$\Delta$", "σ": r"$\sigma$", "λ": r"$\lambda$", "≈": r"$\approx$", "√": r"$\sqrt{}$",
+    "✓": "yes", "✗": "no", "²": r"$^2$", "³": r"$^3$", "\u2009": r"\,", "•": r"\textbullet{}",
 }  # fmt: skip
+_LAST = "\u017f"
+"""LaTeX knows Latin letters up to it; of other signs a document would stop."""
 
 
 def escaped(text: str) -> str:
-    """Text for LaTeX."""
-    return "".join(_SIGNS.get(letter, letter) for letter in text)
+    """Text for LaTeX. A sign that it does not know becomes a question mark, for a document would stop there."""
+    return "".join(_SIGNS.get(letter, letter if letter <= _LAST else "?") for letter in text)
 
 
 def figure(name: str, width_pt: float, caption: str, *, spans: bool) -> str:
@@ -30,8 +34,10 @@ def figure(name: str, width_pt: float, caption: str, *, spans: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def table(name: str, found: Table, caption: str, level: str) -> str:
-    """A table that spans both columns; `level` is that of its intervals."""
+def table(name: str, found: Table, basis: str, level: str) -> str:
+    """A table that spans both columns. `basis` says what its numbers rest on, in a comment, and `level` is that of its
+    intervals.
+    """
     shown = found.shown
     align = "".join("r" if each.numeric and i >= shown.row_headers else "l" for i, each in enumerate(shown.columns))
     heads = [
@@ -40,7 +46,8 @@ def table(name: str, found: Table, caption: str, level: str) -> str:
     ]
     rows = [_row([escaped(cell.text) for cell in row]) for row in shown.rows]
     lines = [
-        r"\begin{table*}", r"  \centering", rf"  \caption{{{escaped(caption)}}}", rf"  \label{{tab:{name}}}",
+        f"% {basis}", r"\begin{table*}", r"  \centering", rf"  \caption{{{escaped(found.caption)}}}",
+        rf"  \label{{tab:{name}}}",
         r"  \footnotesize", rf"  \begin{{tabular}}{{{align}}}", r"    \toprule", _row(heads), r"    \midrule", *rows,
         r"    \bottomrule", r"  \end{tabular}", r"\end{table*}",
     ]  # fmt: skip

@@ -18,7 +18,8 @@ from wirelab.report.snippet import resolved
 
 FONT_FILE = FONTS / "Roboto-Regular.ttf"
 TEXT_PX = 11
-"""Of the smallest text in charts, and of a legend."""
+"""Of a legend."""
+_TEXT = re.compile(r'font-size="([\d.]+)px"')
 _SIZE = re.compile(r'\b(width|height)="([\d.]+)"')
 _FOR_PAGES = re.compile(r' data-(?:tip|series)="[^"]*"')
 _MARK, _GAP, _LINE = 40, 14, 20
@@ -37,9 +38,10 @@ class Standalone:
 
     @property
     def with_font(self) -> str:
-        """The same with its font inside, for readers that do not have it."""
+        """The same as a file: with its font inside, and sizes in points, for a pixel is 1/96 of an inch in a file."""
         start = self.svg.index(">") + 1
-        return f"{self.svg[:start]}<style>{font_face()}</style>{self.svg[start:]}"
+        head = _SIZE.sub(r'\1="\2pt"', self.svg[:start], count=2)
+        return f"{head}<style>{font_face()}</style>{self.svg[start:]}"
 
 
 def standalone(drawn: str, label: str, entries: Sequence[LegendEntry], venue: Venue) -> Standalone:
@@ -54,7 +56,7 @@ def standalone(drawn: str, label: str, entries: Sequence[LegendEntry], venue: Ve
     shown = [each for each in entries if each.color in inner]
     legend, legend_height = _legend(shown, width)
     scale = width_pt / width
-    text_pt = TEXT_PX * scale
+    text_pt = _text_pt(inner, width_pt)
     whole = height + legend_height
     body = _FOR_PAGES.sub("", inner[inner.index(">", inner.index("<svg")) + 1 : inner.rindex("</svg>")])
     svg = (
@@ -66,7 +68,8 @@ def standalone(drawn: str, label: str, entries: Sequence[LegendEntry], venue: Ve
 
 
 def _text_pt(inner: str, width_pt: float) -> float:
-    return TEXT_PX * width_pt / _size(inner)[0]
+    """Size of the smallest text, its legend's included, at this width."""
+    return min([TEXT_PX, *map(float, _TEXT.findall(inner))]) * width_pt / _size(inner)[0]
 
 
 def _size(inner: str) -> tuple[float, float]:
