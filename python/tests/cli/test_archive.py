@@ -43,7 +43,7 @@ def test_what_real_time_measured_cannot_be_repeated() -> None:
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [(("archive", "tiny", "--out", "a.tar"), "--out: the name does not end in .zip (a.tar)"),
-     (("archive", "tine"), "no campaign 'tine'"), (("verify", "none.zip"), "no campaign 'none.zip'")],
+     (("archive", "tine"), "no campaign 'tine'"), (("verify", "none.zip"), "no such file (none.zip)")],
 )  # fmt: skip
 def test_a_mistake_is_one_error(arguments: tuple[str, ...], what: str) -> None:
     done = run(*arguments)

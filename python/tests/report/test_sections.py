@@ -691,7 +691,7 @@ def test_the_command_is_the_recorded_one_or_made_from_the_plan(tmp_path: Path) -
 
 def test_a_citation_survives_special_characters(tmp_path: Path) -> None:
     folder = write(tmp_path, title="10 % loss & {more}")
-    assert r"title = {10 \% loss \& more}" in reuse.bibtex(load(folder, folder))
+    assert r"title = {{10 \% loss \& more}}" in reuse.bibtex(load(folder, folder))
 
 
 def test_limitations_say_which_parts_of_radio_and_air_are_emulated(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Frame = TypeVar("Frame")
+RESULTS = Path("results")
 
 
 @overload
@@ -29,12 +30,14 @@ def load(path: str | Path, *, frames: Literal["polars"] = "polars") -> Campaign[
 @overload
 def load(path: str | Path, *, frames: Literal["pandas"]) -> Campaign[pd.DataFrame]: ...
 def load(path: str | Path, *, frames: str = "polars") -> Campaign[Any]:
-    """The campaign in a folder, such as `results/quickstart`, with tables of polars or pandas. Raises `WirelabError` if
+    """The campaign in a folder or of a name under results/, with tables of polars or pandas. Raises `WirelabError` if
     there is none, or if pandas is asked for and not installed.
     """
-    folder = Path(path)
-    if not (folder / PLAN).is_file():
-        raise WirelabError(f"'{folder}' is not a campaign: it has no {PLAN}", hint="wirelab.run(EXPERIMENT) makes one")
+    folder = next((each for each in (Path(path), RESULTS / path) if (each / PLAN).is_file()), None)
+    if folder is None:
+        here = sorted(each.parent.name for each in RESULTS.glob(f"*/{PLAN}"))
+        hint = f"campaigns here: {', '.join(here)}" if here else "wirelab.run(EXPERIMENT) makes one"
+        raise WirelabError(f"'{path}' is not a campaign: it has no {PLAN}", hint=hint)
     makers: Mapping[str, Callable[[pl.DataFrame], object]] = {"polars": lambda table: table, "pandas": _pandas}
     if frames not in makers:
         raise WirelabError(f"unknown kind of table ('{frames}')", hint=did_you_mean(frames, makers))
@@ -93,7 +96,7 @@ class Campaign(Generic[Frame]):
         """A row for each pair of scenarios and metric, with the levels that both have.
 
         Ratios are `a` over `b`: of means, of medians, and of the percentile that ranks, if one does. The shift is `a`
-        minus `b`, in the metric's unit. `p_adjusted` is adjusted for all comparisons of the metric. `level` is that of
+        minus `b`, in `unit`. `p_adjusted` is adjusted for all comparisons of the metric. `level` is that of
         intervals, and `quality` is of the comparison of medians.
         """
         known = {each["key"]: each for each in self._estimates["scenarios"]}
@@ -101,7 +104,10 @@ class Campaign(Generic[Frame]):
         levels = level_columns(self._plan.scenarios)[1:]
         rows = []
         for pair in self._estimates["comparisons"]:
-            row: dict[str, object] = {"metric": pair["metric"]}
+            row: dict[str, object] = {
+                "metric": pair["metric"],
+                "unit": known[pair["a"]]["metrics"][pair["metric"]]["unit"],
+            }
             for side, key in (("a", pair["a"]), ("b", pair["b"])):
                 own = known[key]
                 row |= {side: own["name"], f"{side}_protocol": own["protocol"], f"{side}_scenario": own["key"]}
@@ -145,12 +151,12 @@ class Campaign(Generic[Frame]):
         found = _table(dissected(self.folder / TRIALS / trial / PACKET_LOG))
         return self._frame(found.rename({"fate": "outcome"}, strict=False))
 
-    def cdf(self) -> Chart:
+    def cdf(self) -> Chart[Frame]:
         """The share of all exchanges whose delay is at most x: a chart for each condition, and its points as `.data`.
         No value is removed; a curve that ends below 1 has failures or time-outs. Raises `WirelabError` if the headline
         metric is no delay.
         """
-        return distribution(self.folder)
+        return distribution(self.folder, self._frame)
 
     @cached_property
     def _plan(self) -> Plan:

@@ -36,7 +36,7 @@ _ERROR, _LAST = "error: ", 20
 """How an error begins, and how many lines are kept of what was said without one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer(Generic[Record]):
     """What a verb found: the text that it prints, its record, and the page in its folder."""
 
@@ -46,6 +46,8 @@ class Answer(Generic[Record]):
 
     def __str__(self) -> str:
         return self.text
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return f'<pre style="line-height: 1.35">{escape(self.text)}</pre>'

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     import polars as pl
 
+Frame = TypeVar("Frame")
+
 
 @dataclass(frozen=True, repr=False)
-class Chart:
+class Chart(Generic[Frame]):
     """A chart for a notebook, with the points that it draws as `.data`."""
 
-    data: pl.DataFrame
+    data: Frame
+    points: int
     html: str
 
     def __repr__(self) -> str:
-        return f"<wirelab.Chart of {len(self.data):,} points>"
+        return f"<wirelab.Chart of {self.points:,} points>"
 
     def _repr_html_(self) -> str:
         return self.html
@@ -32,7 +36,7 @@ def in_short(folder: Path) -> str:
     return answer(load(folder, folder))
 
 
-def distribution(folder: Path) -> Chart:
+def distribution(folder: Path, frame: Callable[[pl.DataFrame], Frame]) -> Chart[Frame]:
     """The distribution of the headline metric in each condition. Raises `WirelabError` if it is no delay."""
     from wirelab.errors import WirelabError
     from wirelab.report.campaign import load
@@ -44,4 +48,5 @@ def distribution(folder: Path) -> Chart:
     if drawn is None:
         what = f"the headline metric {campaign.metric} has no distribution of delays"
         raise WirelabError(what, hint="plot a column of .exchanges")
-    return Chart(points(campaign), charts(drawn))
+    data = points(campaign)
+    return Chart(frame(data), len(data), charts(drawn))

@@ -22,8 +22,8 @@ from wirelab.schema.replaced import replaced
 
 SUFFIX = ".zip"
 KERNEL = "kernel"
-LEFT_OUT = frozenset({"lock", "wirelab-agent", "certificates", "host.log", METADATA})
-"""What no reader needs: locks and programs, keys, which each run makes anew, and metadata of an earlier archive."""
+LEFT_OUT = frozenset({"lock", "wirelab-agent", "certificates", "host.log", "figures", METADATA})
+"""What no reader needs: locks and programs, keys and figures, which can be made anew, and metadata of an archive."""
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """Of every entry, so that the same files give the same bytes."""
 DAMAGED = (

@@ -26,9 +26,6 @@ def command(campaign: Path, formats: str, venue: str, only: tuple[str, ...], out
     table as LaTeX, and wirelab.bib. A chart is as wide as a column if its text has 7 points then, else as wide as the
     page. On slides text has 12 points or more.
     """
-    from rich.console import Console
-    from rich.table import Table
-
     from wirelab.cli.campaigns import existing, not_an_option, writable
     from wirelab.limits import require_limits
     from wirelab.report.campaign import load
@@ -51,11 +48,12 @@ def command(campaign: Path, formats: str, venue: str, only: tuple[str, ...], out
         require_writable(out.parent, out, "name another folder with --out")
     with locked(folder):
         written = write_figures(load(folder, target), target, kinds, venue, only)
-    table = Table("chart", "width", "height", "smallest text", "tables", box=None, pad_edge=False, header_style="")
+    width = max(len("chart"), *(len(each.name) for each in written))
+    click.echo(f"{'chart':{width}}  width   height  smallest text  tables")
     for each in written:
-        sizes = (each.chart.width_pt, each.chart.height_pt, each.chart.text_pt)
-        table.add_row(each.name, *(f"{size:.0f} pt" for size in sizes[:2]), f"{sizes[2]:.1f} pt", str(each.tables))
-    Console(highlight=False, soft_wrap=True).print(table)
+        chart = each.chart
+        sizes = f"{chart.width_pt:3.0f} pt  {chart.height_pt:4.0f} pt  {chart.text_pt:10.1f} pt"
+        click.echo(f"{each.name:{width}}  {sizes}  {each.tables:6}")
     tall = [each.name for each in written if each.chart.height_pt > VENUES[venue].height_pt]
     if tall:
         click.echo(f"\nHigher than a page of {VENUES[venue].height_pt:.0f} pt: {', '.join(tall)}")

@@ -400,6 +400,7 @@ def _tell(campaign: Campaign, folder: Path, compared: Compared | None) -> None:
     errors = commonest_errors(campaign)
     for scenario in _without_any(campaign):
         why = campaign.unsupported.get(scenario["key"]) or errors.get(scenario["key"], (None, 0))[0]
+        why = why or next((each.error for each in campaign.journal.values() if each.scenario == scenario["key"]), None)
         click.echo(f"No request completed: {scenario['name']}{f' ({why})' * (why is not None)}")
     for line in expectation_lines(campaign.estimates):
         click.echo(line)

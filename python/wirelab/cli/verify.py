@@ -32,10 +32,12 @@ def command(campaign: Path, jobs: int | None, *, again: bool) -> int:
     CAMPAIGN is a folder, a name under results/, or a file that `archive` wrote. Each file of an archive is checked too,
     also of a run in real time. Exits with 1 if a record differs, and with 2 if an archive is damaged.
     """
-    from wirelab.archive.zipped import is_archive, opened
+    from wirelab.archive.zipped import SUFFIX, is_archive, opened
     from wirelab.cli.campaigns import existing
     from wirelab.site import count
 
+    if campaign.suffix == SUFFIX and not campaign.exists():
+        raise WirelabError(f"no such file ({campaign})", hint=f"{launched('archive CAMPAIGN')} makes one")
     if not is_archive(campaign):
         return _verified(existing(campaign).resolve(), str(campaign), jobs, again=again)
     with opened(campaign) as folder:

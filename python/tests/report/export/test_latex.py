@@ -15,18 +15,21 @@ def test_signs_of_latex_and_of_results_are_written_as_commands() -> None:
 
 
 def test_a_figure_that_spans_both_columns_has_a_star() -> None:
-    assert figure("delays", 252, "5 %", spans=False).splitlines()[0] == r"\begin{figure}"
-    wide = figure("delays", 516, "5 %", spans=True)
+    assert figure("delays", "5 %", spans=False).splitlines()[0] == r"\begin{figure}"
+    wide = figure("delays", "5 %", spans=True)
     assert wide.startswith(r"\begin{figure*}")
-    assert r"\includegraphics[width=516pt]{delays}" in wide
+    assert r"\includegraphics[width=\textwidth]{delays}" in wide
     assert r"\caption{5 \%}" in wide
 
 
 def test_a_table_aligns_numbers_and_names_the_level() -> None:
-    found = Table("Delays", [Column("protocol", numeric=False), Column("median [interval]", "ms")],
-                  [[Cell("h2"), Cell("60 [59, 61]")], [Cell("coap+tcp"), Cell("40")]])  # fmt: skip
+    rows = [[Cell("h2"), Cell("60 [59, 61]")], [Cell("coap+tcp"), Cell("40 [exact for this phase]")]]
+    found = Table("Delays", [Column("protocol", numeric=False), Column("median [interval]", "ms")], rows)
     lines = table("delays-table", found, "In each scenario 40 of 40.", "95 %").splitlines()
     assert lines[0] == "% In each scenario 40 of 40."
     assert r"  \begin{tabular}{lr}" in lines
-    assert r"    protocol & median [95 \%] ms \\" in lines
+    assert r"    protocol & median ms \\" in lines
+    assert r"    coap+tcp & 40* \\" in lines
+    [caption] = [line for line in lines if "caption" in line]
+    assert r"Delays. In brackets: 95 \% intervals. *: the same in each trial" in caption
     assert r"    h2 & 60 [59, 61] \\" in lines

@@ -93,11 +93,13 @@ def test_what_is_the_same_at_every_point_is_said_with_its_verdict(found: Replica
     )
 
 
-def test_choices_that_turn_other_claims_by_themselves_are_other_choices(found: Replication) -> None:
+def test_every_choice_that_turns_a_claim_by_itself_is_named(found: Replication) -> None:
     third = found["claims"][2]["over_grid"]
     assert third is not None
     third["deciding"] = {"path": "workload.connection", "flips": 1, "pairs": 2}
-    assert lead.lead(found)[0].text.endswith("round trip (1 of 1 pair); C3 turns with other choices.")
+    assert lead.lead(found)[0].text.endswith(
+        "One choice alone turns C1: round trip (1 of 1 pair); C3: connection policy (1 of 2 pairs)."
+    )
 
 
 def test_parts_on_which_the_clocks_disagree_are_named(found: Replication) -> None:

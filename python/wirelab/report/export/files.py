@@ -59,7 +59,7 @@ def write_figures(
             written.append(Written(each.name, chart, len(each.tables)))
         # A document has all that is in the folder, also from an earlier call.
         if _first(out, each.name, INCLUDED) is not None:
-            environments.append(latex.figure(each.name, chart.width_pt, each.caption, spans=chart.spans))
+            environments.append(latex.figure(each.name, each.caption, spans=chart.spans))
         if (shown := _first(out, each.name, SHOWN)) is not None:
             captions += [f"![{each.label}]({shown})", ""]
         captions += [each.caption, ""]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wirelab.report.blocks import Table
+from wirelab.schema.estimates import EXACT
 
 _SIGNS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -24,11 +25,11 @@ def escaped(text: str) -> str:
     return "".join(_SIGNS.get(letter, letter if letter <= _LAST else "?") for letter in text)
 
 
-def figure(name: str, width_pt: float, caption: str, *, spans: bool) -> str:
-    """A figure that includes `NAME.pdf`; one that spans both columns has a star."""
-    kind = "figure*" if spans else "figure"
+def figure(name: str, caption: str, *, spans: bool) -> str:
+    """A figure that includes `NAME.pdf` as wide as the document's column; one that spans both has a star."""
+    kind, width = ("figure*", r"\textwidth") if spans else ("figure", r"\columnwidth")
     lines = [
-        rf"\begin{{{kind}}}", r"  \centering", rf"  \includegraphics[width={width_pt:g}pt]{{{name}}}",
+        rf"\begin{{{kind}}}", r"  \centering", rf"  \includegraphics[width={width}]{{{name}}}",
         rf"  \caption{{{escaped(caption)}}}", rf"  \label{{fig:{name}}}", rf"\end{{{kind}}}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
@@ -40,18 +41,26 @@ def table(name: str, found: Table, basis: str, level: str) -> str:
     """
     shown = found.shown
     align = "".join("r" if each.numeric and i >= shown.row_headers else "l" for i, each in enumerate(shown.columns))
-    heads = [
-        escaped(" ".join(filter(None, [each.title.replace("[interval]", f"[{level}]"), each.unit])))
-        for each in shown.columns
-    ]
-    rows = [_row([escaped(cell.text) for cell in row]) for row in shown.rows]
+    titles = [" ".join(filter(None, [each.title.replace(" [interval]", ""), each.unit])) for each in shown.columns]
+    texts = [[cell.text.replace(f" [{EXACT}]", "*") for cell in row] for row in shown.rows]
+    caption = [_ended(found.caption)]
+    if any("[interval]" in each.title for each in shown.columns):
+        caption.append(f"In brackets: {level} intervals.")
+    if any(text.endswith("*") for row in texts for text in row):
+        caption.append("*: the same in each trial, so that there is no interval.")
+    rows = [_row(list(map(escaped, row))) for row in texts]
     lines = [
-        f"% {basis}", r"\begin{table*}", r"  \centering", rf"  \caption{{{escaped(found.caption)}}}",
-        rf"  \label{{tab:{name}}}",
-        r"  \footnotesize", rf"  \begin{{tabular}}{{{align}}}", r"    \toprule", _row(heads), r"    \midrule", *rows,
-        r"    \bottomrule", r"  \end{tabular}", r"\end{table*}",
+        f"% {basis}", r"\begin{table*}", r"  \centering", rf"  \caption{{{escaped(' '.join(caption))}}}",
+        rf"  \label{{tab:{name}}}", r"  \footnotesize",
+        r"  \resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
+        rf"  \begin{{tabular}}{{{align}}}", r"    \toprule", _row(list(map(escaped, titles))), r"    \midrule", *rows,
+        r"    \bottomrule", r"  \end{tabular}}", r"\end{table*}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -22,8 +22,8 @@ TEXT_PX = 11
 _TEXT = re.compile(r'font-size="([\d.]+)px"')
 _SIZE = re.compile(r'\b(width|height)="([\d.]+)"')
 _FOR_PAGES = re.compile(r' data-(?:tip|series)="[^"]*"')
-_MARK, _GAP, _LINE = 40, 14, 20
-"""Pixels: width of a legend's mark, space between entries, height of a row."""
+_MARK, _GAP, _LINE, _EDGE = 40, 14, 20, 2
+"""Pixels: width of a legend's mark, space between entries, height of a row, space at the left."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ def _size(inner: str) -> tuple[float, float]:
 
 def _legend(entries: Sequence[LegendEntry], width: float) -> tuple[Markup, float]:
     """Entries in rows of at most this width, and the height of all rows."""
-    x, y, placed = 0.0, 0.0, []
+    x, y, placed = float(_EDGE), 0.0, []
     for entry in entries:
         needed = _MARK + 4 + _font().getlength(entry.text)
-        if x > 0 and x + needed > width:
-            x, y = 0.0, y + _LINE
+        if x > _EDGE and x + needed > width:
+            x, y = float(_EDGE), y + _LINE
         placed.append(Markup('<g transform="translate({:g},{:g})">{}</g>').format(x, y, _entry(entry)))
         x += needed + _GAP
     return Markup("").join(placed), y + _LINE + 4 if placed else 0

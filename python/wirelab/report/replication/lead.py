@@ -166,29 +166,25 @@ def _confirmed(record: Replication) -> Iterator[str]:
 
 
 def _deciding_most(record: Replication) -> str:
-    """The choice that turns most verdicts by itself, and which verdicts turn with others."""
+    """The choices that turn verdicts by themselves, that with most of them first, and which turn with others."""
     by_itself = {
         claim["id"]: over["deciding"]
         for claim in record["claims"]
         if (over := claim["over_grid"]) is not None and over["deciding"] is not None
     }
-    most, _ = next(iter(Counter(each["path"] for each in by_itself.values()).most_common(1)), ("", 0))
-    alone = [name for name, each in by_itself.items() if each["path"] == most]
-    others = [name for name in by_itself if name not in alone]
     together = [claim["id"] for claim in record["claims"] if flipped(claim) and claim["id"] not in by_itself]
-    more = "".join(
-        f"; {listed(names)} turn{'s' * (len(names) == 1)} with {what}"
-        for names, what in ((others, "other choices"), (together, "several choices together"))
-        if names
-    )
-    if not alone:
-        return more.removeprefix("; ") or "no choice turns a claim from confirmed to contradicted"
-    title = title_of(most, record)
-    if len(alone) > 1:
-        return f"one choice alone turns {listed(alone)}: {title}{more}"
-    flips, every = by_itself[alone[0]]["flips"], by_itself[alone[0]]["pairs"]
-    pairs = f"{flips} of {every} pair{'s' * (every != 1)}"
-    return f"one choice alone turns {alone[0]}: {title} ({pairs}){more}"
+    more = f"{listed(together)} turn{'s' * (len(together) == 1)} with several choices together" if together else ""
+    if not by_itself:
+        return more or "no choice turns a claim from confirmed to contradicted"
+    parts = []
+    for path, _ in Counter(each["path"] for each in by_itself.values()).most_common():
+        alone = [name for name, each in by_itself.items() if each["path"] == path]
+        words = f"{listed(alone)}: {title_of(path, record)}"
+        if len(alone) == 1:
+            flips, every = by_itself[alone[0]]["flips"], by_itself[alone[0]]["pairs"]
+            words += f" ({flips} of {every} pair{'s' * (every != 1)})"
+        parts.append(words)
+    return "; ".join(filter(None, [f"one choice alone turns {parts[0]}", *parts[1:], more]))
 
 
 def _number(count: int, of: str | None) -> str:

@@ -58,20 +58,26 @@ def _is_of_a_machine(path: str) -> bool:
 
 
 def bibtex(campaign: Campaign) -> str:
-    """A citation of this campaign."""
-    experiment = campaign.experiment
-    name = "".join(c if c.isalnum() else "-" for c in experiment.name)
+    """A citation of this campaign. Its authors are not known to Wirelab."""
+    experiment, record = campaign.experiment, campaign.record
+    name = "".join(c if c.isalnum() else "-" for c in f"{experiment.name}{'-preview' * bool(campaign.quick_run)}")
     written = max((entry.written for entry in campaign.journal.values()), default="")
-    version, seed = __version__ if campaign.record is None else campaign.record.wirelab, campaign.plan.seed
+    version, seed = __version__ if record is None else record.wirelab, campaign.plan.seed
+    digest = record.runs[-1].digest if record is not None and record.runs else None
+    # Two braces keep letters as they are.
     lines = [
         f"@misc{{wirelab-{name},",
-        f"  title = {{{_tex(experiment.title or name)}}},",
+        "  key = {Wirelab},",
+        f"  title = {{{{{_tex(experiment.title or name)}}}}},",
         f"  howpublished = {{Wirelab {version}, experiment {_tex(name)}, campaign seed {seed}}},",
     ]
     if written:
-        lines += [f"  year = {{{written[:4]}}},", f"  note = {{measured {written[:10]}}},"]
-    if experiment.doi:
-        lines.append(f"  annote = {{repeats doi:{_tex(experiment.doi)}}},")
+        lines.append(f"  year = {{{written[:4]}}},")
+    notes = [f"measured {written[:10]}"] * bool(written) + ["a quick run"] * bool(campaign.quick_run)
+    notes += [f"SHA-256 of records {digest[:12]}"] if digest is not None else []
+    notes += [f"repeats doi:{_tex(experiment.doi)}"] if experiment.doi else []
+    if notes:
+        lines.append(f"  note = {{{', '.join(notes)}}},")
     return "\n".join([*lines, "}"])
 
 
