@@ -18,6 +18,19 @@ CAMPAIGNS = "the campaigns that it lists"
 LEVEL = 0.95
 
 
+TERMS = Statement(
+    "These words are used here.",
+    [
+        Statement("A point is one combination of the choices that a paper leaves open, and the grid is all of them."),
+        Statement(
+            "The primary interpretation is the point that a paper's text implies; without one there is no verdict."
+        ),
+        Statement("A choice turns a claim that is confirmed at one of its levels and contradicted at another."),
+        Statement("Ours of `A below B` is B over A, so that more than 1 agrees; of `A 1.5 times B` it is A over B."),
+    ],
+)
+
+
 def write_paper(record: Replication, out: Path) -> Path:
     """The page of one paper. Raises `WirelabError` where it cannot be written."""
     return write_text(out, fill(header_of_paper(record), sections.sections(record), LEVEL))
@@ -53,7 +66,7 @@ def header_of_all(records: Sequence[Replication]) -> Header:
     more = [Statement(statement.text) for record in records for statement in lead.lead(record)[:1]]
     return Header(
         name="replications", title="Replications", doi=None, grade=None, facts=facts(records),
-        warnings=_warnings(records), answer=[Statement(lead.tally(records), more, href="#claims")], verdicts=[],
+        warnings=_warnings(records), answer=[Statement(lead.tally(records), more, href="#claims"), TERMS], verdicts=[],
         made_from=CAMPAIGNS,
     )  # fmt: skip
 
