@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.report import campaigns
 from wirelab.report.campaign import load
+from wirelab.report.grade import graded
 from wirelab.report.sections.delays import section
 from wirelab.report.snippet import answer, charts, light, resolved
 
@@ -20,9 +21,10 @@ def test_charts_of_a_grid_and_of_groups_are_all_shown_with_one_legend(tmp_path: 
     campaign = load(folder, folder)
     drawn = section(campaign)
     assert drawn is not None
-    shown = charts(drawn)
+    shown = charts(campaign, drawn)
     assert shown.count("<figure>") == 4
     assert shown.count('aria-label="Legend"') == 1
+    assert f"Quality {graded(campaign)}" in shown
 
 
 def test_an_answer_warns_first(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ class Campaign(Generic[Frame]):
     def verdicts(self) -> Frame:
         """A row for each claim: its text, the verdict and why, the paper's figure and ours with its interval, and `n`.
 
-        `paper_text` has what the paper says where that is no number. Without claims there is no row.
+        `paper_text` has what the paper says where that is not a number. Without claims there is no row.
         """
         found = read_verdicts(self.folder)
         rows = [

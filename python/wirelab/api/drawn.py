@@ -49,4 +49,4 @@ def distribution(folder: Path, frame: Callable[[pl.DataFrame], Frame]) -> Chart[
         what = f"the headline metric {campaign.metric} has no distribution of delays"
         raise WirelabError(what, hint="plot a column of .exchanges")
     data = points(campaign)
-    return Chart(frame(data), len(data), charts(drawn))
+    return Chart(frame(data), len(data), charts(campaign, drawn))

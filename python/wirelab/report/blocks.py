@@ -325,6 +325,17 @@ class Section:
     short: str = ""
 
 
+def flat(blocks: Iterable[Block], group: str = "") -> Iterator[tuple[Block, str]]:
+    """Blocks with those of grids and groups, and the words of the groups that they are in."""
+    for block in blocks:
+        if isinstance(block, Grid):
+            yield from ((figure, group) for figure in block.figures)
+        elif isinstance(block, Group):
+            yield from flat(block.blocks, ", ".join(filter(None, [group, block.summary])))
+        else:
+            yield block, group
+
+
 def _longest(text: str) -> int:
     """Letters of its longest part: a number or its interval."""
     return max(map(len, text.partition(" [")))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from functools import cache
 
 from markupsafe import Markup
 
-from wirelab.report.blocks import Block, Figure, Grid, Group, Legend, Section
+from wirelab.report.blocks import Figure, Legend, Section, flat
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.svg import font_face
+from wirelab.report.grade import graded
 from wirelab.report.page import TEMPLATES, colors, header, template
 from wirelab.report.terms import Terms
 
@@ -29,25 +29,14 @@ def answer(campaign: Campaign) -> str:
                    legend=legend)  # fmt: skip
 
 
-def charts(section: Section) -> str:
-    """The charts of a section with their legend."""
-    blocks = list(_flat(section.blocks))
+def charts(campaign: Campaign, section: Section) -> str:
+    """The charts of a section with their legend, and the quality of what they show."""
+    blocks = [block for block, _ in flat(section.blocks)]
     return _filled(
-        title=section.title, said=[section.line] if section.line else [], quality="", facts=[],
+        title=section.title, said=[section.line] if section.line else [], quality=graded(campaign), facts=[],
         charts=[each for each in blocks if isinstance(each, Figure)],
         legend=next((each for each in blocks if isinstance(each, Legend)), None),
     )  # fmt: skip
-
-
-def _flat(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Blocks with those inside of grids and groups."""
-    for block in blocks:
-        if isinstance(block, Grid):
-            yield from block.figures
-        elif isinstance(block, Group):
-            yield from _flat(block.blocks)
-        else:
-            yield block
 
 
 @cache

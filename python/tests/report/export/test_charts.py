@@ -6,13 +6,13 @@ from pathlib import Path
 
 from tests.report import campaigns
 from wirelab.report.campaign import load
-from wirelab.report.export.charts import basis, named_charts, named_tables
+from wirelab.report.export.charts import basis, exported
 
 
 def test_each_chart_has_a_name_of_its_own_a_legend_and_what_it_rests_on(tmp_path: Path) -> None:
     folder = campaigns.write(tmp_path / "c", choices={"link.rtt": ("20 ms", "50 ms")})
     campaign = load(folder, folder)
-    found = named_charts(campaign)
+    found, _ = exported(campaign)
     names = [each.name for each in found]
     assert len(set(names)) == len(names)
     assert {"delays-link-rtt-50-ms-clean", "delays-link-rtt-50-ms-lossy"} <= {*names}
@@ -58,6 +58,5 @@ def test_two_programs_of_one_protocol_are_both_named(tmp_path: Path) -> None:
 
 def test_tables_without_a_chart_have_names_too(tmp_path: Path) -> None:
     folder = campaigns.write(tmp_path / "c")
-    names = [name for name, _ in named_tables(load(folder, folder))]
-    assert len(set(names)) == len(names)
-    assert "outcomes-table" in names
+    _, tables = exported(load(folder, folder))
+    assert "outcomes-table" in tables

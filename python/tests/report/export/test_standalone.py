@@ -12,7 +12,7 @@ import vl_convert
 from tests.report import campaigns
 from wirelab.report.blocks import LegendEntry
 from wirelab.report.campaign import load
-from wirelab.report.export.charts import NamedChart, named_charts
+from wirelab.report.export.charts import NamedChart, exported
 from wirelab.report.export.standalone import standalone
 from wirelab.report.export.venues import VENUES
 from wirelab.report.figures.svg import NARROW, register_fonts
@@ -27,7 +27,7 @@ ENTRIES = [LegendEntry("h2", "var(--s4)", shape="square", dash="7 3", key="4"), 
 @pytest.fixture(scope="module")
 def charts(tmp_path_factory: pytest.TempPathFactory) -> list[NamedChart]:
     folder = campaigns.write(tmp_path_factory.mktemp("charts") / "c", choices={"link.rtt": ("20 ms", "50 ms")})
-    return named_charts(load(folder, folder))
+    return exported(load(folder, folder))[0]
 
 
 @pytest.mark.parametrize("venue", VENUES)

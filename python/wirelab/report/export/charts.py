@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wirelab.report.blocks import Block, Figure, Grid, Group, Legend, LegendEntry, Table
+from wirelab.report.blocks import Figure, Legend, LegendEntry, Table, flat
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import grade, graded
 from wirelab.report.sections import CHARTS, SECTIONS
@@ -27,35 +27,25 @@ class NamedChart:
     tables: Sequence[Table]
 
 
-def named_charts(campaign: Campaign) -> list[NamedChart]:
-    """Every chart of the report, in its order."""
-    rests_on, found = basis(campaign), list[NamedChart]()
-    taken = set[str]()
-    for build in CHARTS:
-        section = build(campaign)
+def exported(campaign: Campaign) -> tuple[list[NamedChart], dict[str, Table]]:
+    """Every chart of the report, in its order, and by a name that is unique every table that stands with none."""
+    rests_on, taken = basis(campaign), set[str]()
+    charts, tables = list[NamedChart](), dict[str, Table]()
+    for build in SECTIONS:
+        if (section := build(campaign)) is None:
+            continue
         entries: Sequence[LegendEntry] = ()
-        for block, group in _flat(section.blocks if section is not None else ()):
+        for block, group in flat(section.blocks):
             if isinstance(block, Legend):
                 entries = block.entries
-            elif isinstance(block, Figure):
-                assert section is not None
+            elif isinstance(block, Figure) and build in CHARTS:
                 name = _unique(_slug(section.id, group, block.title), taken)
                 label = block.label if not group else f"{block.label}, {group}"
                 about = " ".join(filter(None, [_ended(label), block.caption, rests_on]))
-                found.append(NamedChart(name, label, about, block.svg, entries, block.tables))
-    return found
-
-
-def named_tables(campaign: Campaign) -> list[tuple[str, Table]]:
-    """Every table of the report that stands with no chart, in its order, under a name that is unique."""
-    taken, found = set[str](), list[tuple[str, Table]]()
-    for build in SECTIONS:
-        section = build(campaign)
-        for block, group in _flat(section.blocks if section is not None else ()):
-            if isinstance(block, Table) and block.rows:
-                assert section is not None
-                found.append((_unique(_slug(section.id, group, "table"), taken), block))
-    return found
+                charts.append(NamedChart(name, label, about, block.svg, entries, block.tables))
+            elif isinstance(block, Table) and block.rows:
+                tables[_unique(_slug(section.id, group, "table"), taken)] = block
+    return charts, tables
 
 
 def basis(campaign: Campaign) -> str:
@@ -89,17 +79,6 @@ def _counts(campaign: Campaign) -> str:
     whole = [sum(each) for each in zip(*ends, strict=True)]
     each_has = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     return f"{whole[0]:,} of {whole[1]:,} exchanges completed, {each_has} in each scenario, in {whole[2]:,} trials."
-
-
-def _flat(blocks: Sequence[Block], group: str = "") -> Iterator[tuple[Block, str]]:
-    """Blocks with those of grids and groups, and the words of the groups that they are in."""
-    for block in blocks:
-        if isinstance(block, Grid):
-            yield from ((figure, group) for figure in block.figures)
-        elif isinstance(block, Group):
-            yield from _flat(block.blocks, ", ".join(filter(None, [group, block.summary])))
-        else:
-            yield block, group
 
 
 def _slug(*words: str) -> str:

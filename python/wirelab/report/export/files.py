@@ -13,7 +13,7 @@ from wirelab.limits import require_to_draw
 from wirelab.report.blocks import Table
 from wirelab.report.campaign import Campaign
 from wirelab.report.export import latex
-from wirelab.report.export.charts import basis, named_charts, named_tables
+from wirelab.report.export.charts import basis, exported
 from wirelab.report.export.standalone import Standalone, standalone
 from wirelab.report.export.venues import VENUES
 from wirelab.report.figures.svg import register_fonts
@@ -43,7 +43,7 @@ def write_figures(
     """Write each chart in these formats, its tables, a LaTeX file and a Markdown file with captions, and a citation.
     Raises `WirelabError` if `only` names what is not there, or if there is no chart.
     """
-    found = named_charts(campaign)
+    found, other_tables = exported(campaign)
     if not found:
         raise WirelabError(f"'{campaign.folder}' has no chart", hint="its report says why")
     known = [each.name for each in found]
@@ -65,7 +65,7 @@ def write_figures(
         captions += [each.caption, ""]
         names = [f"{each.name}-table{i + 1 if len(each.tables) > 1 else ''}" for i in range(len(each.tables))]
         captions += _tables(dict(zip(names, each.tables, strict=True)), out, rests_on, level)
-    captions += _tables(dict(named_tables(campaign)), out, rests_on, level)
+    captions += _tables(other_tables, out, rests_on, level)
     head = "% Needs the packages graphicx and booktabs. Tables are in files of their own: \\input{NAME}.\n"
     _write(out / DOCUMENT, (head + "\n" + "\n".join(environments)).encode())
     _write(out / CAPTIONS, ("\n".join(captions).rstrip() + "\n").encode())
