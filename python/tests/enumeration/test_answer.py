@@ -97,10 +97,24 @@ def test_two_scenarios_cross_where_their_polynomials_do() -> None:
     one = grown(in_a_row(2, cost_s=0.26), 4, horizon_s=0.3)
     other = grown(in_a_row(8, cost_s=0.1), 4, horizon_s=0.3)
     [found] = answer.crossed({"one": one, "other": other}, [0.25])
+    assert found["delay_s"] == 0.25
     assert found["high"] - found["low"] < 1e-4
     rate = (found["low"] + found["high"]) / 2
-    values = [answer.ByRate(tree, 0.25).at(rate).low for tree in (one, other)]
+    values = [answer.ByRate.beyond(tree, 0.25).at(rate).low for tree in (one, other)]
     assert values[0] == pytest.approx(values[1], abs=1e-4)
+
+
+def test_two_scenarios_cross_where_their_means_do() -> None:
+    """Two packets whose loss costs 2 s, against eight packets whose loss costs 0.1 s: 0.02 + 4 p is 0.08 + 0.8 p at
+    some 1.9 %.
+    """
+    few, many = grown(request_and_reply(), 3, horizon_s=3.0), grown(in_a_row(8, cost_s=0.1), 3, horizon_s=3.0)
+    [found] = answer.crossed({"few": few, "many": many}, [])
+    assert (found["lower"], found["upper"], found["delay_s"]) == ("few", "many", None)
+    means = [answer.ByRate.mean(tree) for tree in (few, many)]
+    assert means[0].at(found["low"] - 1e-5).high < means[1].at(found["low"] - 1e-5).low
+    assert means[0].at(found["high"] + 1e-5).low > means[1].at(found["high"] + 1e-5).high
+    assert 0.015 < found["low"] < found["high"] < 0.025
 
 
 def test_seeds_are_averaged_with_an_interval() -> None:

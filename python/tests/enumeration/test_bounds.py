@@ -84,8 +84,10 @@ def test_the_worst_case_within_some_losses() -> None:
 def test_a_polynomial_of_the_rate_has_the_same_bounds(rate: float) -> None:
     tree = grown(in_a_row(5), 2)
     for x_s in (0.1, 0.25, 0.5):
-        weighed, fast = Weighed.of(tree, _independent(rate)).beyond(x_s), ByRate(tree, x_s).at(rate)
+        weighed, fast = Weighed.of(tree, _independent(rate)).beyond(x_s), ByRate.beyond(tree, x_s).at(rate)
         assert (fast.low, fast.high) == (pytest.approx(weighed.low, abs=1e-12), pytest.approx(weighed.high, abs=1e-12))
+    mean, fast = Weighed.of(tree, _independent(rate)).mean(), ByRate.mean(tree).at(rate)
+    assert (fast.low, fast.high) == (pytest.approx(mean.low, abs=1e-12), pytest.approx(mean.high, abs=1e-12))
 
 
 def test_a_crossover_is_a_root_with_bounds() -> None:

@@ -178,7 +178,7 @@ def curves(tree: Tree, delays_s: Sequence[float]) -> list[Curve]:
     """By the rate of independent loss in both directions."""
     found = []
     for x_s in delays_s:
-        bounds = [*map(ByRate(tree, x_s).at, RATES)]
+        bounds = [*map(ByRate.beyond(tree, x_s).at, RATES)]
         found.append(Curve(delay_s=x_s, low=[each.low for each in bounds], high=[each.high for each in bounds]))
     return found
 
@@ -199,15 +199,21 @@ def delays_s(horizon_s: float) -> list[float]:
 
 
 def crossed(trees: Mapping[str, Tree], delays_s: Sequence[float]) -> list[Crossover]:
-    """Loss rates at which one of two scenarios begins to be above the other."""
+    """Loss rates at which one of two scenarios begins to be above the other: in P(delay > x) for each x, and in the
+    restricted mean.
+    """
     found = []
     for (first, one), (second, other) in combinations(trees.items(), 2):
-        for x_s in delays_s:
-            difference = _difference(ByRate(one, x_s), ByRate(other, x_s))
+        for x_s in (*delays_s, None):
+            difference = _difference(_by_rate(one, x_s), _by_rate(other, x_s))
             for low, high in crossovers(difference, RATES[1:]):
                 below, above = (first, second) if difference(low / 2).high < 0 else (second, first)
                 found.append(Crossover(lower=below, upper=above, delay_s=x_s, low=low, high=high))
     return found
+
+
+def _by_rate(tree: Tree, x_s: float | None) -> ByRate:
+    return ByRate.mean(tree) if x_s is None else ByRate.beyond(tree, x_s)
 
 
 def _difference(one: ByRate, other: ByRate) -> Callable[[float], Bounds]:

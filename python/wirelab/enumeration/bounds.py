@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from wirelab.enumeration.loss import Loss
-from wirelab.enumeration.tree import Tree
+from wirelab.enumeration.tree import Branch, Run, Tree
 from wirelab.errors import RunError
 
 TOLERANCE = 1e-12
@@ -76,25 +76,49 @@ class Weighed:
 
 
 class ByRate:
-    """P(delay > x) by the rate of independent loss in both directions: a polynomial, whose terms depend on how many
-    packets of a run were lost and how many not.
+    """A probability or a mean by the rate of independent loss in both directions: a polynomial, whose terms depend on
+    how many packets of a run were lost and how many not.
     """
 
-    def __init__(self, tree: Tree, x_s: float) -> None:
-        self._long: Counter[tuple[int, int]] = Counter()
-        self._open: Counter[tuple[int, int]] = Counter()
-        for run in tree.runs.values():
-            if run.exceeds(x_s):
-                self._long[len(run.pattern), len(run.draws)] += 1
-        for branch in tree.branches():
-            terms = self._long if branch.exceeds(x_s) else self._open
-            terms[len(branch.pattern), len(branch.draws)] += 1
+    def __init__(self, tree: Tree, least_and_most: Callable[[Run | Branch], tuple[float, float]]) -> None:
+        """`least_and_most` are the values that a run or an open branch has if what was not run is short, and if it is
+        long.
+        """
+        self._least: defaultdict[tuple[int, int], float] = defaultdict(float)
+        self._left: defaultdict[tuple[int, int], float] = defaultdict(float)
+        every: list[Run | Branch] = [*tree.runs.values(), *tree.branches()]
+        for each in every:
+            least, most = least_and_most(each)
+            self._least[len(each.pattern), len(each.draws)] += least
+            self._left[len(each.pattern), len(each.draws)] += most - least
+
+    @classmethod
+    def beyond(cls, tree: Tree, x_s: float) -> ByRate:
+        """P(delay > x)."""
+
+        def ends(each: Run | Branch) -> tuple[float, float]:
+            long = bool(each.exceeds(x_s))
+            return float(long), float(long or isinstance(each, Branch))
+
+        return cls(tree, ends)
+
+    @classmethod
+    def mean(cls, tree: Tree) -> ByRate:
+        """The mean of min(delay, horizon), in seconds."""
+
+        def ends(each: Run | Branch) -> tuple[float, float]:
+            if isinstance(each, Branch):
+                return each.draws[-1].at_s, tree.horizon_s
+            delay_s = tree.horizon_s if each.end_s is None else min(each.end_s, tree.horizon_s)
+            return delay_s, delay_s
+
+        return cls(tree, ends)
 
     def at(self, rate: float) -> Bounds:
         """With this loss rate."""
         low, left = (
-            math.fsum(count * rate**lost * (1 - rate) ** (all_ - lost) for (lost, all_), count in terms.items())
-            for terms in (self._long, self._open)
+            math.fsum(value * rate**lost * (1 - rate) ** (all_ - lost) for (lost, all_), value in terms.items())
+            for terms in (self._least, self._left)
         )
         return Bounds(low, low + left)
 
@@ -112,7 +136,7 @@ def worst_s(tree: Tree, losses: int) -> float | None:
 def crossovers(
     difference: Callable[[float], Bounds], rates: Sequence[float], *, within: float = 1e-6
 ) -> list[tuple[float, float]]:
-    """Intervals of the loss rate that contain each change of the sign of a difference of two probabilities. Between two
+    """Intervals of the loss rate that contain each change of the sign of a difference. Between two
     neighbours of `rates` one change at most is found.
     """
     found: list[tuple[float, float]] = []

@@ -226,14 +226,14 @@ class OverSeeds(TypedDict):
 
 @document
 class Crossover(TypedDict):
-    """Where the probability of a long delay of one scenario begins to be below that of another."""
+    """Where the probability of a long delay of one scenario begins to be above that of another, or its mean."""
 
     lower: str
-    """Name of the scenario whose probability is lower below this loss rate."""
+    """Name of the scenario that is lower below this loss rate."""
     upper: str
     """Name of the other."""
-    delay_s: float
-    """The delay in seconds."""
+    delay_s: float | None
+    """The delay in seconds; null for the restricted mean."""
     low: float
     """The least loss rate at which both may be equal."""
     high: float
@@ -291,7 +291,7 @@ class Exact(TypedDict):
     over_seeds: list[OverSeeds]
     """Averages over seeds; none with one seed."""
     crossovers: list[Crossover]
-    """Where curves of the first seed cross."""
+    """Where probabilities and restricted means of the first seed cross."""
 
 
 def read_exact(path: Path) -> Exact:

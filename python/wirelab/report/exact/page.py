@@ -176,8 +176,12 @@ def _quantiles(record: Exact) -> Table:
 
 
 def _crossovers(record: Exact) -> list[Block]:
-    said = [words.crossing(each) for each in record["crossovers"]]
-    return [Items(said or ["No two scenarios cross between 0.1 and 10 % of loss, as far as the bounds tell."])]
+    return [
+        Items(
+            words.crossings(record)
+            or ["No two scenarios cross between 0.1 and 10 % of loss, as far as the bounds tell."]
+        )
+    ]
 
 
 def _how(record: Exact) -> list[str]:

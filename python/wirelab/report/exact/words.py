@@ -101,14 +101,19 @@ def worst(each: Worst) -> str:
     return delay(each["delay_s"]) if each["known"] else DASH
 
 
-def crossing(each: Crossover) -> str:
+def crossing(each: Crossover, horizon_s: float) -> str:
     """Where two scenarios cross, as a sentence."""
     low, high = each["low"] * 100, each["high"] * 100
-    where = f"{low:.2f} %" if high - low < 0.005 else f"{low:.2f} to {high:.2f} %"
-    return (
-        f"More than {delay(each['delay_s'])}: {each['lower']} less often than {each['upper']} below a loss rate of "
-        f"{where}, and more often above."
-    )
+    where = f"below a loss rate of {low:.2f} %" if high - low < 0.005 else f"below {low:.2f} to {high:.2f} % of loss"
+    one, other = each["lower"], each["upper"]
+    if each["delay_s"] is None:
+        return f"Mean, cut at {delay(horizon_s)}: {one} shorter than {other} {where}, and longer above."
+    return f"More than {delay(each['delay_s'])}: {one} less often than {other} {where}, and more often above."
+
+
+def crossings(record: Exact) -> list[str]:
+    """All of them, as sentences."""
+    return [crossing(each, record["horizon_s"]) for each in record["crossovers"]]
 
 
 def losses(record: Exact) -> list[str]:
@@ -178,7 +183,7 @@ def lines(record: Exact) -> Iterator[str]:
     yield "\nDelay without loss, the longest with so many losses, and what the loss of one packet costs"
     yield from _aligned(longest_table(record))
     yield ""
-    yield from map(crossing, record["crossovers"])
+    yield from crossings(record)
     yield from map(seeds, record["over_seeds"])
 
 
