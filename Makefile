@@ -1,5 +1,5 @@
 # Every command that CI runs, runnable at home.
-.PHONY: test check lint nightly sampling alarms toys bench fuzz generate answers site
+.PHONY: test check lint nightly sampling alarms toys bench fuzz generate answers lessons site
 
 test:
 	scripts/test
@@ -51,6 +51,10 @@ generate:
 # Runs the command of each page of docs/answers/ and writes its table; PAGES=04-tls-bytes does one page.
 answers:
 	scripts/uv run --locked python -m scripts.answers $(PAGES)
+
+# Runs each lesson, and writes the pages that ship; NAMES=head-of-line does one.
+lessons:
+	scripts/uv run --locked python -m scripts.lessons $(NAMES)
 
 # The site of the documentation, in FOLDER, which must not be there yet.
 site:

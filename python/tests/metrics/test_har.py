@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests import pages
-from tests.cli.show.test_diagram import PACKET
 from tests.metrics.records import MS, SINCE_BOOT, Records, exchange
+from tests.metrics.test_packet_diagram import PACKET
 from tests.snapshots import assert_golden
 from wirelab.cli import main
 from wirelab.metrics.dataset import measure

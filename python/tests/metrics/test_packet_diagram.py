@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.metrics.records import MS, START, exchange
-from wirelab.cli.show.diagram import packet_diagram
+from wirelab.metrics.packet_diagram import packet_diagram
 from wirelab.metrics.packets import LOST
 from wirelab.schema.link import DropCause
 

@@ -51,6 +51,10 @@ GROUPS = {
             "wirelab.cli.explain:command", "Split the difference of two scenarios by what causes it.",
             "h2 h3 --link 20ms --loss 2%", "a scenario has no completed exchange",
         ),
+        "lesson": Verb(
+            "wirelab.cli.lesson:command", "Show one idea of networking by a run of less than a minute.",
+            "head-of-line", "no trial of the lesson succeeded",
+        ),
     },
     "Measure": {
         "run": Verb(

@@ -36,6 +36,9 @@ MESSAGE = "message"
 """The shipped experiment that is enumerated if none is named."""
 PAGE = "exact.html"
 LOSSES = ("1 %", "2 % within 0.5 %")
+BEYOND_S = (0.2, 1.0, 5.0)
+WITHIN = 1e-3
+BUDGET_NS = 180 * 10**9
 
 
 class DurationsType(click.ParamType[tuple[int, ...]]):
@@ -123,9 +126,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     kept = source / ENUMERATED if source.is_dir() else RESULTS / f"exact-{source.stem}"
     folder = kept if out is None else not_an_option(out)
     beyond_s = tuple(delay / 1e9 for delay in sorted(beyond))
-    options = _Options(losses or (() if source.is_dir() else LOSSES), beyond_s, within, state, seeds, budget)
+    options = Options(losses or (() if source.is_dir() else LOSSES), beyond_s, within, state, seeds, budget)
     given = message_sets(sets, protocols=protocols, link=link, send=send)
-    record = _found(experiment or MESSAGE, given, options, folder, jobs)
+    record = enumerated(experiment or MESSAGE, given, options, folder, jobs)
     text = write_exact(record, folder, PAGE)
     if as_json:
         click.echo(text)
@@ -143,19 +146,18 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 
 @dataclass(frozen=True)
-class _Options:
-    """What the options ask for."""
+class Options:
+    """What the options ask for. `beyond_s` is ascending."""
 
     losses: tuple[str, ...]
     beyond_s: tuple[float, ...]
-    """Ascending."""
-    within: float
-    state: State
-    seeds: int
-    budget_ns: int
+    within: float = WITHIN
+    state: State = "stationary"
+    seeds: int = 1
+    budget_ns: int = BUDGET_NS
 
 
-def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path, jobs: int | None) -> Exact:
+def enumerated(experiment: str, sets: Sequence[str], options: Options, folder: Path, jobs: int | None) -> Exact:
     """Run what the bounds need, and make the record of it."""
     from wirelab.enumeration.question import questions
     from wirelab.enumeration.single import singles
@@ -178,11 +180,11 @@ def _found(experiment: str, sets: Sequence[str], options: _Options, folder: Path
     if not asked:
         what = "no link of the experiment loses packets, and no loss is given"
         raise WirelabError(what, loaded.source.where(("link",)), "--loss '1 %'")
-    found = _enumerated(loaded, plan, asked, folder, (options.budget_ns / 1e9, jobs))
+    found = _runs_of(loaded, plan, asked, folder, (options.budget_ns / 1e9, jobs))
     return _record(loaded, plan, found, (single, options.beyond_s, folder))
 
 
-def _enumerated(
+def _runs_of(
     loaded: Experiment, plan: Plan, asked: Sequence[Question], folder: Path, limits: tuple[float, int | None]
 ) -> Found:
     """All runs, with their progress shown. `limits` are the budget in seconds, and how many run at a time."""
@@ -253,7 +255,7 @@ def _joules(grown: Grown, radio: Radio | None, folder: Path) -> dict[Pattern, fl
     return dict(zip(grown.kept, joules_of(folder, [*grown.kept.values()], radio), strict=True))
 
 
-def _asked(text: str, ask: AskLink, options: _Options) -> tuple[str, Asked]:
+def _asked(text: str, ask: AskLink, options: Options) -> tuple[str, Asked]:
     """A loss that was asked for, with its name: `2 %`, or `2 % within 0.5 %`."""
     from wirelab.enumeration.search import Asked
 

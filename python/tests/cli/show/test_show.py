@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.cli.show.test_diagram import PACKET
 from tests.metrics.records import MS, START, Records, exchange, flow
+from tests.metrics.test_packet_diagram import PACKET
 from wirelab.cli import main
 from wirelab.metrics.dataset import measure
 

@@ -87,7 +87,9 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     if exchange is not None:
         rows = rows.filter(rows["index"] == exchange)
     if slowest or (place.trial is None and exchange is None):
-        rows = _one(rows, metric, slowest=slowest)
+        from wirelab.metrics.one_exchange import one_exchange
+
+        rows = one_exchange(rows, metric, slowest=slowest)
     elif place.trial is None and not rows.is_empty():
         # Each trial has one of this number: that of the first is shown.
         rows = rows.filter(rows["trial"] == rows["trial"][0])
@@ -148,28 +150,10 @@ def _narrowed(rows: pl.DataFrame, plan: Plan, protocol: str | None, scenario: st
     return rows.filter(pl.col("scenario").is_in([s.key for s in chosen]))
 
 
-def _one(rows: pl.DataFrame, metric: str, *, slowest: bool) -> pl.DataFrame:
-    """The slowest exchange (one that timed out before any other), or the completed one nearest to the median."""
-    import polars as pl
-
-    from wirelab.metrics.base import WAITED
-    from wirelab.metrics.registry import EXCHANGE_METRICS
-
-    column = next((m.column for m in EXCHANGE_METRICS if m.name == metric), "end_to_end_delay_ns")
-    if slowest:
-        took = (
-            pl.when(pl.col("outcome") == "completed")
-            .then(pl.col(column))
-            .otherwise(pl.col("end_ns") - pl.col("start_ns") + WAITED)
-        )
-        return rows.sort(took, descending=True, nulls_last=True).head(1)
-    return rows.drop_nulls(column).sort((pl.col(column) - pl.col(column).median()).abs()).head(1)
-
-
 def _show(campaign: Path, plan: Plan, trial: str, exchanges: pl.DataFrame) -> None:
     from rich.console import Console
 
-    from wirelab.cli.show.diagram import packet_diagram
+    from wirelab.metrics.packet_diagram import packet_diagram
 
     folder = campaign / TRIALS / trial
     scenario = plan.scenario_of(trial)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from wirelab.cli.show.diagram import packet_diagram
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
 from wirelab.metrics.dataset import exchanges_of
 from wirelab.metrics.draws import packets_drawn
+from wirelab.metrics.packet_diagram import packet_diagram
 from wirelab.report.exact.words import more, price, radios
 from wirelab.schema.exact import ENUMERATED, EXACT, ExactScenario, PacketPrice, read_exact
 

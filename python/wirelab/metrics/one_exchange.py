@@ -1,0 +1,23 @@
+"""One exchange that stands for many: a typical one, or the slowest."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from wirelab.metrics.base import WAITED
+from wirelab.metrics.registry import EXCHANGE_METRICS
+
+
+def one_exchange(rows: pl.DataFrame, metric: str, *, slowest: bool) -> pl.DataFrame:
+    """The slowest exchange (one that timed out before any other), or the completed one nearest to the median; no row if
+    there is none.
+    """
+    column = next((m.column for m in EXCHANGE_METRICS if m.name == metric), "end_to_end_delay_ns")
+    if slowest:
+        took = (
+            pl.when(pl.col("outcome") == "completed")
+            .then(pl.col(column))
+            .otherwise(pl.col("end_ns") - pl.col("start_ns") + WAITED)
+        )
+        return rows.sort(took, descending=True, nulls_last=True).head(1)
+    return rows.drop_nulls(column).sort((pl.col(column) - pl.col(column).median()).abs()).head(1)
