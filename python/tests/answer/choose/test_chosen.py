@@ -172,6 +172,15 @@ def test_if_no_choice_keeps_the_deadline_nothing_is_first_and_the_nearest_is_nam
     assert (kept["first"], kept["nearest"]) == ("mqtts, persistent", None)
 
 
+def test_without_a_ranking_the_lowest_of_all_that_were_measured_leads_a_map() -> None:
+    asked = replace(ASKED, deadline_ns=10 * S)
+    found = evidence([(OTHER, of(0.05)), (FRESH, of(0.098, late=60)), (KEPT, of(0.02, late=70))], asked)
+    assert found.ranking(found.typical) is None
+    assert [*found.order(found.typical)] == ["coaps, persistent", "mqtts, persistent", "coaps, new"]
+    ranked = evidence([(FRESH, of(0.098)), (KEPT, of(0.02))])
+    assert [*ranked.order(ranked.typical)] == ["coaps, persistent", "coaps, new"]
+
+
 def test_of_choices_that_acknowledge_nothing_in_time_the_fastest_is_nearest() -> None:
     asked = replace(ASKED, deadline_ns=10 * S, battery=(2400, 3.6), life_years=5.0)
     fast, slow = (replace(of(0.098, late=100), p50_s=Estimate(p50, p50, p50, LEVEL, 9, "")) for p50 in (12.0, 30.0))

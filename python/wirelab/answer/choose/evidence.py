@@ -148,6 +148,17 @@ class Evidence:
         common = sorted(set.intersection(*(set(each) for each in able.values())))
         return ranked({name: [of[at] for at in common] for name, of in able.items()}, SEED) if common else None
 
+    def order(self, place: Place) -> Sequence[str]:
+        """Names of the choices there, the lowest first. If none is ranked, such as with a deadline that all miss, of all
+        that were measured: elsewhere they may be ranked.
+        """
+        if (ranking := self.ranking(place)) is not None:
+            return ranking.order
+        means = {each.name: mean_of(self.values(each, place)) for each in self.candidates}
+        return sorted(
+            (name for name, mean in means.items() if mean is not None), key=lambda name: _or_infinite(means[name])
+        )
+
     def near(self) -> set[Run]:
         """What was run and is not far behind the lowest of the same link and NAT, with the radio's typical settings:
         how other settings of the radio change it may change the order. What is not ranked, because it loses messages

@@ -68,10 +68,10 @@ class _Axis:
 def maps(work: Work) -> list[WinnerMap]:
     """The map that was asked for; none without."""
     flips, evidence = work.asked.flips, work.evidence()
-    ranking = evidence.ranking(evidence.typical)
-    if not flips or ranking is None or not work.virtual:
+    order = evidence.order(evidence.typical)
+    if not flips or not order or not work.virtual:
         return []
-    members = _members(work.candidates, ranking.order)
+    members = _members(work.candidates, order)
     axes = [_axis(work, flip) for flip in flips]
     cells = list[MapCell]()
     for place in product(*(axis.values for axis in axes)):
