@@ -126,9 +126,9 @@ def test_a_wrong_program_before_names_its_option(tmp_path: Path) -> None:
 
 
 def test_links_are_names_round_trips_or_files(tmp_path: Path) -> None:
-    found = links_of(["clean", "50 ms", "./mine.toml", "nb-iot"], tmp_path)
+    found = links_of(["clean", "50 ms", "./mine.toml", "nb-iot", "4g-bad"], tmp_path)
     profile = {"profile": str(tmp_path / "mine.toml")}
     assert found == {"clean": {}, "50 ms": {"rtt": "50 ms"}, "./mine.toml": profile}
-    for name, what in (("cleam", "unknown link"), ("5 foo", "unknown unit")):
+    for name, what in (("cleam", "unknown link"), ("4g-bda", "unknown link"), ("5 foo", "unknown unit")):
         with pytest.raises(WirelabError, match=what):
             links_of([name], tmp_path)

@@ -36,6 +36,7 @@ CLEAN = "clean"
 """The link without impairments."""
 NEEDED = {"server": ("{port}",), "client": ("{url}", "{port}")}
 """One of these says where a server listens, or what a client asks for."""
+_NUMBER_WITH_UNIT = re.compile(r"\d[\d.]*\s*\w*")
 
 
 @dataclass(frozen=True)
@@ -153,13 +154,15 @@ def links_of(names: Sequence[str], folder: Path) -> dict[str, dict[str, str]]:
             found[name] = {}
         elif is_profile_file(name):
             found[name] = {"profile": str((folder / name).absolute())}
-        elif name[:1].isdigit():
+        elif name in profiles():
+            continue
+        elif _NUMBER_WITH_UNIT.fullmatch(name):
             try:
                 duration_ns(name)
             except UnitError as error:
                 raise WirelabError(f"{error} ({name})", "--link", error.hint) from None
             found[name] = {"rtt": name}
-        elif name not in profiles():
+        else:
             hint = did_you_mean(name, [CLEAN, *profiles()], launched("list links"))
             raise WirelabError(f"unknown link ({name})", "--link", hint)
     return found
