@@ -1,6 +1,6 @@
 """`python -m scripts.site FOLDER`: builds the documentation's site in a folder, and looks for broken links.
 
-Pages are those of `docs/`, with what they refer to outside of it: ARCHITECTURE.md and the schemas.
+Pages are those of `docs/`, with what they refer to outside of it (ARCHITECTURE.md and the schemas), and lessons.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from wirelab.lessons.lesson import lesson_names
+from wirelab.lessons.shipped import shipped_page
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATION = "zensical.toml"
@@ -28,6 +31,7 @@ def build(folder: Path) -> Path:
     shutil.copytree(ROOT / "schema", pages / "schema")
     shutil.copy2(ROOT / "ARCHITECTURE.md", pages / "design" / "architecture.md")
     shutil.copy2(ROOT / CONFIGURATION, folder / CONFIGURATION)
+    _lessons(pages)
     for page in pages.rglob("*.md"):
         text = page.read_text(encoding="utf-8")
         for link, moved in _OUTSIDE.items():
@@ -38,6 +42,17 @@ def build(folder: Path) -> Path:
     if done.returncode:
         sys.exit(_ANSI.sub("", f"{done.stdout}{done.stderr}")[-4000:])
     return folder / "site"
+
+
+def _lessons(pages: Path) -> None:
+    """The pages of lessons that ship, with links to them in their guide."""
+    folder, guide = pages / "lessons", pages / "guide" / "lessons.md"
+    folder.mkdir()
+    text = guide.read_text(encoding="utf-8")
+    for name in lesson_names():
+        (folder / f"{name}.html").write_text(shipped_page(name), encoding="utf-8")
+        text = text.replace(f"| `{name}` |", f"| [`{name}`](../lessons/{name}.html) |")
+    guide.write_text(text, encoding="utf-8")
 
 
 def broken(site: Path) -> Iterator[str]:
