@@ -139,6 +139,10 @@ GROUPS = {
             "wirelab.cli.analyze:command", "Analyze again: turn the dataset of a run into estimates and verdicts.",
             "results/quickstart",
         ),
+        "merge": Verb(
+            "wirelab.cli.merge:command", "Put the parts of a run together: trials of several machines as one campaign.",
+            "results/part-1 results/part-2 --out results/all", "no trial of a protocol succeeded",
+        ),
         "archive": Verb(
             "wirelab.cli.archive:command", "Write a run as one file that others check and repeat.",
             "results/quickstart --licence CC-BY-4.0",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from wirelab.cli.arguments import (
 from wirelab.cli.campaigns import RESULTS, not_an_option
 from wirelab.cli.expectations import Exports, exit_code, export_options, fail_if_options, with_failures
 from wirelab.cli.precheck import budget_jobs, precheck, within_budget
+from wirelab.launcher import launched
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
     from wirelab.report.campaign import Campaign
     from wirelab.runner.progress import Summary
+    from wirelab.runner.shards import Shard
     from wirelab.runner.start import Options
     from wirelab.schema.plan import Plan
 
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
 @click.option("--fresh", is_flag=True, help="Archive earlier results in that folder and start again.")
 @click.option("--retry-failed", is_flag=True, help="Repeat trials that failed in an earlier run.")
 @click.option("--no-probes", is_flag=True, help="Skip the check of each link, 2 s long, before the first trial.")
+@click.option("--shard", metavar="I/N", help="Run only part I of N of the trials; `merge` puts the parts together.")
 @fail_if_options
 @export_options
 @click.option("--json", "as_json", is_flag=True, help="Print estimates.json instead of the summary.")
@@ -85,6 +88,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     fresh: bool,
     retry_failed: bool,
     no_probes: bool,
+    shard: str | None,
     fail_if: tuple[str, ...],
     fail_if_inconclusive: bool,
     markdown: Path | None,
@@ -110,6 +114,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     console = Console(stderr=True, highlight=False)
     sets = (*with_page(with_statistic(sets, by), site, link), *(["capture=true"] * capture), *with_clock(clock))
     loaded, plan = planned(experiment, sets, budget=budget, seed=seed, jobs=jobs, fail_if=fail_if)
+    if shard is not None:
+        how = How(jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes)
+        from wirelab.runner.shards import Shard
+
+        return run_shard(loaded, plan, Shard.read(shard), out, how, console)
     # A quick run must not replace the full campaign.
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = not_an_option(out) if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
@@ -120,7 +129,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if as_json:
         click.echo((folder / "estimates.json").read_text(encoding="utf-8"), nl=False)
     else:
-        _tell(campaign, folder)
+        tell(campaign, folder)
     if summary.digest is not None:
         click.echo(f"Digest  {summary.digest}", err=True)
     if summary.failed:
@@ -143,6 +152,19 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     return exit_code(campaign.estimates, inconclusive_fails=fail_if_inconclusive)
 
 
+def run_shard(  # noqa: PLR0913, PLR0917 (what is run, where, and how)
+    loaded: Experiment, plan: Plan, shard: Shard, out: Path | None, how: How, console: Console
+) -> int:
+    """Run one part of a plan, which has no estimates before it is merged with the others."""
+    plan = shard.divisible(plan)
+    shard.trials(plan)
+    folder = RESULTS / f"{plan.experiment.name}-{shard.number}-of-{shard.of}" if out is None else not_an_option(out)
+    summary = run_trials(loaded, plan, folder, replace(how, shard=shard), console)
+    click.echo(f"Shard   {shard} of {plan.experiment.name}: {summary.run + summary.reused} trials in {folder}")
+    click.echo(f"Next    {launched(f'merge DIR... --out {RESULTS / plan.experiment.name}')}, when all have run")
+    return 1 if summary.not_run or summary.not_confirmed else 0
+
+
 @dataclass(frozen=True)
 class How:
     """How a campaign is run: options of the command line that change no trial."""
@@ -151,12 +173,13 @@ class How:
     fresh: bool = False
     retry_failed: bool = False
     probes: bool = True
+    shard: Shard | None = None
 
 
 def run_campaign(loaded: Experiment, plan: Plan, folder: Path, how: How, console: Console) -> Summary:
     """Check, run, measure, analyze and report a plan; a folder that has some of it is continued."""
     summary = run_trials(loaded, plan, folder, how, console)
-    _derive(folder, console)
+    derive(folder, console)
     return summary
 
 
@@ -172,8 +195,10 @@ def run_trials(loaded: Experiment, plan: Plan, folder: Path, how: How, console: 
         jobs=how.jobs, fresh=how.fresh, retry_failed=how.retry_failed, probes=how.probes,
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),
         own={} if loaded.energy is None else loaded.energy.files(loaded.source.folder), texts=_as_written(loaded),
+        shard=how.shard,
     )  # fmt: skip
-    _announce(left, plan.trials - left.trials, at_a_time, console, probes=how.probes)
+    shown = left if how.shard is None else how.shard.part(left, plan)
+    _announce(shown, 0 if how.shard is not None else plan.trials - left.trials, at_a_time, console, probes=how.probes)
     return _run(plan, folder, options, console)
 
 
@@ -197,8 +222,6 @@ def planned(  # noqa: PLR0913 (one parameter for each option)
     fail_if: Sequence[str] = (),
 ) -> tuple[Experiment, Plan]:
     """An experiment and its plan, scaled down if a budget says so, with the bounds of `--fail-if`."""
-    from dataclasses import replace
-
     from wirelab.plan import make_plan
     from wirelab.runner.start import planned_jobs, require_clock
 
@@ -254,11 +277,10 @@ def _headline_values(folder: Path, plan: Plan) -> Callable[[str], list[list[floa
     return read
 
 
-def _derive(folder: Path, console: Console) -> None:
+def derive(folder: Path, console: Console) -> None:
     """Dataset, estimates, verdicts and report."""
     from wirelab import report
     from wirelab.cli.analyze import analyze_campaign
-    from wirelab.launcher import launched
     from wirelab.metrics.dataset import measure
     from wirelab.runner.disk import faults_as_errors
     from wirelab.runner.lock import locked
@@ -277,7 +299,8 @@ def _derive(folder: Path, console: Console) -> None:
         raise InterruptedRunError("stopped before the report was written", hint=hint) from None
 
 
-def _tell(campaign: Campaign, folder: Path) -> None:
+def tell(campaign: Campaign, folder: Path) -> None:
+    """Print the summary of a campaign, its answer, and what can be done next."""
     from wirelab.cli import summary
     from wirelab.cli.energy_summary import energy_lines
     from wirelab.cli.expectations import expectation_lines

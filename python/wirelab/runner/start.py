@@ -33,6 +33,7 @@ from wirelab.runner.probes import probe_campaign
 from wirelab.runner.progress import Observer, Summary
 from wirelab.runner.run import Runner
 from wirelab.runner.schedule import Schedule, Stopping
+from wirelab.runner.shards import Shard
 from wirelab.runner.topology import LaneAddresses, lane_links
 from wirelab.schema import Clock, HostFacts, OpenLanes, is_netem
 from wirelab.schema.plan import Plan
@@ -66,6 +67,8 @@ class Options:
     """What its scenarios load, by digest."""
     budget: Budget | None = None
     """No trial is started after it, whatever the plan says. It is time of this machine, and may be shared."""
+    shard: Shard | None = None
+    """The part of the plan that is run; all of it without one."""
 
 
 def run_plan(
@@ -90,7 +93,9 @@ def run_plan(
         recorded = read_record(folder)
         if guests is not None:
             _check_kernel(folder, campaign, recorded, guests[0])
-        this_run = RunRecord(began=facts.now(), ended=None, claims_sha256=_keep_claims(folder, options.claims))
+        claims = _keep_claims(folder, options.claims)
+        shard = None if options.shard is None else (options.shard.number, options.shard.of)
+        this_run = RunRecord(began=facts.now(), ended=None, claims_sha256=claims, shard=shard)
         for name, path in options.own.items():
             replace_file(folder / name, path.read_text(encoding="utf-8"))
         for name, text in options.texts.items():
@@ -108,7 +113,8 @@ def run_plan(
                 if options.probes:
                     probe_campaign(lanes.host, agent, plan, folder, observer.say)
                 runner = Runner(campaign, lanes.host, lanes.endpoints, observer)
-                summary = run_campaign(runner, plan, jobs, enough, gap_s, budget=options.budget)
+                part = plan if options.shard is None else options.shard.part(plan)
+                summary = run_campaign(runner, part, jobs, enough, gap_s, budget=options.budget)
             if not live:
                 summary = replace(summary, digest=campaign_digest(folder, campaign.finished()))
         facts.write(folder, written, [*earlier, this_run.model_copy(update={"ended": facts.now(), **asdict(summary)})])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import Field
+
 from wirelab.launcher import launched
-from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
+from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned, is_default
 from wirelab.schema.document import read_document
 from wirelab.schema.host import HostFacts
 
@@ -82,6 +84,8 @@ class RunRecord(Border):
     """Trials that were not started because a program did not become ready."""
     digest: str | None = None
     """SHA-256 of all records of finished trials under the virtual clock, where it is the same in each run."""
+    shard: tuple[Unsigned, Unsigned] | None = Field(default=None, exclude_if=is_default)
+    """Which part of the plan it ran: number of the shard, from 1, and how many there are. Absent if it ran all."""
 
 
 class CampaignRecord(Border):

@@ -149,8 +149,8 @@ class Evidence:
         return ranked({name: [of[at] for at in common] for name, of in able.items()}, SEED) if common else None
 
     def order(self, place: Place) -> Sequence[str]:
-        """Names of the choices there, the lowest first. If none is ranked, such as with a deadline that all miss, of all
-        that were measured: elsewhere they may be ranked.
+        """Names of the choices there, the lowest first. If none is ranked, such as with a deadline that all miss, of
+        all that were measured: elsewhere they may be ranked.
         """
         if (ranking := self.ranking(place)) is not None:
             return ranking.order

@@ -1,0 +1,107 @@
+"""Parts of one campaign, run apart, are the campaign that one run makes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from wirelab.schema.record import FACTS, CampaignRecord
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+pytestmark = pytest.mark.guest
+
+EXPERIMENT = """\
+title = "A small experiment"
+metric = "end-to-end-delay"
+clock = "virtual"
+
+[factors]
+protocol = ["http1", "coap"]
+link = ["clean", "lossy"]
+
+[links]
+clean = { rtt = "20 ms" }
+lossy = { rtt = "20 ms", loss = "10 %" }
+
+[workload]
+kind = "telemetry"
+message = "30 B"
+exchanges = 5
+
+[stop]
+replicates = 3
+"""
+LANES = "link_lateness"
+"""The timing error by the lane that a trial happened to get, which two runs do not share."""
+
+
+def _digest(campaign: Path) -> str | None:
+    return CampaignRecord.model_validate_json((campaign / FACTS).read_text()).runs[-1].digest
+
+
+def test_merged_shards_equal_one_run(bench: Bench) -> None:
+    file = str(bench.experiment(EXPERIMENT))
+    whole, parts = bench.folder / "whole", [bench.folder / f"part-{number}" for number in (1, 2, 3)]
+    assert bench.run("run", file, "--out", str(whole))[0] == 0
+    for number, part in enumerate(parts, start=1):
+        code, out, words = bench.run("run", file, "--shard", f"{number}/3", "--out", str(part))
+        assert code == 0, words
+        assert "merge DIR... --out" in out
+    merged = bench.folder / "merged"
+    code, out, words = bench.run("merge", *map(str, parts), "--out", str(merged))
+    assert code == 0, words
+    assert "h2" not in out and "coap" in out
+    assert _digest(merged) == _digest(whole) is not None
+    assert (merged / "plan.json").read_bytes() == (whole / "plan.json").read_bytes()
+    for name in ("exchanges.parquet", "trials.parquet", "estimates.parquet"):
+        ours, theirs = (pl.read_parquet(folder / name).drop("lane", strict=False) for folder in (merged, whole))
+        assert ours.equals(theirs), name
+    ours, theirs = (json.loads((folder / "estimates.json").read_text()) for folder in (merged, whole))
+    assert ours.pop(LANES) and theirs.pop(LANES)
+    assert ours == theirs
+    kept = sorted(path.name for path in (merged / "parts").iterdir())
+    assert kept == ["0001", "0002", "0003"]
+    # The merged campaign is one that a run goes on with: it has nothing left to do.
+    code, _, words = bench.run("run", file, "--out", str(merged), "--set", "stop.replicates=3")
+    assert code == 0, words
+    assert _digest(merged) == _digest(whole)
+    # Counted once, however often it is named.
+    again = bench.folder / "again"
+    assert bench.run("merge", *map(str, [*parts, parts[0]]), "--out", str(again))[0] == 0
+    assert _digest(again) == _digest(whole)
+    bench.assert_nothing_left()
+
+
+def test_what_is_no_whole_campaign_is_refused_and_nothing_is_written(bench: Bench) -> None:
+    file = str(bench.experiment(EXPERIMENT))
+    one, two, other = (bench.folder / name for name in ("one", "two", "other"))
+    for folder, options in (
+        (one, ("--shard", "1/2")), (two, ("--shard", "2/2")), (other, ("--shard", "2/2", "--seed", "9")),
+    ):  # fmt: skip
+        assert bench.run("run", file, "--out", str(folder), *options)[0] == 0
+
+    def refused(*folders: Path) -> str:
+        code, _, words = bench.run("merge", *map(str, folders), "--out", str(bench.folder / "out"))
+        assert code == 2, words
+        assert not (bench.folder / "out").exists()
+        assert not [*bench.folder.glob(".out.*")]
+        return words
+
+    words = refused(one)
+    assert "6 of 12 trials are in no part: shard 2/2 did not run to its end" in words
+    assert "--shard 2/2" in words
+    assert "different seeds: 1 and 9" in refused(one, other)
+    assert "no campaign" in refused(one, bench.folder)
+    # A record that was changed on the way is found, by its digest.
+    client = next((two / "trials").glob("*/client/exchanges.arrow"))
+    client.write_bytes(client.read_bytes()[:-1])
+    assert "is damaged" in refused(one, two)
+    shutil.rmtree(two)
+    bench.assert_nothing_left()
