@@ -44,7 +44,7 @@ def _lesson(bench: Bench, name: str) -> Path:
         assert text in shown
     assert len(lesson.charts) == 2
     assert "▶│" in page and "◀" in page
-    assert "Not as the lesson expects" not in page
+    assert "Changed for this run" not in page
     bench.assert_nothing_left()
     return bench.campaign
 

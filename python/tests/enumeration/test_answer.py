@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.enumeration.toy import grown, in_a_row, request_and_reply
 from wirelab.enumeration import answer
 from wirelab.enumeration.answer import Grown, both
+from wirelab.enumeration.bounds import Bounds
 from wirelab.enumeration.search import Asked
 from wirelab.enumeration.tree import Run, Tree
 
@@ -102,6 +104,20 @@ def test_two_scenarios_cross_where_their_polynomials_do() -> None:
     rate = (found["low"] + found["high"]) / 2
     values = [answer.ByRate.beyond(tree, 0.25).at(rate).low for tree in (one, other)]
     assert values[0] == pytest.approx(values[1], abs=1e-4)
+
+
+def test_each_of_two_crossovers_says_who_becomes_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A difference with roots at 2 % and at 3 %, which are closer than a factor of two."""
+
+    def between(_one: answer.ByRate, _other: answer.ByRate) -> Callable[[float], Bounds]:
+        return lambda rate: Bounds(*[-(rate - 0.02) * (rate - 0.03)] * 2)
+
+    monkeypatch.setattr(answer, "_difference", between)
+    tree = grown(in_a_row(2), 1)
+    found = [each for each in answer.crossed({"one": tree, "other": tree}, []) if each["delay_s"] is None]
+    assert [(each["lower"], each["upper"], round(each["low"], 4)) for each in found] == [
+        ("one", "other", 0.02), ("other", "one", 0.03),
+    ]  # fmt: skip
 
 
 def test_two_scenarios_cross_where_their_means_do() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from wirelab.metrics.one_exchange import one_exchange
+from wirelab.metrics.one_exchange import late_exchange, one_exchange
 
 METRIC = "end-to-end-delay"
 
@@ -26,6 +26,12 @@ def test_a_typical_one_is_nearest_to_the_median_of_those_that_completed() -> Non
 def test_the_slowest_is_one_that_timed_out_if_there_is_one() -> None:
     assert one_exchange(_rows(10, 30, 20, None), METRIC, slowest=True)["index"].to_list() == [3]
     assert one_exchange(_rows(10, 30, 20), METRIC, slowest=True)["index"].to_list() == [1]
+
+
+def test_a_late_one_took_more_than_twice_the_median() -> None:
+    rows = _rows(100, 100, 100, 232, 300, None).with_columns(trial=pl.lit("t"))
+    assert late_exchange(rows)["index"].to_list() == [3]
+    assert late_exchange(_rows(None).with_columns(trial=pl.lit("t"))).is_empty()
 
 
 def test_without_any_that_completed_there_is_no_typical_one() -> None:

@@ -142,6 +142,7 @@ GROUPS = {
         "merge": Verb(
             "wirelab.cli.merge:command", "Put the parts of a run together: trials of several machines as one campaign.",
             "results/part-1 results/part-2 --out results/all", "no trial of a protocol succeeded",
+            (4, 6),
         ),
         "archive": Verb(
             "wirelab.cli.archive:command", "Write a run as one file that others check and repeat.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from wirelab.errors import WirelabError
 
 if TYPE_CHECKING:
     from wirelab.lessons.lesson import Lesson
-    from wirelab.report.lesson.page import Seen
+    from wirelab.report.lesson.page import Contents
 
 PAGE = "lesson.html"
 LIST = "list"
@@ -48,21 +49,23 @@ def command(name: str, sets: tuple[str, ...], seed: int | None, out: Path | None
         return 0
     require_limits(starts=True)
     lesson = find_lesson(name)
-    folder = RESULTS / f"lesson-{name}" if out is None else not_an_option(out)
+    own = f"lesson-{name}" if seed is None else f"lesson-{name}-seed-{seed}"
+    folder = RESULTS / own if out is None else not_an_option(out)
+    changed = [*sets, *([] if seed is None else [f"seed={seed}"])]
+    status = 0
     if (why := _why_not()) is None:
-        # What a reader sets comes last, and so counts.
-        given = (*lesson.sets, *sets, *([] if seed is None else [f"seed={seed}"]))
-        seen = _exact(lesson, given, folder) if lesson.verb == "exact" else _campaign(lesson, given, folder)
-        page = write_text(folder / PAGE, lesson_page(lesson, seen))
+        run = _exact if lesson.verb == "exact" else _campaign
+        contents, status = run(lesson, changed, folder)
+        page = write_text(folder / PAGE, lesson_page(lesson, contents))
     else:
-        page = _shipped(name, why, folder, changed=bool(sets) or seed is not None)
+        page = _shipped(name, why, folder, changed=bool(changed))
     for paragraph in lesson.idea:
         click.echo(paragraph)
     click.echo(f"\nQuestion  {lesson.question}")
     click.echo(f"Page      {page}")
     if opens:
         click.launch(str(page.resolve()))
-    return 0
+    return status
 
 
 def _why_not() -> WirelabError | None:
@@ -90,25 +93,35 @@ def _shipped(name: str, why: WirelabError, folder: Path, *, changed: bool) -> Pa
     return write_text(folder / PAGE, shipped_page(name))
 
 
-def _campaign(lesson: Lesson, sets: tuple[str, ...], folder: Path) -> Seen:
-    """Run the lesson's experiment, or continue it."""
+def _campaign(lesson: Lesson, changed: Sequence[str], folder: Path) -> tuple[Contents, int]:
+    """Run the lesson's experiment, or continue it. Gives an exit code too."""
     from rich.console import Console
 
     from wirelab.cli.run import How, planned, run_campaign
     from wirelab.report.campaign import load
+    from wirelab.report.lesson.charts import scenario_of
     from wirelab.report.lesson.page import of_campaign
 
-    loaded, plan = planned(lesson.experiment, sets, budget=None, seed=None, jobs=None)
+    # What a reader sets comes last, and so counts.
+    loaded, plan = planned(lesson.experiment, (*lesson.sets, *changed), budget=None, seed=None, jobs=None)
+    for case in lesson.cases:
+        scenario_of(case, plan.scenarios)
     run_campaign(loaded, plan, folder, How(probes=False), Console(stderr=True, highlight=False))
-    return of_campaign(lesson, load(folder, folder))
+    campaign = load(folder, folder)
+    return of_campaign(lesson, campaign, changed), 1 if campaign.failed else 0
 
 
-def _exact(lesson: Lesson, sets: tuple[str, ...], folder: Path) -> Seen:
+def _exact(lesson: Lesson, changed: Sequence[str], folder: Path) -> tuple[Contents, int]:
     """Enumerate the lost packets of the lesson's exchange, or continue."""
     from wirelab.cli.exact import BEYOND_S, LOSSES, PAGE, Options, enumerated
     from wirelab.report.exact.page import write_exact
+    from wirelab.report.lesson.charts import UNCHANGED
     from wirelab.report.lesson.page import of_exact
 
-    record = enumerated(lesson.experiment, sets, Options(LOSSES, BEYOND_S), folder, None)
+    protocols = next((value for key, _, value in (each.partition("=") for each in changed) if key == "protocol"), None)
+    shown = {lesson.packets.case, *(chart.of for chart in lesson.charts if chart.kind == "prices")}
+    if protocols is not None and not shown <= {each.strip() for each in protocols.split(",")}:
+        raise WirelabError(f"the lesson shows {', '.join(sorted(shown))} ({protocols})", "--set protocol", UNCHANGED)
+    record = enumerated(lesson.experiment, (*lesson.sets, *changed), Options(LOSSES, BEYOND_S), folder, None)
     write_exact(record, folder, PAGE)
-    return of_exact(lesson, record, folder)
+    return of_exact(lesson, record, folder, changed), 0

@@ -209,6 +209,9 @@ def _run_all(
     for words in left_out:
         console.print(f"left out: {words}", markup=False, soft_wrap=True)
     takes = _announce(planned, jobs, console)
+    if budget is None:
+        sooner = "--quick runs less, and --kept makes the page of what ships, in seconds (if the paper ships)"
+        console.print(sooner, markup=False, soft_wrap=True)
     if budget is not None and takes > max(FAR_OVER * budget, LONG_NS):
         what = f"even the smallest quick runs take about {in_days(takes)}, longer than {format_duration(budget)}"
         raise WirelabError(what, hint=f"a budget of {in_days(takes)}")

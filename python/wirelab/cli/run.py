@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from wirelab.cli.arguments import (
 from wirelab.cli.campaigns import RESULTS, not_an_option
 from wirelab.cli.expectations import Exports, exit_code, export_options, fail_if_options, with_failures
 from wirelab.cli.precheck import budget_jobs, precheck, within_budget
+from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 
 if TYPE_CHECKING:
@@ -69,6 +70,11 @@ if TYPE_CHECKING:
 @click.option("--retry-failed", is_flag=True, help="Repeat trials that failed in an earlier run.")
 @click.option("--no-probes", is_flag=True, help="Skip the check of each link, 2 s long, before the first trial.")
 @click.option("--shard", metavar="I/N", help="Run only part I of N of the trials; `merge` puts the parts together.")
+@click.option(
+    "--engine", metavar="dask[://HOST:PORT]",
+    help="Run the plan in shards on a Dask cluster: one of this machine's, or that of a scheduler.",
+)  # fmt: skip
+@click.option("--shards", type=click.IntRange(min=1), metavar="N", help="Into how many shards --engine divides.")
 @fail_if_options
 @export_options
 @click.option("--json", "as_json", is_flag=True, help="Print estimates.json instead of the summary.")
@@ -89,6 +95,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     retry_failed: bool,
     no_probes: bool,
     shard: str | None,
+    engine: str | None,
+    shards: int | None,
     fail_if: tuple[str, ...],
     fail_if_inconclusive: bool,
     markdown: Path | None,
@@ -113,15 +121,28 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     exports.require_names()
     console = Console(stderr=True, highlight=False)
     sets = (*with_page(with_statistic(sets, by), site, link), *(["capture=true"] * capture), *with_clock(clock))
+    in_parts = next((name for name, value in (("--shard", shard), ("--engine", engine)) if value is not None), None)
+    if in_parts is not None:
+        of_whole = {
+            "--json": as_json, "--fail-if": fail_if, "--fail-if-inconclusive": fail_if_inconclusive,
+            "--markdown": markdown, "--junit": junit, "--keep": keep,
+        }  # fmt: skip
+        _require_divisible(in_parts, [name for name, value in of_whole.items() if value])
     loaded, plan = planned(experiment, sets, budget=budget, seed=seed, jobs=jobs, fail_if=fail_if)
     if shard is not None:
+        _require_same_plan(plan, budget, jobs)
         how = How(jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes)
         from wirelab.runner.shards import Shard
 
         return run_shard(loaded, plan, Shard.read(shard), out, how, console)
-    # A quick run must not replace the full campaign.
-    suffix = "-preview" if plan.experiment.preview is not None else ""
-    folder = not_an_option(out) if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
+    if engine is not None:
+        from wirelab.cli.engine import run_with_engine
+
+        words = _words_of(
+            experiment, sets, {"--seed": seed, "--budget": budget and f"{budget} ns"}, no_probes=no_probes
+        )
+        return run_with_engine(plan, (engine, shards), words, out, console)
+    folder = not_an_option(out) if out is not None else RESULTS / campaign_name(plan)
     how = How(jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes)
     summary = run_campaign(loaded, plan, folder, how, console)
     campaign = load_campaign(folder, folder)
@@ -132,37 +153,76 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         tell(campaign, folder)
     if summary.digest is not None:
         click.echo(f"Digest  {summary.digest}", err=True)
-    if summary.failed:
-        again = f"{summary.failed} of {summary.total} trials failed; the same command with --retry-failed repeats them"
-        console.print(again, markup=False, soft_wrap=True)
-    if summary.not_run:
-        rest = f"{summary.not_run} of {summary.total} trials were not started; the same command starts them"
-        console.print(rest, markup=False, soft_wrap=True)
-    if summary.not_confirmed:
-        unseen = f"{summary.not_confirmed} of {summary.total} trials have exchanges that the link did not confirm"
-        console.print(unseen, markup=False, soft_wrap=True)
-    if summary.unusable:
-        late = (
-            f"nothing is estimated from {summary.unusable} of {summary.total} trials: the link was so late in them "
-            "that a timer may have fired; the same command with --retry-failed repeats them"
-        )
-        console.print(late, markup=False, soft_wrap=True)
-    if campaign.failed or summary.not_run or summary.not_confirmed or summary.failed == summary.total:
+    tell_trials(summary, console)
+    if campaign.failed or not summary.is_whole:
         return 1
     return exit_code(campaign.estimates, inconclusive_fails=fail_if_inconclusive)
+
+
+def tell_trials(summary: Summary, console: Console) -> None:
+    """Print how many trials failed, were not run, or do not count, and what repeats them."""
+    again = "the same command with --retry-failed repeats them"
+    late = "the link was so late in them that a timer may have fired"
+    for count, what in (
+        (summary.failed, f"failed; {again}"),
+        (summary.not_run, "were not started; the same command starts them"),
+        (summary.not_confirmed, "have exchanges that the link did not confirm"),
+        (summary.unusable, f"count in no estimate: {late}; {again}"),
+    ):
+        if count:
+            console.print(f"{count} of {summary.total} trials {what}", markup=False, soft_wrap=True)
+
+
+def _require_divisible(option: str, others: Sequence[str]) -> None:
+    """Raise `WirelabError` for options about results, which no part has."""
+    if others:
+        what = f"{others[0]} is about a whole campaign, and {option} runs it in parts"
+        raise WirelabError(what, others[0], "an experiment's [expect] is judged when the parts are merged")
+
+
+def _require_same_plan(plan: Plan, budget: int | None, jobs: int | None) -> None:
+    """In real time a budget divides by the jobs, of which each machine has its own number."""
+    from wirelab.schema import Clock
+
+    if budget is not None and jobs is None and plan.clock is Clock.LIVE:
+        what = "with --budget each machine would plan for its own processors"
+        raise WirelabError(what, "--shard", "--jobs N as well, the same on each machine")
+
+
+def _words_of(experiment: str, sets: Sequence[str], options: Mapping[str, object], *, no_probes: bool) -> list[str]:
+    """A command line that makes the same plan. `sets` have what other options stand for."""
+    varied = [word for each in sets for word in ("--set", each)]
+    given = [word for option, value in options.items() if value is not None for word in (option, value)]
+    # Plain texts, which another process reads: some know the option that they stand for.
+    return [f"{word}" for word in ("run", experiment, *varied, *given, *["--no-probes"] * no_probes)]
 
 
 def run_shard(  # noqa: PLR0913, PLR0917 (what is run, where, and how)
     loaded: Experiment, plan: Plan, shard: Shard, out: Path | None, how: How, console: Console
 ) -> int:
     """Run one part of a plan, which has no estimates before it is merged with the others."""
-    plan = shard.divisible(plan)
-    shard.trials(plan)
-    folder = RESULTS / f"{plan.experiment.name}-{shard.number}-of-{shard.of}" if out is None else not_an_option(out)
-    summary = run_trials(loaded, plan, folder, replace(how, shard=shard), console)
-    click.echo(f"Shard   {shard} of {plan.experiment.name}: {summary.run + summary.reused} trials in {folder}")
-    click.echo(f"Next    {launched(f'merge DIR... --out {RESULTS / plan.experiment.name}')}, when all have run")
-    return 1 if summary.not_run or summary.not_confirmed else 0
+    whole, count = divisible(plan, console), len(shard.trials(plan))
+    name = f"{campaign_name(plan)}-{shard.number}-of-{shard.of}"
+    folder = RESULTS / name if out is None else not_an_option(out)
+    summary = run_trials(loaded, whole, folder, replace(how, shard=shard), console)
+    click.echo(f"Shard   {shard} of {plan.experiment.name}: {count} of {plan.trials} trials, in {folder}")
+    click.echo(f"Next    {launched(f'merge DIR... --out {RESULTS / campaign_name(plan)}')}, when all have run")
+    tell_trials(summary, console)
+    return 0 if summary.is_whole else 1
+
+
+def divisible(plan: Plan, console: Console) -> Plan:
+    """The plan without a budget by the clock, with a line if it had one. Raises `WirelabError` as its shards do."""
+    from wirelab.runner.shards import divided
+
+    if plan.experiment.stop.budget_ns is not None:
+        console.print("stop.budget has no effect in shards: none knows how long the others take", soft_wrap=True)
+    return divided(plan)
+
+
+def campaign_name(plan: Plan) -> str:
+    """Of the folder. A quick run must not replace the full campaign."""
+    return f"{plan.experiment.name}{'-preview' * (plan.experiment.preview is not None)}"
 
 
 @dataclass(frozen=True)

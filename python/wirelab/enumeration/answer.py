@@ -207,7 +207,7 @@ def crossed(trees: Mapping[str, Tree], delays_s: Sequence[float]) -> list[Crosso
         for x_s in (*delays_s, None):
             difference = _difference(_by_rate(one, x_s), _by_rate(other, x_s))
             for low, high in crossovers(difference, RATES[1:]):
-                below, above = (first, second) if difference(low / 2).high < 0 else (second, first)
+                below, above = (first, second) if difference(low).high < 0 else (second, first)
                 found.append(Crossover(lower=below, upper=above, delay_s=x_s, low=low, high=high))
     return found
 

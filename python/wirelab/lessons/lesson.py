@@ -37,8 +37,8 @@ class Chart:
 
 @dataclass(frozen=True)
 class Packets:
-    """Which exchange is drawn as packets: the `typical` or the `slowest` one of a case, without the first `after` of a
-    trial; or that of an enumerated scenario.
+    """Which exchange is drawn as packets: the `typical` one of a case, the `slowest` or a `late` one, without the first
+    `after` of a trial; or that of an enumerated scenario.
     """
 
     case: str

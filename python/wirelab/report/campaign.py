@@ -122,9 +122,8 @@ class Campaign:
         planned = sum(map(len, self.trials.values()))
         runs = () if self.record is None else self.record.runs
         ended = bool(runs and runs[-1].ended)
-        if self._not_run:
-            reasons = "; ".join(dict.fromkeys(entry.error or "no reason was given" for entry in self._not_run))
-            return f"{len(self._not_run)} of {planned} planned trials were not started: {reasons}."
+        if (why := self._not_started(planned)) is not None:
+            return why
         if ended and runs[-1].cut_after_blocks is not None:
             return self._cut(runs[-1])
         if sum(done.values()) == planned or not (short or (runs and not ended)):
@@ -134,7 +133,9 @@ class Campaign:
         of = f"{short} of {len(done)} scenario{'s' * (len(done) != 1)}"
         fewer = f"{of} {have} fewer than {least} finished trial{'s' * (least != 1)}"
         if ended:
-            return f"The budget ended the run early: {fewer}; {counts}."
+            shard = runs[-1].shard
+            part = "" if shard is None else f"This is shard {shard[0]}/{shard[1]}, not conclusive without the others"
+            return f"{part or 'The budget ended the run early'}: {fewer}; {counts}."
         return f"Not finished: {fewer if short else 'the last run did not end'}; {counts}. The numbers will change."
 
     @cached_property
@@ -145,12 +146,15 @@ class Campaign:
             return None
         return damage_words(pl.read_parquet(path, columns=columns))
 
-    @property
-    def _not_run(self) -> list[JournalEntry]:
-        """Of the planned trials, those that were not started because a program did not become ready."""
-        planned = {(trial.name, key) for key, trials in self.trials.items() for trial in trials}
-        entries = [entry for entry in self.journal.values() if (entry.trial, entry.scenario) in planned]
-        return [entry for entry in entries if entry.status is EntryStatus.NOT_RUN]
+    def _not_started(self, planned: int) -> str | None:
+        """Which trials were not started because a program did not become ready; None if all were."""
+        names = {(trial.name, key) for key, trials in self.trials.items() for trial in trials}
+        entries = [entry for entry in self.journal.values() if (entry.trial, entry.scenario) in names]
+        found = [entry for entry in entries if entry.status is EntryStatus.NOT_RUN]
+        if not found:
+            return None
+        reasons = "; ".join(dict.fromkeys(entry.error or "no reason was given" for entry in found))
+        return f"{len(found)} of {planned} planned trials were not started: {reasons}."
 
     def _cut(self, run: RunRecord) -> str:
         """What is missing because the budget ended the run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,9 +109,10 @@ class Campaign:
 
 @contextmanager
 def open_campaign(
-    folder: Path, plan: Plan, agent_digest: str, *, fresh: bool, retry_failed: bool
+    folder: Path, plan: Plan, agent_digest: str, *, fresh: bool, retry_failed: bool | Collection[str]
 ) -> Iterator[Campaign]:
     """Open or begin a campaign. Finished trials of unchanged scenarios stay; a folder of something else is refused.
+    Of those that failed, `retry_failed` runs all again, or those that it names.
 
     A new campaign that fails before its first trial is removed, and the archived one is restored.
     """
@@ -121,7 +122,7 @@ def open_campaign(
         _make(folder)
         with locked(folder):
             try:
-                with _opened(folder, plan, agent_digest, retry_failed=retry_failed) as campaign:
+                with _opened(folder, plan, agent_digest, retry_failed) as campaign:
                     yield campaign
             except BaseException:
                 if missing is not None and not _has_begun(folder):
@@ -132,15 +133,16 @@ def open_campaign(
 
 
 @contextmanager
-def _opened(folder: Path, plan: Plan, agent_digest: str, *, retry_failed: bool) -> Iterator[Campaign]:
+def _opened(folder: Path, plan: Plan, agent_digest: str, again: bool | Collection[str]) -> Iterator[Campaign]:
     _check_same(folder, plan)
     with Journal(folder / JOURNAL) as journal:
         _check_agent(folder, journal, agent_digest)
         campaign = Campaign(folder, plan, agent_digest, journal)
         replace_file(folder / PLAN, json.dumps(plan.to_json(), indent=1) + "\n")
-        if retry_failed:
+        if again:
             failed = [e for e in campaign.finished().values() if e.status in FAILURES]
-            campaign.discard(failed, "failed, run again on request")
+            named = [e for e in failed if again is True or e.trial in again]
+            campaign.discard(named, "failed, run again on request")
         _remove_unfinished(campaign)
         campaign.reopen_damaged()
         yield campaign

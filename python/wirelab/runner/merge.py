@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.errors import WirelabError
+from wirelab.launcher import program
 from wirelab.runner.campaign import ELSEWHERE, FAILURES
 from wirelab.runner.digest import campaign_digest
 from wirelab.runner.disk import faults_as_errors, require_writable
 from wirelab.runner.facts import now, write
-from wirelab.runner.shards import Shard, lacking
+from wirelab.runner.lock import locked
+from wirelab.runner.shards import OPTION, lacking, units
 from wirelab.schema import Clock
-from wirelab.schema.campaign import JOURNAL, PLAN, PROBES, TRIALS, EntryStatus, JournalEntry, read_journal, read_plan
+from wirelab.schema.campaign import (
+    EXPERIMENT,
+    JOURNAL,
+    PAGES,
+    PLAN,
+    PROBES,
+    TRIALS,
+    EntryStatus,
+    JournalEntry,
+    read_journal,
+    read_plan,
+)
 from wirelab.schema.plan import Plan
 from wirelab.schema.record import FACTS, CampaignRecord, RunRecord, read_record
 from wirelab.schema.records import damage
 
 PARTS = "parts"
-"""Folder of the merged campaign: what ran each part, and how its links were probed."""
-DERIVED = (".parquet", ".csv")
-NOT_COPIED = frozenset({
-    TRIALS, JOURNAL, FACTS, PROBES, PARTS, "lock", "host.log", "report.html", "estimates.json", "verdicts.json",
-    "energy.json", "wirelab-agent", "figures",
-})  # fmt: skip
-"""What a part has of its own, or what is computed from the merged trials."""
+"""Folder of the merged campaign with the record of each part: what ran it."""
+CERTIFICATES, IMPLEMENTATIONS = "certificates", "implementations.toml"
+MOST = 10
+"""Shards that an error names."""
 
 
 @dataclass(frozen=True)
@@ -43,20 +55,19 @@ class Part:
     def read(cls, folder: Path) -> Part:
         """Raises `WirelabError` for what is not a campaign, and for a trial whose records are damaged."""
         if not (folder / PLAN).is_file() or (record := read_record(folder)) is None:
-            raise WirelabError(f"'{folder}' is not a campaign that was run", hint="a folder of run --shard I/N")
+            raise WirelabError(f"'{folder}' is not a campaign that was run", hint=f"a folder of run {OPTION} I/N")
         plan = read_plan(folder)
         last = {entry.trial: entry for entry in read_journal(folder / JOURNAL)[0]}
         found = {}
-        for block in plan.blocks:
-            for trial in block.trials:
-                entry = last.get(trial.trial)
-                if entry is None or not entry.status.final or entry.scenario != trial.scenario:
-                    continue
-                why = damage(folder / TRIALS / trial.trial, entry.records, done=entry.status is EntryStatus.DONE)
-                if why is not None:
-                    hint = "run the same command there again: it repeats this trial"
-                    raise WirelabError(f"{folder}: trial {trial.trial} is damaged: {why}", hint=hint)
-                found[trial.trial] = entry
+        for trial in (each for block in plan.blocks for each in block.trials):
+            entry = last.get(trial.trial)
+            if entry is None or not entry.status.final or entry.scenario != trial.scenario or _stalled(entry):
+                continue
+            why = damage(folder / TRIALS / trial.trial, entry.records, done=entry.status is EntryStatus.DONE)
+            if why is not None:
+                hint = "run the same command there again: it repeats this trial"
+                raise WirelabError(f"{folder}: trial {trial.trial} is damaged: {why}", hint=hint)
+            found[trial.trial] = entry
         return cls(folder, plan, record, found)
 
     @property
@@ -64,33 +75,58 @@ class Part:
         """The part of the plan that its last run ran."""
         return self.record.runs[-1].shard if self.record.runs else None
 
+    @property
+    def claims_sha256(self) -> str | None:
+        """Digest of the claims that its last run found."""
+        return self.record.runs[-1].claims_sha256 if self.record.runs else None
+
+
+def _stalled(entry: JournalEntry) -> bool:
+    """Whether a run would repeat it: the link was so late that a timer may have fired, and its block was not over."""
+    return entry.status is EntryStatus.DONE and entry.stall_ns > 0
+
 
 def merge(folders: Sequence[Path], out: Path) -> list[Part]:
     """Write one campaign with the trials of all of them. Raises `WirelabError`, and then nothing is written: for parts
-    of different plans, versions, clocks or kernels, for trials that differ although they should be the same, and for
-    trials that no part has.
+    of different plans, versions, clocks or kernels, for trials that are there twice and differ, and for trials that no
+    part has.
     """
-    parts = [Part.read(folder) for folder in folders]
-    for other in parts[1:]:
-        _require_alike(parts[0], other)
-    owners = _owners(parts)
-    _require_whole(parts, owners)
-    require_writable(out.parent, out, ELSEWHERE)
-    if out.exists():
+    if os.path.lexists(out):
         raise WirelabError(f"{out} is already there", "--out", "name another folder")
-    partial = out.with_name(f".{out.name}.{os.getpid()}")
-    with faults_as_errors(out.parent):
-        try:
-            _write(parts, owners, partial)
-            partial.rename(out)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+    require_writable(out.parent, out, ELSEWHERE)
+    with ExitStack() as held:
+        for folder in dict.fromkeys(folder.resolve() for folder in folders):
+            held.enter_context(locked(folder))
+        parts = [Part.read(folder) for folder in folders]
+        for other in parts[1:]:
+            _require_alike(parts[0], other)
+        owners = _owners(parts)
+        _require_whole(parts, owners)
+        partial = out.with_name(f".{out.name}.{os.getpid()}")
+        missing = [each for each in (out.parent, *out.parent.parents) if not each.exists()]
+        with faults_as_errors(next(each for each in (out.parent, *out.parent.parents) if each.exists())):
+            try:
+                _write(parts, owners, partial)
+                partial.rename(out)
+            except BaseException:
+                shutil.rmtree(partial, ignore_errors=True)
+                for folder in missing:
+                    if folder.is_dir() and not any(folder.iterdir()):
+                        folder.rmdir()
+                raise
     return parts
 
 
 def _require_alike(one: Part, other: Part) -> None:
     """Raise `WirelabError` with the first thing in which two parts differ."""
     ours, theirs = one.record, other.record
+    live = one.plan.clock is Clock.LIVE
+    programs = sorted({*ours.implementations, *theirs.implementations})
+    versions = [
+        (f"versions of {name}", *(of.implementations[name].version if name in of.implementations else "none"
+                                  for of in (ours, theirs)))
+        for name in programs
+    ]  # fmt: skip
     differ = (
         ("experiments", one.plan.experiment.name, other.plan.experiment.name),
         ("seeds", one.plan.seed, other.plan.seed),
@@ -98,6 +134,10 @@ def _require_alike(one: Part, other: Part) -> None:
         ("versions of Wirelab", ours.wirelab, theirs.wirelab),
         ("builds of wirelab-agent", ours.agent.sha256[:12], theirs.agent.sha256[:12]),
         ("kernels of the virtual clock", ours.kernel and ours.kernel.recipe, theirs.kernel and theirs.kernel.recipe),
+        ("kernels", live and ours.host.kernel, live and theirs.host.kernel),
+        ("processors", live and ours.host.cpu, live and theirs.host.cpu),
+        *versions,
+        ("claims", one.claims_sha256, other.claims_sha256),
         ("numbers of trials", one.plan.trials, other.plan.trials),
         ("plans", "", "" if one.plan == other.plan else "other scenarios or settings"),
     )
@@ -109,18 +149,26 @@ def _require_alike(one: Part, other: Part) -> None:
 
 
 def _owners(parts: Sequence[Part]) -> dict[str, Part]:
-    """Which part each trial is taken from: the first that has it. Raises `WirelabError` if under the virtual clock
-    another has other records of it, since there they are the same in each run.
+    """Which part each trial is taken from; all trials of a unit are taken from one. Raises `WirelabError` if another
+    part has other records of it: under the virtual clock they are the same in each run, and in real time nobody may
+    choose among two runs by the order of arguments.
     """
     owners = dict[str, Part]()
-    for part in parts:
-        for trial, entry in part.finished.items():
-            owner = owners.setdefault(trial, part)
-            other = owner.finished[trial]
-            if owner is not part and part.plan.clock is Clock.VIRTUAL and entry.records != other.records:
-                what = f"{owner.folder} and {part.folder} have different records of trial {trial}"
-                raise WirelabError(what, hint="one of them was changed, or a program is not deterministic")
+    for unit in units(parts[0].plan):
+        whole = [part for part in parts if all(trial in part.finished for trial in unit)]
+        for other in whole[1:]:
+            _require_same(whole[0], other, unit)
+        owners |= dict.fromkeys(unit, whole[0]) if whole else {}
     return owners
+
+
+def _require_same(one: Part, other: Part, unit: Sequence[str]) -> None:
+    for trial in unit:
+        if one.finished[trial].records != other.finished[trial].records:
+            what = f"{one.folder} and {other.folder} have different records of trial {trial}"
+            virtual = one.plan.clock is Clock.VIRTUAL
+            changed = "one of them was changed, or a program is not deterministic"
+            raise WirelabError(what, hint=changed if virtual else "this shard was run twice: name one of the folders")
 
 
 def _require_whole(parts: Sequence[Part], owners: Mapping[str, Part]) -> None:
@@ -135,52 +183,43 @@ def _require_whole(parts: Sequence[Part], owners: Mapping[str, Part]) -> None:
     shards = lacking(plan, known.shard[1], owners)
     named = ", ".join(map(str, shards[:MOST])) + f" and {len(shards) - MOST} more" * (len(shards) > MOST)
     what = f"{missing} of {plan.trials} trials are in no part: shard {named} did not run to its end"
-    raise WirelabError(what, hint=f"run it, and name its folder: {_command(known, shards[0])}")
+    command = shlex.join([program(), *_whole_command(known)[1:], OPTION, str(shards[0])])
+    raise WirelabError(what, hint=f"run it, and name its folder: {command}")
 
 
-MOST = 10
-"""Shards that an error names."""
-
-
-def _command(known: Part, shard: Shard) -> str:
-    """How another part of the same plan is run."""
-    words = [*known.record.command]
-    for option in ("--shard", "--out"):
+def _whole_command(part: Part) -> list[str]:
+    """The command line that runs all of the plan."""
+    words = [*part.record.command]
+    for option in (OPTION, "--out"):
         if option in words:
             del words[words.index(option) : words.index(option) + 2]
-    words = [word for word in words if not word.startswith(("--shard=", "--out="))]
-    return " ".join([*(f"'{word}'" if " " in word else word for word in words), "--shard", str(shard)])
+    return [word for word in words if not word.startswith((f"{OPTION}=", "--out="))]
 
 
 def _write(parts: Sequence[Part], owners: Mapping[str, Part], out: Path) -> None:
     first = parts[0]
     (out / TRIALS).mkdir(parents=True)
-    for path in sorted(first.folder.iterdir()):
-        if path.name in NOT_COPIED or path.suffix in DERIVED or ".old-" in path.name:
-            continue
-        _copy(path, out / path.name)
-    if (first.folder / PROBES).is_dir():
-        _copy(first.folder / PROBES, out / PROBES)
+    experiment = first.plan.experiment
+    own = experiment.energy.files if experiment.energy is not None else ()
+    named = (PLAN, EXPERIMENT, IMPLEMENTATIONS, CERTIFICATES, PAGES, *own, *filter(None, [experiment.claims]))
+    for name in named:
+        _copy(first.folder / name, out / name)
+    # Each machine's link is judged. Under the virtual clock it is the same link.
+    probed = parts[:1] if first.plan.clock is Clock.VIRTUAL else parts
+    for number, part in enumerate(probed, start=1):
+        for folder in sorted(path for path in (part.folder / PROBES).glob("*") if path.is_dir()):
+            _copy(folder, out / PROBES / (folder.name if number == 1 else f"{folder.name}-{number}"))
     with (out / JOURNAL).open("wb") as journal:
-        for trial in _in_order(first.plan):
+        for trial in (each.trial for block in first.plan.blocks for each in block.trials):
             owner = owners[trial]
             journal.write(owner.finished[trial].line())
-            if (folder := owner.folder / TRIALS / trial).is_dir():
-                _copy(folder, out / TRIALS / trial)
+            _copy(owner.folder / TRIALS / trial, out / TRIALS / trial, link=True)
         journal.flush()
         os.fsync(journal.fileno())
     for number, part in enumerate(parts, start=1):
-        kept = out / PARTS / f"{number:04d}"
-        kept.mkdir(parents=True)
-        for name in (FACTS, PROBES):
-            if (path := part.folder / name).exists():
-                _copy(path, kept / name)
-    write(out, first.record, [_run_record(parts, owners, out)])
-
-
-def _in_order(plan: Plan) -> Iterator[str]:
-    for block in plan.blocks:
-        yield from (trial.trial for trial in block.trials)
+        _copy(part.folder / FACTS, out / PARTS / f"{number:04d}.json")
+    command = tuple(_whole_command(first))
+    write(out, first.record.model_copy(update={"command": command}), [_run_record(parts, owners, out)])
 
 
 def _run_record(parts: Sequence[Part], owners: Mapping[str, Part], out: Path) -> RunRecord:
@@ -191,7 +230,7 @@ def _run_record(parts: Sequence[Part], owners: Mapping[str, Part], out: Path) ->
     return RunRecord(
         began=min((run.began for run in runs), default=now()),
         ended=max((run.ended for run in runs if run.ended is not None), default=now()),
-        claims_sha256=runs[-1].claims_sha256 if runs else None,
+        claims_sha256=parts[0].claims_sha256,
         total=len(owners),
         run=len(owners),
         reused=0,
@@ -205,16 +244,32 @@ def _run_record(parts: Sequence[Part], owners: Mapping[str, Part], out: Path) ->
     )
 
 
-def _copy(source: Path, target: Path) -> None:
-    """A file or a folder, by hard links if both are on one file system: records are never changed in place."""
-    if source.is_dir():
-        shutil.copytree(source, target, copy_function=_linked)
-    else:
-        _linked(str(source), str(target))
+def _copy(source: Path, target: Path, *, link: bool = False) -> None:
+    """A file, or a folder with its files, if it is there; of trials by hard links, for no record is changed in place.
+    What is neither, such as a symbolic link, is left out.
+    """
+    for path in _files(source):
+        goal = target / path.relative_to(source) if path != source else target
+        goal.parent.mkdir(parents=True, exist_ok=True)
+        if link and _linked(path, goal):
+            continue
+        shutil.copy2(path, goal)
 
 
-def _linked(source: str, target: str) -> None:
+def _files(source: Path) -> Iterator[Path]:
+    if source.is_symlink():
+        return
+    if source.is_file():
+        yield source
+    elif source.is_dir():
+        for path in sorted(source.iterdir()):
+            yield from _files(path)
+
+
+def _linked(source: Path, target: Path) -> bool:
+    """False if the two are on different file systems, or links are not allowed."""
     try:
         os.link(source, target)
     except OSError:
-        shutil.copy2(source, target)
+        return False
+    return True

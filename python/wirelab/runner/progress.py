@@ -76,3 +76,8 @@ class Summary:
     """Trials that are kept and of which nothing is estimated, for the link was so late that a timer may have fired."""
     digest: str | None = None
     """SHA-256 of the records, under the virtual clock."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all trials ran, the link confirmed each, and not all failed."""
+        return not (self.not_run or self.not_confirmed or self.failed == self.total)

@@ -86,7 +86,11 @@ def run_plan(
     guests = None if live else (require_kernel(), memory_folder(jobs))
     implementations = needed_programs(plan, options.beside)
     changed = [] if options.fresh else changed_programs(folder, plan)
-    opening = open_campaign(folder, plan, digest, fresh=options.fresh, retry_failed=options.retry_failed)
+    part = plan if options.shard is None else options.shard.part(plan)
+    mine = [each.trial for block in part.blocks for each in block.trials]
+    opening = open_campaign(
+        folder, plan, digest, fresh=options.fresh, retry_failed=mine if options.retry_failed else ()
+    )
     with opening as campaign, own_agent(folder, found, virtual=not live) as agent:
         if agents.digest(agent) != digest:
             raise RunError(f"{found} was replaced while the campaign was opened", hint="run the same command again")
@@ -113,7 +117,6 @@ def run_plan(
                 if options.probes:
                     probe_campaign(lanes.host, agent, plan, folder, observer.say)
                 runner = Runner(campaign, lanes.host, lanes.endpoints, observer)
-                part = plan if options.shard is None else options.shard.part(plan)
                 summary = run_campaign(runner, part, jobs, enough, gap_s, budget=options.budget)
             if not live:
                 summary = replace(summary, digest=campaign_digest(folder, campaign.finished()))

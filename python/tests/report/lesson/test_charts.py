@@ -34,24 +34,27 @@ def test_what_completed_is_a_share_and_counts(run: Campaign) -> None:
 def test_single_messages_are_those_of_one_trial(run: Campaign) -> None:
     [figure] = of_campaign(with_charts(Chart("messages", "Each message")), run)
     counts = {row[0].text: row[1].text for row in figure.tables[0].rows}
-    assert counts == {"one, clean": "20", "two, lossy": "20"}
+    assert counts == {"one, clean": "20 of 20", "two, lossy": "20 of 20"}
+    assert "the first 20 messages of one trial" in figure.title or "the first 20 messages of one trial" in figure.label
     assert "number of the message" in figure.svg
 
 
 def test_a_distribution_counts_those_without_a_delay(run: Campaign) -> None:
     [figure] = of_campaign(with_charts(Chart("distribution", "All")), run)
     within = {row[0].text: [cell.text for cell in row[1:]] for row in figure.tables[0].rows}
-    assert within["one, clean"][0] == "100.0%"
-    assert within["two, lossy"][-1] != "100.0%"
+    assert within["one, clean"][0] == "40.8"
+    assert within["two, lossy"][-1] == "–"
 
 
 def test_a_case_that_was_not_run_is_one_error(run: Campaign) -> None:
     shown = Shown(with_charts(), run)
     assert shown.scenario(CASES[0]).plan.protocol == "http1"
-    with pytest.raises(WirelabError, match="'ghost' was not run"):
+    with pytest.raises(WirelabError, match="'ghost' is none of the scenarios"):
         shown.scenario(Case("ghost", {"protocol": "h3"}))
+    with pytest.raises(WirelabError, match="'both' is 2 of the scenarios"):
+        shown.scenario(Case("both", {"protocol": "h2"}))
 
 
 def test_a_metric_that_was_not_measured_is_one_error(run: Campaign) -> None:
-    with pytest.raises(WirelabError, match="no case has a median of joules"):
+    with pytest.raises(WirelabError, match="no scenario has a median of joules"):
         of_campaign(with_charts(Chart("amounts", "x", "median of joules")), run)

@@ -6,16 +6,16 @@ from pathlib import Path
 
 from tests.report.lesson.lessons import LESSON, campaign
 from wirelab.report.lesson import charts
-from wirelab.report.lesson.page import Seen, lesson_page
+from wirelab.report.lesson.page import Contents, lesson_page
 
 
 def _page(tmp_path: Path) -> str:
     run = campaign(tmp_path / "c")
-    seen = Seen(
+    contents = Contents(
         figures=charts.of_campaign(LESSON, run), legend=None, packets=["ms  client", "0.0  │SYN ─▶│"],
-        facts=["4 scenarios"], warnings=["Not as the lesson expects: x."], quality=None, rests_on="40 exchanges.",
+        facts=["4 scenarios"], warnings=["Changed for this run: x=1."], quality=None, rests_on="40 exchanges.",
     )  # fmt: skip
-    return lesson_page(LESSON, seen)
+    return lesson_page(LESSON, contents)
 
 
 def test_it_has_each_part_in_its_order_and_is_offline(tmp_path: Path) -> None:

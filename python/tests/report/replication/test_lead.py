@@ -74,7 +74,8 @@ def test_the_tally_of_several_papers_counts_every_claim(tmp_path: Path, found: R
 def test_claims_that_were_not_run_are_counted_too(tmp_path: Path, found: Replication) -> None:
     found["claims"][2]["verdict"] = None
     assert lead.lead(found)[0].text.startswith(
-        "Of 3 claims of example, 1 confirmed (C1 at 1 of 2 points), 1 inconclusive and 1 not run. "
+        "Of 3 claims of example, 1 confirmed (C1 at 1 of 2 points), 1 inconclusive "
+        "and 1 not run in the primary interpretation. "
     )
     assert words.verdict(found["claims"][2], found).reason == "its scenarios were not run in the primary interpretation"
     assert lead.tally([found, record(tmp_path, primary=False)]) == (
@@ -99,6 +100,25 @@ def test_every_choice_that_turns_a_claim_by_itself_is_named(found: Replication) 
     third["deciding"] = {"path": "workload.connection", "flips": 1, "pairs": 2}
     assert lead.lead(found)[0].text.endswith(
         "One choice alone turns C1: round trip (1 of 1 pair); C3: connection policy (1 of 2 pairs)."
+    )
+
+
+def test_of_claims_that_one_choice_turns_each_has_its_pairs(found: Replication) -> None:
+    for at in (0, 2):
+        over = found["claims"][at]["over_grid"]
+        assert over is not None
+        over["deciding"] = {"path": "link.rtt", "flips": 1, "pairs": 2 + at}
+    said = "One choice alone turns C1 and C3: round trip (C1 in 1 of 2 and C3 in 1 of 4 pairs)."
+    assert lead.lead(found)[0].text.endswith(said)
+
+
+def test_interpretations_that_turn_a_claim_are_named(found: Replication) -> None:
+    over = found["claims"][0]["over_grid"]
+    assert over is not None
+    over["deciding"] = None
+    over["interpretations"] = {"far": "confirmed", "near": "contradicted", "other": "inconclusive"}
+    assert lead.lead(found)[0].text.endswith(
+        "C1 turns with several choices together; C1 is confirmed with far and contradicted with near."
     )
 
 

@@ -102,13 +102,13 @@ def worst(each: Worst) -> str:
 
 
 def crossing(each: Crossover, horizon_s: float) -> str:
-    """Where two scenarios cross, as a sentence."""
+    """Where one scenario becomes worse than another, as a sentence."""
     low, high = each["low"] * 100, each["high"] * 100
-    where = f"below a loss rate of {low:.2f} %" if high - low < 0.005 else f"below {low:.2f} to {high:.2f} % of loss"
+    where = f"{low:.2f} %" if high - low < 0.005 else f"{low:.2f} to {high:.2f} %"
     one, other = each["lower"], each["upper"]
     if each["delay_s"] is None:
-        return f"Mean, cut at {delay(horizon_s)}: {one} shorter than {other} {where}, and longer above."
-    return f"More than {delay(each['delay_s'])}: {one} less often than {other} {where}, and more often above."
+        return f"Mean, cut at {delay(horizon_s)}: from {where} of loss on, {one} takes longer than {other}."
+    return f"More than {delay(each['delay_s'])}: from {where} of loss on, {one} takes so long more often than {other}."
 
 
 def crossings(record: Exact) -> list[str]:

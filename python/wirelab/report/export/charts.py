@@ -78,7 +78,10 @@ def _counts(campaign: Campaign) -> str:
     least, most = min(each[1] for each in ends), max(each[1] for each in ends)
     whole = [sum(each) for each in zip(*ends, strict=True)]
     each_has = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    return f"{whole[0]:,} of {whole[1]:,} exchanges completed, {each_has} in each scenario, in {whole[2]:,} trials."
+    sent = sum(0 if each.outcomes is None else each.outcomes["sent"] for each in campaign.scenarios)
+    also = f" and {sent:,} were sent, which nothing answers" * (sent > 0)
+    done = f"{whole[0]:,} of {whole[1]:,} exchanges completed{also}"
+    return f"{done}, {each_has} in each scenario, in {whole[2]:,} trials."
 
 
 def _slug(*words: str) -> str:

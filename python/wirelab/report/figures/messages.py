@@ -31,7 +31,7 @@ def messages(name: str, label: str, panels: Sequence[Delays]) -> Markup:
     series = [panel.series for panel in panels]
     values = [
         {"series": panel.series.label, "panel": panel.label, "x": number, "y": delay,
-         "tip": f"{panel.label}, message {number + 1}: {delay:,.0f} ms"}
+         "tip": f"{panel.label}, message {number}: {delay:,.0f} ms"}
         for panel in panels
         for number, delay in zip(panel.numbers, panel.delays, strict=True)
     ]  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -25,12 +26,15 @@ from wirelab.report.model import Scenario
 from wirelab.report.numbers import DASH, PERCENT, Unit, with_unit
 from wirelab.schema.estimates import EXACT
 from wirelab.schema.exact import Exact
+from wirelab.schema.plan import Scenario as Planned
 
 COMPLETED = "completed"
 MOST_MESSAGES = 250
 """Of a trial, in a chart of single messages."""
-TRIAL = 1
-"""The replicate whose messages are drawn one by one."""
+DELAY = "end_to_end_delay_ns"
+SHARES = {"half within": 0.5, "95 % within": 0.95, "all within": 1.0}
+"""Of all messages, those without an answer too."""
+UNCHANGED = "leave the experiment's protocols and factors as they are, or run it without the lesson"
 _QUANTILE = re.compile(r"p(\d\d)")
 
 
@@ -66,19 +70,16 @@ def _blocks(record: Exact, section: str, kind: type[Kind]) -> Iterator[Kind]:
 
 
 class Shown:
-    """A lesson's cases among a campaign's scenarios."""
+    """A lesson's cases among the scenarios of what it ran."""
 
     def __init__(self, lesson: Lesson, campaign: Campaign) -> None:
         self._lesson = lesson
         self.campaign = campaign
 
     def scenario(self, case: Case) -> Scenario:
-        """The scenario of a case. Raises `WirelabError` if there is none."""
-        for scenario in self.campaign.scenarios:
-            levels = {"protocol": scenario.plan.protocol, **scenario.plan.levels}
-            if all(_alike(levels.get(path), level) for path, level in case.where.items()):
-                return scenario
-        raise WirelabError(f"the lesson's case '{case.label}' was not run", hint="leave its factors as they are")
+        """The scenario of a case. Raises `WirelabError` if there is none, or if there are several."""
+        planned = scenario_of(case, [each.plan for each in self.campaign.scenarios])
+        return self.campaign.scenario_by_key[planned.key]
 
     def cases(self, chart: Chart) -> list[tuple[str, Scenario]]:
         """What a chart draws."""
@@ -87,29 +88,43 @@ class Shown:
 
     def delays(self, scenario: Scenario) -> pl.DataFrame:
         """Replicate, number and delay in milliseconds (null without one) of its exchanges."""
-        column = f"{self.campaign.metric.replace('-', '_')}_ns"
         return (
             read_table(self.campaign.folder / EXCHANGES)
             .filter(pl.col("scenario") == scenario.key)
-            .select("replicate", "index", delay_ms=pl.col(column) / 1e6)
+            .select("replicate", "index", delay_ms=pl.col(DELAY) / 1e6)
             .sort("replicate", "index")
         )
 
 
-def _alike(level: object, wanted: object) -> bool:
-    return str(level).lower() == str(wanted).lower()
+def scenario_of(case: Case, scenarios: Iterable[Planned]) -> Planned:
+    """The scenario of a case. Raises `WirelabError` if there is none, or if there are several."""
+    found = [
+        scenario
+        for scenario in scenarios
+        for levels in [{"protocol": scenario.protocol, **scenario.levels}]
+        if all(str(levels.get(path)).lower() == str(level).lower() for path, level in case.where.items())
+    ]
+    if len(found) != 1:
+        what = f"the lesson's case '{case.label}' is {'none' if not found else len(found)} of the scenarios"
+        raise WirelabError(what, hint=UNCHANGED)
+    return found[0]
 
 
 def _amounts(name: str, chart: Chart, shown: Shown) -> Figure:
-    """A bar for each case: a statistic of a metric, or the share that completed."""
-    bars = [bar for label, scenario in shown.cases(chart) if (bar := _amount(label, scenario, chart.of)) is not None]
+    """A bar for each case: a statistic of a metric, or the share that arrived or was answered."""
+    found = [(label, _amount(label, scenario, chart.of)) for label, scenario in shown.cases(chart)]
+    bars = [bar for _, bar in found if bar is not None]
     if not bars:
-        raise WirelabError(f"no case has a {chart.of}")
+        raise WirelabError(f"no scenario has a {chart.of}, which the lesson draws", hint=UNCHANGED)
+    what = "arrived or answered" if chart.of == COMPLETED else chart.of
     unit = PERCENT if chart.of == COMPLETED else _unit(shown, chart)
-    axis = "share of messages that arrived, %" if chart.of == COMPLETED else f"{chart.of}, {unit.symbol}"
-    rows = [[Cell(bar.label), Cell(bar.words)] for bar in bars]
-    table = Table(chart.title, [Column("case", numeric=False), Column(chart.of)], rows)
-    return Figure(chart.title, chart.title, "", amounts(name, chart.title, bars, axis), [table])
+    rows = [
+        [Cell(label), Cell(DASH, reason=f"no trial has a {what}") if bar is None else Cell(bar.words)]
+        for label, bar in found
+    ]
+    table = Table(chart.title, [Column("case", numeric=False), Column(what)], rows)
+    drawn = amounts(name, chart.title, bars, f"{what}, {unit.symbol}")
+    return Figure(chart.title, chart.title, "", drawn, [table])
 
 
 def _amount(label: str, scenario: Scenario, of: str) -> Amount | None:
@@ -143,26 +158,24 @@ def _key(statistic: str) -> str:
 
 
 def _messages(name: str, chart: Chart, shown: Shown) -> Figure:
-    """The first messages of one trial of each case."""
-    panels, rows = [], []
+    """The first messages of one trial of each case: of the second, so that it is not always the same seed's first."""
+    panels, rows, most = [], [], 0
     for label, scenario in shown.cases(chart):
-        of_trial = shown.delays(scenario).filter(pl.col("replicate") == TRIAL, pl.col("index") < MOST_MESSAGES)
-        known = of_trial.drop_nulls("delay_ms")
-        panels.append(Delays(scenario.series, label, known["index"].to_list(), known["delay_ms"].to_list()))
-        rows.append(
-            [Cell(label), Cell(f"{len(known)}"), _cell(known["delay_ms"].median()), _cell(known["delay_ms"].max())]
-        )
-    head = [Column("case", numeric=False), Column("messages"), Column("median", "ms"), Column("longest", "ms")]
-    title = f"{chart.title}; the first {MOST_MESSAGES} messages of one trial"
+        every = shown.delays(scenario)
+        trial = min(1, every["replicate"].max() or 0)
+        of_trial = every.filter(pl.col("replicate") == trial, pl.col("index") < MOST_MESSAGES)
+        known, most = of_trial.drop_nulls("delay_ms"), max(most, len(of_trial))
+        numbers = [number + 1 for number in known["index"]]
+        panels.append(Delays(scenario.series, label, numbers, known["delay_ms"].to_list()))
+        ends = (known["delay_ms"].median(), known["delay_ms"].max())
+        rows.append([Cell(label), Cell(f"{len(known)} of {len(of_trial)}"), *map(_cell, ends)])
+    head = [Column("case", numeric=False), Column("answered"), Column("median", "ms"), Column("longest", "ms")]
+    title = f"{chart.title}; the first {most} messages of one trial"
     return Figure(chart.title, title, "", messages(name, title, panels), [Table(title, head, rows)])
 
 
 def _cell(value: object) -> Cell:
-    return (
-        Cell(DASH, reason="no message completed")
-        if value is None
-        else Cell(f"{value:,.1f}" if isinstance(value, float) else str(value))
-    )
+    return Cell(f"{value:,.1f}") if isinstance(value, float) else Cell(DASH, reason="no message was answered")
 
 
 def _distribution(name: str, chart: Chart, shown: Shown) -> Figure:
@@ -172,19 +185,20 @@ def _distribution(name: str, chart: Chart, shown: Shown) -> Figure:
         every = shown.delays(scenario)["delay_ms"]
         delays = np.sort(every.drop_nulls().to_numpy())
         samples.append(Sample(scenario.series, delays, len(every), ()))
-        shares = [float(np.count_nonzero(delays <= at)) / len(every) for at in _LIMITS_MS] if len(every) else []
-        rows.append([Cell(label), *(Cell(f"{share:.1%}") for share in shares)])
-    domain = log_domain(np.concatenate([sample.delays[[0, -1]] for sample in samples if len(sample.delays)]), 0.02)
+        ranks = [max(0, math.ceil(share * len(every)) - 1) for share in SHARES.values()]
+        ends = [float(delays[rank]) if rank < len(delays) else None for rank in ranks]
+        rows.append([Cell(label), *map(_cell, ends)])
+    ends_ms = [float(end) for sample in samples if len(sample.delays) for end in sample.delays[[0, -1]]]
+    domain = log_domain(ends_ms, 0.02)
     if domain is None:
-        raise WirelabError("no message completed")
-    head = [Column("case", numeric=False), *(Column(f"within {at} ms") for at in _LIMITS_MS)]
+        raise WirelabError("no message was answered, so the lesson has nothing to draw", hint=UNCHANGED)
+    head = [Column("case", numeric=False), *(Column(title, "ms") for title in SHARES)]
     return Figure(
         chart.title, chart.title, "", ecdf(name, chart.title, samples, domain), [Table(chart.title, head, rows)]
     )
 
 
-_LIMITS_MS = (110, 150, 200, 300, 500)
-ENUMERATED = {"probability": "probabilities", "prices": "packets"}
-"""The section of an enumeration's page that has a chart of this kind."""
 Draw = Callable[[str, Chart, Shown], Figure]
 KINDS: Mapping[str, Draw] = {"amounts": _amounts, "messages": _messages, "distribution": _distribution}
+ENUMERATED = {"probability": "probabilities", "prices": "packets"}
+"""The section of an enumeration's page that has a chart of this kind."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from wirelab.metrics.dataset import EXCHANGES, exchanges_of
 from wirelab.metrics.draws import packets_drawn
-from wirelab.metrics.one_exchange import one_exchange
+from wirelab.metrics.one_exchange import late_exchange, one_exchange
 from wirelab.metrics.packet_diagram import packet_diagram
 from wirelab.metrics.packets import packets_of
 from wirelab.metrics.tables import read_table
@@ -37,7 +37,7 @@ ABOUT_PACKETS = "The client is left, the server right, and time goes down. A cro
 
 
 @dataclass(frozen=True)
-class Seen:
+class Contents:
     """What a lesson shows of what was run, and what that rests on."""
 
     figures: Sequence[Figure]
@@ -49,65 +49,69 @@ class Seen:
     rests_on: str
 
 
-def of_campaign(lesson: Lesson, campaign: Campaign) -> Seen:
-    """Of a lesson that ran an experiment. Raises `WirelabError` if it lacks what the lesson shows."""
+def of_campaign(lesson: Lesson, campaign: Campaign, changed: Sequence[str]) -> Contents:
+    """Of a lesson that ran an experiment, of which the reader `changed` some values. Raises `WirelabError` if it lacks
+    what the lesson shows.
+    """
     figures = charts.of_campaign(lesson, campaign)
     by_color = any(chart.kind == "distribution" for chart in lesson.charts)
-    missed = [
-        f"Not as the lesson expects: {each['name']}: {each['subject']} {each['bound']}."
-        for each in campaign.estimates.get("expectations", [])
-        if each["verdict"] == "missed"
-    ]
-    return Seen(
+    return Contents(
         figures=figures,
         legend=legend(campaign) if by_color else None,
         packets=[*_diagram(lesson, campaign)],
         facts=[f"{len(campaign.scenarios)} scenarios", f"clock: {campaign.plan.clock}", f"seed {campaign.plan.seed}"],
-        warnings=[*([] if campaign.unfinished is None else [campaign.unfinished]), *missed],
+        warnings=[*([] if campaign.unfinished is None else [campaign.unfinished]), *_changed(changed)],
         quality=Cell(graded(campaign), tone=LINK_TONES.get(grade(campaign), "bad")),
         rests_on=basis(campaign),
     )
 
 
-def of_exact(lesson: Lesson, record: Exact, folder: Path) -> Seen:
-    """Of a lesson that enumerated lost packets, in this folder."""
+def of_exact(lesson: Lesson, record: Exact, folder: Path, changed: Sequence[str]) -> Contents:
+    """Of a lesson that enumerated lost packets, in this folder; the reader `changed` some values."""
     figures = charts.of_exact(lesson, record)
     scenario = next(each for each in record["scenarios"] if each["name"] == lesson.packets.case)
     packets, rows = packets_drawn(folder, scenario["trial"]), exchanges_of(folder, scenario["trial"])
     notes = {
         int(packet["sequence"]): (words.price(paid), "")
-        for packet, paid in zip(packets, scenario["packets"], strict=False)
+        for packet, paid in zip(packets, scenario["packets"], strict=True)
     }
-    return Seen(
+    return Contents(
         figures=figures,
         legend=charts.legend_of(record),
         packets=_plain(packet_diagram(packets, rows, rows[0]["start_ns"], notes=notes)),
         facts=[f"{record['runs']:,} runs", "clock: virtual"],
-        warnings=[] if record["bounded"] else [words.lead(record)],
+        warnings=[*([] if record["bounded"] else [words.lead(record)]), *_changed(changed)],
         quality=None,
         rests_on=f"{words.lead(record)} {words.programs(record)} Emulated link; Wirelab {record['version']}, "
         f"Linux {record['kernel']}.",
     )
 
 
-def lesson_page(lesson: Lesson, seen: Seen) -> str:
+def _changed(values: Sequence[str]) -> list[str]:
+    """That the lesson's text is about another run."""
+    if not values:
+        return []
+    return [f"Changed for this run: {', '.join(values)}. Idea, answer and key are about the unchanged experiment."]
+
+
+def lesson_page(lesson: Lesson, contents: Contents) -> str:
     """The page as text."""
     header = Header(
-        name=f"lesson {lesson.name}", title=lesson.title, doi=None, grade=seen.quality, facts=[*seen.facts],
-        warnings=[*seen.warnings], answer=(), verdicts=[],
+        name=f"lesson {lesson.name}", title=lesson.title, doi=None, grade=contents.quality, facts=[*contents.facts],
+        warnings=[*contents.warnings], answer=(), verdicts=[], made_from="what it ran",
     )  # fmt: skip
-    return fill(header, [*_sections(lesson, seen)], LEVEL)
+    return fill(header, [*_sections(lesson, contents)], LEVEL)
 
 
-def _sections(lesson: Lesson, seen: Seen) -> Iterator[Section]:
+def _sections(lesson: Lesson, contents: Contents) -> Iterator[Section]:
     yield Section("idea", "The idea", [*map(Prose, lesson.idea)])
-    marks: list[Block] = [] if seen.legend is None else [seen.legend]
+    marks: list[Block] = [] if contents.legend is None else [contents.legend]
     # Bars have the words of their rows next to them, if they have the width of the page.
     bars = any(chart.kind == "amounts" for chart in lesson.charts)
-    drawn: list[Block] = [*seen.figures] if bars else [Grid("", seen.figures)]
-    yield Section("happened", "What happened", [*marks, *drawn, Prose(seen.rests_on)])
+    drawn: list[Block] = [*contents.figures] if bars else [Grid("", contents.figures)]
+    yield Section("happened", "What happened", [*marks, *drawn, Prose(contents.rests_on)])
     about = Prose(f"{lesson.packets.about} {ABOUT_PACKETS}")
-    diagram = Code("\n".join(seen.packets), f"{lesson.packets.case}, one exchange")
+    diagram = Code("\n".join(contents.packets), f"{lesson.packets.case}, one exchange")
     yield Section("packets", "One exchange in packets", [about, diagram])
     yield Section("question", "Question", [Prose(lesson.question), Group("Answer", [Prose(lesson.answer)])])
     yield Section("sheet", "Lab sheet", [*_sheet(lesson)])
@@ -127,7 +131,9 @@ def _diagram(lesson: Lesson, campaign: Campaign) -> Iterator[str]:
     wanted = lesson.packets
     key = charts.Shown(lesson, campaign).scenario(lesson.case(wanted.case)).key
     rows = read_table(campaign.folder / EXCHANGES).filter(pl.col("scenario") == key, pl.col("index") >= wanted.after)
-    found = one_exchange(rows, campaign.metric, slowest=wanted.exchange == "slowest").to_dicts()
+    slowest = wanted.exchange == "slowest"
+    one = late_exchange(rows) if wanted.exchange == "late" else one_exchange(rows, campaign.metric, slowest=slowest)
+    found = one.to_dicts()
     if not found:
         yield "No exchange completed."
         return

@@ -161,7 +161,8 @@ def _confirmed(record: Replication) -> Iterator[str]:
         return
     confirmed = [_at_points(claim) for claim in claims if claim["verdict"] == "confirmed"]
     first = f"{len(confirmed)} confirmed ({listed(confirmed)})" if confirmed else "none confirmed"
-    rest = [_number(kinds[each], each) for each in (*KINDS, None) if kinds[each] and each != "confirmed"]
+    rest = [_number(kinds[each], each) for each in KINDS if kinds[each] and each != "confirmed"]
+    rest += [f"{kinds[None]} not run in the primary interpretation"] * (kinds[None] > 0)
     yield f"Of {len(claims)} claims of {name}, {listed([first, *rest])}"
 
 
@@ -174,17 +175,36 @@ def _deciding_most(record: Replication) -> str:
     }
     together = [claim["id"] for claim in record["claims"] if flipped(claim) and claim["id"] not in by_itself]
     more = f"{listed(together)} turn{'s' * (len(together) == 1)} with several choices together" if together else ""
+    more += "".join(f"; {words}" for words in _between_interpretations(record, together))
     if not by_itself:
         return more or "no choice turns a claim from confirmed to contradicted"
     parts = []
     for path, _ in Counter(each["path"] for each in by_itself.values()).most_common():
         alone = [name for name, each in by_itself.items() if each["path"] == path]
-        words = f"{listed(alone)}: {title_of(path, record)}"
+        every = by_itself[alone[-1]]["pairs"]
         if len(alone) == 1:
-            flips, every = by_itself[alone[0]]["flips"], by_itself[alone[0]]["pairs"]
-            words += f" ({flips} of {every} pair{'s' * (every != 1)})"
-        parts.append(words)
+            counts = f"{by_itself[alone[0]]['flips']} of {every}"
+        else:
+            counts = listed([f"{name} in {by_itself[name]['flips']} of {by_itself[name]['pairs']}" for name in alone])
+        parts.append(f"{listed(alone)}: {title_of(path, record)} ({counts} pair{'s' * (every != 1)})")
     return "; ".join(filter(None, [f"one choice alone turns {parts[0]}", *parts[1:], more]))
+
+
+def _between_interpretations(record: Replication, names: Sequence[str]) -> Iterator[str]:
+    """Of claims that several choices turn, the named interpretations that confirm and contradict them."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for claim in record["claims"]:
+        over = claim["over_grid"]
+        if claim["id"] in names and over is not None:
+            confirm, contradict = (
+                [name for name, each in over["interpretations"].items() if each == kind]
+                for kind in ("confirmed", "contradicted")
+            )
+            if confirm and contradict:
+                found.setdefault((listed(confirm), listed(contradict)), []).append(claim["id"])
+    for (for_it, against_it), claims in found.items():
+        be = "is" if len(claims) == 1 else "are"
+        yield f"{listed(claims)} {be} confirmed with {for_it} and contradicted with {against_it}"
 
 
 def _number(count: int, of: str | None) -> str:

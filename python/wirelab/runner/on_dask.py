@@ -1,0 +1,120 @@
+"""Shards on a Dask cluster: the scheduler says who runs what, and the folders of shards say what is done."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from wirelab.errors import WirelabError
+from wirelab.runner.shard_jobs import ShardJob, is_done, run_shard_job
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+LOCAL = "dask"
+OPTION = "--engine"
+SLOT = "slot"
+CONNECT_S = 10
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+Tell = Callable[[int, int, float], None]
+"""Gets how many shards are done, how many workers there are, and the seconds since the first began."""
+
+
+def require_engine(name: str) -> str | None:
+    """The address of a scheduler, or None for a cluster of this machine's. Raises `WirelabError`."""
+    if name == LOCAL:
+        address = None
+    else:
+        parts = urlsplit(name)
+        if parts.scheme not in {"dask", "dask+tls"} or not parts.hostname or parts.port is None:
+            raise WirelabError(f"unknown ({name})", OPTION, f"{LOCAL}, or {LOCAL}://HOST:PORT of a scheduler that runs")
+        if parts.scheme == "dask" and parts.hostname not in LOOPBACK:
+            what = f"{name} is beyond this machine, and is not encrypted"
+            raise WirelabError(what, OPTION, f"dask+tls://{parts.netloc}, with distributed.comm.tls configured")
+        address = f"{'tls' if parts.scheme == 'dask+tls' else 'tcp'}://{parts.netloc}"
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise WirelabError("Dask is not installed", OPTION, "pip install 'wirelab[dask]'") from None
+    return address
+
+
+def run_on_dask(jobs: Sequence[ShardJob], address: str | None, scratch: Path, tell: Tell) -> None:
+    """Run every shard that is not done, one for each slot at a time; `scratch` is for Dask's own files. Raises
+    `RunError` of the first that fails, and `WirelabError` if the scheduler cannot be reached.
+    """
+    from distributed import as_completed
+
+    waiting = [job for job in jobs if not is_done(job.folder)]
+    over = len(jobs) - len(waiting)
+    if not waiting:
+        return
+    began = time.monotonic()
+    with _client(address, scratch) as client:
+        slots = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+        tell(over, slots, 0.0)
+        queue = iter(waiting)
+        running = as_completed(
+            [_submit(client, job) for _, job in zip(range(slots), queue, strict=False)], loop=client.loop
+        )
+        for future in running:
+            future.result()
+            # A future that is held is computed again when its worker dies.
+            future.release()
+            over += 1
+            tell(over, slots, time.monotonic() - began)
+            if (job := next(queue, None)) is not None:
+                running.add(_submit(client, job))
+
+
+def _submit(client: Client, job: ShardJob) -> Future[str]:
+    return client.submit(_on_worker, job, key=f"wirelab-{job.shard}", pure=False, retries=0, resources={SLOT: 1})
+
+
+def _on_worker(job: ShardJob) -> str:
+    """Keeps to the worker's own processor: two that plan for all processors are late in real time."""
+    from distributed import get_worker
+
+    name = str(get_worker().name)
+    cpus = sorted(os.sched_getaffinity(0))
+    return run_shard_job(replace(job, cpu=cpus[int(name) % len(cpus)]) if name.isdigit() else job)
+
+
+@contextmanager
+def _client(address: str | None, scratch: Path) -> Iterator[Client]:
+    import dask
+    from distributed import Client, LocalCluster
+
+    settings = {
+        # Of a shard: it is stored once however often it starts, so one worker's death may start it again.
+        "distributed.scheduler.allowed-failures": 3,
+        "distributed.worker.daemon": False,
+        "temporary-directory": str(scratch),
+
+    }  # fmt: skip
+    with dask.config.set(settings):
+        if address is not None:
+            try:
+                client = Client(address, timeout=CONNECT_S, set_as_default=False)
+            except OSError as error:
+                hint = "start it with: dask scheduler; and workers with: dask worker ADDRESS --resources 'slot=1'"
+                raise WirelabError(f"no scheduler answers at {address}: {error}", OPTION, hint) from None
+            with client:
+                yield client
+            return
+        with (
+            LocalCluster(
+                n_workers=len(os.sched_getaffinity(0)), threads_per_worker=1, processes=True, resources={SLOT: 1},
+                dashboard_address=None, memory_limit=0, silence_logs="CRITICAL",
+            ) as cluster,
+            Client(cluster, set_as_default=False) as client,
+        ):  # fmt: skip
+            yield client
