@@ -67,7 +67,7 @@ def test_merged_shards_equal_one_run(bench: Bench) -> None:
     assert ours.pop(LANES) and theirs.pop(LANES)
     assert ours == theirs
     kept = sorted(path.name for path in (merged / "parts").iterdir())
-    assert kept == ["0001", "0002", "0003"]
+    assert kept == ["0001.json", "0002.json", "0003.json"]
     # The merged campaign is one that a run goes on with: it has nothing left to do.
     code, _, words = bench.run("run", file, "--out", str(merged), "--set", "stop.replicates=3")
     assert code == 0, words
