@@ -19,6 +19,7 @@ def test_a_cluster_of_this_machine_or_a_scheduler() -> None:
     [
         ("ray", "unknown"),
         ("dask://127.0.0.1", "unknown"),
+        ("dask://127.0.0.1:99999", "unknown"),
         ("http://127.0.0.1:1", "unknown"),
         ("dask://cluster.example:8786", "is not encrypted"),
     ],

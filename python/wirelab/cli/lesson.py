@@ -118,7 +118,8 @@ def _exact(lesson: Lesson, changed: Sequence[str], folder: Path) -> tuple[Conten
     from wirelab.report.lesson.charts import UNCHANGED
     from wirelab.report.lesson.page import of_exact
 
-    protocols = next((value for key, _, value in (each.partition("=") for each in changed) if key == "protocol"), None)
+    set_ = {key: value for key, _, value in (each.partition("=") for each in changed)}
+    protocols = set_.get("protocol")
     shown = {lesson.packets.case, *(chart.of for chart in lesson.charts if chart.kind == "prices")}
     if protocols is not None and not shown <= {each.strip() for each in protocols.split(",")}:
         raise WirelabError(f"the lesson shows {', '.join(sorted(shown))} ({protocols})", "--set protocol", UNCHANGED)

@@ -128,6 +128,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             "--markdown": markdown, "--junit": junit, "--keep": keep,
         }  # fmt: skip
         _require_divisible(in_parts, [name for name, value in of_whole.items() if value])
+    of_one_run = {"--shard": shard, "--jobs": jobs, "--fresh": fresh, "--retry-failed": retry_failed}
+    _require_meant(engine, shards, [name for name, value in of_one_run.items() if value])
     loaded, plan = planned(experiment, sets, budget=budget, seed=seed, jobs=jobs, fail_if=fail_if)
     if shard is not None:
         _require_same_plan(plan, budget, jobs)
@@ -178,6 +180,14 @@ def _require_divisible(option: str, others: Sequence[str]) -> None:
     if others:
         what = f"{others[0]} is about a whole campaign, and {option} runs it in parts"
         raise WirelabError(what, others[0], "an experiment's [expect] is judged when the parts are merged")
+
+
+def _require_meant(engine: str | None, shards: int | None, others: Sequence[str]) -> None:
+    """Raise `WirelabError` for options that would have no effect."""
+    if engine is None and shards is not None:
+        raise WirelabError("divides nothing without --engine", "--shards", "--engine dask, or --shard I/N")
+    if engine is not None and others:
+        raise WirelabError(f"{others[0]} and --engine exclude each other", others[0], "the engine runs each shard")
 
 
 def _require_same_plan(plan: Plan, budget: int | None, jobs: int | None) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from wirelab.errors import WirelabError
 from wirelab.runner.shard_jobs import ShardJob, is_done, run_shard_job
@@ -22,8 +22,6 @@ OPTION = "--engine"
 SLOT = "slot"
 CONNECT_S = 10
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
 Tell = Callable[[int, int, float], None]
 """Gets how many shards are done, how many workers there are, and the seconds since the first began."""
 
@@ -34,7 +32,7 @@ def require_engine(name: str) -> str | None:
         address = None
     else:
         parts = urlsplit(name)
-        if parts.scheme not in {"dask", "dask+tls"} or not parts.hostname or parts.port is None:
+        if parts.scheme not in {"dask", "dask+tls"} or not parts.hostname or not _has_port(parts):
             raise WirelabError(f"unknown ({name})", OPTION, f"{LOCAL}, or {LOCAL}://HOST:PORT of a scheduler that runs")
         if parts.scheme == "dask" and parts.hostname not in LOOPBACK:
             what = f"{name} is beyond this machine, and is not encrypted"
@@ -45,6 +43,13 @@ def require_engine(name: str) -> str | None:
     except ImportError:
         raise WirelabError("Dask is not installed", OPTION, "pip install 'wirelab[dask]'") from None
     return address
+
+
+def _has_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port is not None
+    except ValueError:
+        return False
 
 
 def run_on_dask(jobs: Sequence[ShardJob], address: str | None, scratch: Path, tell: Tell) -> None:
@@ -98,7 +103,6 @@ def _client(address: str | None, scratch: Path) -> Iterator[Client]:
         "distributed.scheduler.allowed-failures": 3,
         "distributed.worker.daemon": False,
         "temporary-directory": str(scratch),
-
     }  # fmt: skip
     with dask.config.set(settings):
         if address is not None:

@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.errors import RunError
@@ -26,13 +26,12 @@ LAST_WORDS = 2000
 
 @dataclass(frozen=True)
 class ShardJob:
-    """The command line of a shard without its folder, and where it is run. `environment` is added to the worker's."""
+    """The command line of a shard without its folder, and where it is run."""
 
     shard: str
     words: Sequence[str]
     folder: Path
     cwd: Path
-    environment: Mapping[str, str] = field(default_factory=dict)
     cpu: int | None = None
     """The processor that it keeps to."""
 
@@ -52,7 +51,6 @@ def run_shard_job(job: ShardJob) -> str:
         done = subprocess.run(
             [*_ends_with_parent(), *_keeps_to(job.cpu), *_command(job)],
             cwd=job.cwd,
-            env={**os.environ, **job.environment},
             check=False,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
