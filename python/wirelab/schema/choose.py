@@ -184,7 +184,9 @@ class Safest(TypedDict):
 
 @document
 class Lever(TypedDict):
-    """Something else that could be changed, tried alone on the choice that is first."""
+    """Something else that could be changed, tried alone on the choice that is first. If none keeps the deadline, on the
+    one that comes nearest.
+    """
 
     name: str
     """The change, in words."""
@@ -198,6 +200,12 @@ class Lever(TypedDict):
     """That over the value without it."""
     delay_s: float | None
     """How much later a reading arrives, at most, where the change makes it wait; null else."""
+    within_deadline: EstimateRecord | None
+    """The share of messages acknowledged within the deadline with it; null without a deadline, and where the packets
+    are the same.
+    """
+    keeps_deadline: bool | None
+    """Whether that is 95 % or more, and no reading waits for longer than the deadline; null where the share is."""
 
 
 @document

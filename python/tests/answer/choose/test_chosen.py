@@ -356,7 +356,8 @@ def test_a_life_that_was_asked_for_allows_so_much_for_a_message() -> None:
     asked = replace(ASKED, battery=(2400.0, 3.6), life_years=5.0, base_current_a=10e-6)
     runs = [(KEPT, of(0.075)), (FRESH, of(0.098)), (OTHER, of(0.13)), (candidate("https1"), of(0.05, lost=50))]
     enough: Lever = {
-        "name": "6 readings", "of": KEPT.name, "how": "measured", "value": 0.02, "ratio": 0.3, "delay_s": None
+        "name": "6 readings", "of": KEPT.name, "how": "measured", "value": 0.02, "ratio": 0.3, "delay_s": None,
+        "within_deadline": None, "keeps_deadline": None,
     }  # fmt: skip
     levers: list[Lever] = [enough, {**enough, "name": "a larger message", "value": 0.2}]
     goal = chosen(replace(evidence(runs, asked), levers=levers), settled=True)["goal"]
@@ -533,7 +534,8 @@ def test_the_record_has_the_question_and_what_else_was_found_and_is_read_back(tm
         tariff=Tariff("EUR", 5e-7, 1000, "day", 12.0),
     )  # fmt: skip
     lever: Lever = {
-        "name": "6 readings", "of": KEPT.name, "how": "measured", "value": 0.02, "ratio": 0.3, "delay_s": 3000.0
+        "name": "6 readings", "of": KEPT.name, "how": "measured", "value": 0.02, "ratio": 0.3, "delay_s": 3000.0,
+        "within_deadline": None, "keeps_deadline": None,
     }  # fmt: skip
     found: WinnerMap = {"axes": ["interval"], "units": ["s"], "cells": [], "crossings": []}
     more = replace(

@@ -191,3 +191,32 @@ def test_without_a_first_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> No
     world = World(joules=lambda _: None)
     levers_of, _ = found(world, monkeypatch)
     assert (levers_of, world.calls) == ({}, [])
+
+
+def test_where_no_choice_keeps_the_deadline_changes_are_tried_on_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small messages are in time."""
+
+    def late(point: Point) -> int:
+        return 0 if point.variant.send_bytes == 32 else 15 if point.candidate.name == FIRST else 18
+
+    levers_of, work = found(World(joules=by_size, late=late), monkeypatch, deadline_ns=10 * S)
+    assert work.evidence().nearest(work.evidence().typical) == FIRST
+    assert {each["of"] for each in levers_of.values()} == {FIRST}
+    small, large = levers_of["a message of 32 B"], levers_of["a message of 128 B"]
+    assert (small["keeps_deadline"], large["keeps_deadline"]) == (True, False)
+    assert small["ratio"] == pytest.approx(1.32 / 1.64, rel=1e-3)
+    assert large["within_deadline"] is not None
+    assert large["within_deadline"]["point"] == pytest.approx(0.625)
+    other = levers_of["a new connection for each message"]["within_deadline"]
+    assert other is not None
+    assert other["point"] == pytest.approx(0.82)
+
+
+def test_readings_that_wait_for_longer_than_the_deadline_do_not_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    levers_of, _ = found(World(late=lambda _: 0), monkeypatch, deadline_ns=10 * S)
+    batched = levers_of["6 readings in a message"]
+    assert batched["within_deadline"] is not None
+    assert batched["within_deadline"]["point"] == 1.0
+    assert batched["keeps_deadline"] is False
+    without, _ = found(World(), monkeypatch)
+    assert {each["keeps_deadline"] for each in without.values()} == {None}

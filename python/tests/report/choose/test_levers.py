@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report.choose.made_up import FIRST, RECORD, bare
+from tests.report.choose.made_up import FIRST, RECORD, bare, estimate, missed
 from wirelab.report.choose import levers
 from wirelab.report.choose.amounts import lasts
-from wirelab.schema.choose import Chosen, Question
+from wirelab.schema.choose import Chosen, Lever, Question
 
 
 def test_what_matters_more_than_the_protocol_comes_before_what_matters_less() -> None:
@@ -31,11 +31,25 @@ def test_what_matters_more_than_the_protocol_comes_before_what_matters_less() ->
     assert levers.matters({**bare(), "spread": None}) == []
 
 
+def test_what_would_keep_a_deadline_that_no_choice_keeps_comes_first() -> None:
+    none: Lever = {**RECORD["levers"][0], "name": "assistance"}
+    keeps: Lever = {**RECORD["levers"][2], "name": "half of it", "within_deadline": estimate(0.97, 0.95, 0.99)}
+    keeps["keeps_deadline"] = True
+    late: Lever = {**keeps, "name": "twice", "within_deadline": estimate(0.2, 0.1, 0.3), "keeps_deadline": False}
+    assert levers.matters({**missed(), "levers": [none, late, RECORD["levers"][1], keeps]}) == [
+        f"What keeps the deadline with {FIRST}: half of it: 97 % in time, energy changes by less than 5 %.",
+        f"What was tried with {FIRST} and does not keep the deadline: twice: 20 % in time, energy changes by "
+        "less than 5 %; "
+        "6 readings a message: energy / 4.2, up to 50 min later.",
+        "What changes no packet: assistance: energy / 1.5.",
+    ]
+
+
 def test_levers_are_rows_by_how_much_they_change() -> None:
     head, first, *_, last = levers.table(RECORD)
     assert head[3] == "a reading, modelled J"
-    assert first == ["6 readings a message", FIRST, "measured", "17.9 mJ", "energy / 4.2", "up to 50 min"]
-    assert last[-2:] == ["less than 5 %", "–"]
+    assert first == ["6 readings a message", FIRST, "measured", "17.9 mJ", "energy / 4.2", "99 %", "up to 50 min"]
+    assert last[-3:] == ["less than 5 %", "–", "–"]
     data = levers.table({**RECORD, "criterion": "data"})
     assert data[0][3] == "a reading, measured IP bytes"
     assert data[1][4] == "data / 4.2"

@@ -144,7 +144,7 @@ def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -
         cost_year=None if asked.tariff is None or data.point is None else _cost(asked, data.point),
         p50_s=None if found.p50_s is None else found.p50_s.record(),
         p95_s=None if found.p95_s is None else found.p95_s.record(),
-        within_deadline=None if found.late is None else _less(found.late).record(),
+        within_deadline=None if found.within is None else found.within.record(),
         late_exact=evidence.tails.get(candidate.name),
         notes=[*_notes(candidate, found), *_forgotten(evidence, candidate, found)],
     )
@@ -152,12 +152,6 @@ def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -
 
 def _unknown() -> Estimate:
     return Estimate(None, None, None, LEVEL, 0, "no packet is known")
-
-
-def _less(late: Estimate) -> Estimate:
-    """The rest of a share."""
-    ends = [None if end is None else 1 - end for end in (late.point, late.high, late.low)]
-    return Estimate(ends[0], ends[1], ends[2], late.level, late.n, late.method)
 
 
 def _battery_years(asked: Asked, message_j: Bounds) -> Bounds | None:

@@ -27,6 +27,14 @@ def not_comparable(found: OfChoice, known: Collection[OfChoice]) -> str | None:
     return why if any(_is_in_time(each, known) for each in known) else None
 
 
+def delivers_worse(found: OfChoice, own: OfChoice) -> bool:
+    """Whether what becomes of a choice by a change is not compared with the choice. If neither keeps the deadline, what
+    they lose decides.
+    """
+    both = [found, own]
+    return (loses if misses_deadline(both) else not_comparable)(found, both) is not None
+
+
 def misses_deadline(known: Collection[OfChoice]) -> bool:
     """Whether no choice of which it is known acknowledges enough messages within the deadline."""
     least = _least(known)

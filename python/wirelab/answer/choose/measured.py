@@ -67,6 +67,16 @@ class OfChoice:
     """What the first of them says."""
 
     @property
+    def within(self) -> Estimate | None:
+        """Share of messages that were acknowledged within the deadline; None without one."""
+        if self.late is None:
+            return None
+        point, high, low = (
+            None if end is None else 1 - end for end in (self.late.point, self.late.low, self.late.high)
+        )
+        return replace(self.late, point=point, low=low, high=high)
+
+    @property
     def trials(self) -> int:
         """Those of which packets are known."""
         return len(self.data_bytes)

@@ -8,7 +8,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
 from wirelab.answer.choose.candidates import DELIVERIES, Candidate
-from wirelab.answer.choose.delivery import not_comparable
+from wirelab.answer.choose.delivery import delivers_worse, misses_deadline
+from wirelab.answer.choose.evidence import mean_of
 from wirelab.answer.choose.experiments import Variant
 from wirelab.answer.choose.measured import OfChoice, bounds_of
 from wirelab.answer.choose.network import label
@@ -27,9 +28,10 @@ SIZES = (0.5, 2.0)
 
 @dataclass(frozen=True)
 class _Change:
-    """A run of its own: the candidate, the variant, and how many readings a message has."""
+    """What is run: the candidate that it makes of another, the variant, and how many readings a message has."""
 
     name: str
+    of: Candidate
     candidate: Candidate
     variant: Variant
     asked: Asked
@@ -38,16 +40,19 @@ class _Change:
 
 
 def levers(work: Work) -> list[Lever]:
-    """Of the first, or of the first of those that are alike. What the budget does not allow is left out."""
+    """Of the first, of the first of those that are alike, or of the nearest to a deadline that none keeps. What the
+    budget does not allow is left out.
+    """
     evidence = work.evidence()
     ranking = evidence.ranking(evidence.typical)
-    if ranking is None:
+    name = evidence.nearest(evidence.typical) if ranking is None else ranking.order[0]
+    best = next((each for each in work.candidates if each.name == name), None)
+    without = None if best is None else mean_of(evidence.values(best, evidence.typical))
+    if best is None or without is None:
         return []
-    best = next(each for each in work.candidates if each.name == ranking.order[0])
-    without = ranking.means[best.name]
     found = [*_policies(evidence, best, without), *_radio(evidence, best, without)]
     for change in _changes(work.asked, best):
-        lever = _tried(work, change, best, without)
+        lever = _tried(work, change, without)
         if lever is None:
             work.left_out("trying everything else that may matter")
             break
@@ -60,12 +65,12 @@ def _policies(evidence: Evidence, best: Candidate, without: float) -> Iterator[L
     for other in evidence.candidates:
         if other.protocol != best.protocol or other.name == best.name:
             continue
-        if evidence.not_ranked(other, evidence.typical) is None and (
-            value := _value(evidence, evidence.of(other, evidence.typical))
-        ):
-            yield Lever(
-                name=_connected(other), of=best.name, how="measured", value=value, ratio=value / without, delay_s=None
-            )
+        found, own = evidence.of(other, evidence.typical), evidence.of(best, evidence.typical)
+        if found is None or own is None or delivers_worse(found, own):
+            continue
+        if _value(evidence, found):
+            change = _Change(_connected(other), best, other, Variant.of(evidence.asked), evidence.asked)
+            yield _of_run(evidence, change, found, without)
 
 
 def _connected(candidate: Candidate) -> str:
@@ -94,7 +99,10 @@ def _radio(evidence: Evidence, best: Candidate, without: float) -> Iterator[Leve
             # Of the trials that have it, for their phases differ.
             trials, own = found.energies[name], found.energies[evidence.typical.radio]
             ratio = bounds_of(trials.values())["typical"] / bounds_of(own[each] for each in trials)["typical"]
-            yield Lever(name=changed[0], of=best.name, how="modelled", value=without * ratio, ratio=ratio, delay_s=None)
+            yield Lever(
+                name=changed[0], of=best.name, how="modelled", value=without * ratio, ratio=ratio, delay_s=None,
+                within_deadline=None, keeps_deadline=None,
+            )  # fmt: skip
 
 
 def _changes(asked: Asked, best: Candidate) -> Iterator[_Change]:
@@ -105,36 +113,46 @@ def _changes(asked: Asked, best: Candidate) -> Iterator[_Change]:
             # Contacts would be too rare for a command.
             continue
         late_s = (readings - 1) * own.every_ns / 1e9
-        yield _Change(f"{readings} readings in a message", best, batched, asked, readings, late_s)
+        yield _Change(f"{readings} readings in a message", best, best, batched, asked, readings, late_s)
     for share in SIZES:
         size = max(1, round(own.send_bytes * share))
         if size != own.send_bytes:
-            yield _Change(f"a message of {format_size(size)}", best, replace(own, send_bytes=size), asked)
+            yield _Change(f"a message of {format_size(size)}", best, best, replace(own, send_bytes=size), asked)
     other: Delivery = next(each for each in get_args(Delivery) if each != asked.delivery)
     settings = {**best.settings, **{key: value for key, value in DELIVERIES[other].items() if key in best.settings}}
     if settings != best.settings:
-        yield _Change(other.replace("-", " "), replace(best, settings=settings), own, replace(asked, delivery=other))
+        yield _Change(
+            other.replace("-", " "), best, replace(best, settings=settings), own, replace(asked, delivery=other)
+        )
 
 
-def _tried(work: Work, change: _Change, best: Candidate, without: float) -> Lever | None:
+def _tried(work: Work, change: _Change, without: float) -> Lever | None:
     """None if the budget does not allow all of it; a value of 0 if nothing of it is known, or if it does not deliver
     as well."""
     nat = work.network.nats[:1] or (None,)
     folder = f"lever-{change.name.replace(' ', '-')}"
-    found = work.run(
+    runs = work.run(
         folder, [change.candidate], work.network.links[:1], {change.candidate.name: nat}, REPLICATES,
         change.variant, change.asked,
     )  # fmt: skip
-    if found is None or work.lacking:
+    if runs is None or work.lacking:
         return None
-    evidence, tried = work.evidence(), next(iter(found.values()), None)
-    own = evidence.of(best, evidence.typical)
-    if tried is not None and own is not None and not_comparable(tried, [tried, own]) is not None:
-        tried = None
-    value = _value(evidence, tried) / change.readings
+    evidence, found = work.evidence(), next(iter(runs.values()), None)
+    own = evidence.of(change.of, evidence.typical)
+    if found is not None and own is not None and delivers_worse(found, own):
+        found = None
+    return _of_run(evidence, change, found, without)
+
+
+def _of_run(evidence: Evidence, change: _Change, found: OfChoice | None, without: float) -> Lever:
+    value, deadline_ns = _value(evidence, found) / change.readings, evidence.asked.deadline_ns
+    within = None if found is None else found.within
+    in_time = deadline_ns is not None and (change.delay_s or 0.0) * 1e9 <= deadline_ns
     return Lever(
-        name=change.name, of=best.name, how="measured", value=value, ratio=value / without, delay_s=change.delay_s
-    )
+        name=change.name, of=change.of.name, how="measured", value=value, ratio=value / without, delay_s=change.delay_s,
+        within_deadline=None if within is None else within.record(),
+        keeps_deadline=None if found is None or within is None else in_time and not misses_deadline([found]),
+    )  # fmt: skip
 
 
 def _value(evidence: Evidence, found: OfChoice | None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirelab.report.choose.amounts import NO_MATTER, SMALL, digits, factor, lasts, seconds, times
+from wirelab.report.choose.amounts import NO_MATTER, SMALL, digits, factor, lasts, seconds, share, times
 from wirelab.report.choose.words import meant
 from wirelab.report.numbers import DASH
 from wirelab.schema.bounds import Bounds
@@ -26,6 +26,8 @@ def matters(record: Chosen) -> list[str]:
     """What else could be changed: that which matters more than the choice of a protocol, and that which does not."""
     spread = record["spread"]
     by_size = sorted(record["levers"], key=lambda each: -factor(each["ratio"]))
+    if record["nearest"] is not None:
+        return _to_keep_deadline(record, by_size)
     if spread is None:
         return _levers(record, "What else can be changed", by_size)
     more = [each for each in by_size if factor(each["ratio"]) > max(spread, NO_MATTER)]
@@ -41,6 +43,24 @@ def matters(record: Chosen) -> list[str]:
     ]
 
 
+def _to_keep_deadline(record: Chosen, by_size: Sequence[Lever]) -> list[str]:
+    """What would keep a deadline that no choice keeps, and what else changes how many messages do."""
+    with_ = f"with {record['nearest']}"
+    keep = [each for each in by_size if each["keeps_deadline"]]
+    late = [each for each in by_size if each["keeps_deadline"] is False]
+    late.sort(key=lambda each: (each["delay_s"] is not None, -_share(each)))
+    return [
+        *_levers(record, f"What keeps the deadline {with_}", keep),
+        *_levers(record, f"What was tried {with_} and does not keep the deadline", late),
+        *_levers(record, "What changes no packet", [each for each in by_size if each["keeps_deadline"] is None]),
+    ]
+
+
+def _share(lever: Lever) -> float:
+    within = lever["within_deadline"]
+    return 0.0 if within is None or within["point"] is None else within["point"]
+
+
 def _levers(record: Chosen, title: str, some: Sequence[Lever]) -> list[str]:
     """The largest; all of them are in the table of the page."""
     if not some:
@@ -53,22 +73,31 @@ def _levers(record: Chosen, title: str, some: Sequence[Lever]) -> list[str]:
 
 def _lever(record: Chosen, each: Lever) -> str:
     late = "" if each["delay_s"] is None else f", up to {seconds(each['delay_s'])} later"
-    return f"{each['name']}: {times(record['criterion'], each['ratio'])}{late}"
+    # Of readings that wait, the share of their messages says little.
+    known = record["nearest"] is not None and each["within_deadline"] is not None and each["delay_s"] is None
+    by_then = f"{share(_share(each))} in time, " if known else ""
+    effect = times(record["criterion"], each["ratio"])
+    if effect == SMALL:
+        effect = f"{record['criterion']} changes by {SMALL}"
+    return f"{each['name']}: {by_then}{effect}{late}"
 
 
 def table(record: Chosen) -> list[list[str]]:
     """Rows, the header first: what else could be changed, each tried alone. None if nothing was tried."""
     energy = record["criterion"] == "energy"
     value = "a reading, modelled J" if energy else "a reading, measured IP bytes"
+    deadline_s = record["question"]["deadline_s"]
+    by_then = [] if deadline_s is None else [f"within {seconds(deadline_s)}"]
     rows = [
         [
             each["name"], each["of"], each["how"], (format_energy if energy else format_size)(each["value"]),
             times(record["criterion"], each["ratio"]),
+            *[DASH if each["within_deadline"] is None else share(_share(each)) for _ in by_then],
             DASH if each["delay_s"] is None else f"up to {seconds(each['delay_s'])}",
         ]
         for each in sorted(record["levers"], key=lambda each: -factor(each["ratio"]))
     ]  # fmt: skip
-    return [["change", "tried on", "packets", value, "effect", "later"], *rows] if rows else []
+    return [["change", "tried on", "packets", value, "effect", *by_then, "later"], *rows] if rows else []
 
 
 def battery(record: Chosen) -> list[str]:
