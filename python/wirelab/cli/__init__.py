@@ -144,6 +144,10 @@ GROUPS = {
             "results/part-1 results/part-2 --out results/all", "no trial of a protocol succeeded",
             (4, 6),
         ),
+        "slurm": Verb(
+            "wirelab.cli.slurm:command", "Write the scripts that run an experiment in shards on a Slurm cluster.",
+            "milosevic2021 --clock virtual --shards 20",
+        ),
         "archive": Verb(
             "wirelab.cli.archive:command", "Write a run as one file that others check and repeat.",
             "results/quickstart --licence CC-BY-4.0",

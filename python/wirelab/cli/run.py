@@ -132,7 +132,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     _require_meant(engine, shards, [name for name, value in of_one_run.items() if value])
     loaded, plan = planned(experiment, sets, budget=budget, seed=seed, jobs=jobs, fail_if=fail_if)
     if shard is not None:
-        _require_same_plan(plan, budget, jobs)
+        require_same_plan(plan, budget, jobs)
         how = How(jobs=jobs, fresh=fresh, retry_failed=retry_failed, probes=not no_probes)
         from wirelab.runner.shards import Shard
 
@@ -140,7 +140,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if engine is not None:
         from wirelab.cli.engine import run_with_engine
 
-        words = _words_of(
+        words = options_words(
             experiment, sets, {"--seed": seed, "--budget": budget and f"{budget} ns"}, no_probes=no_probes
         )
         return run_with_engine(plan, (engine, shards), words, out, console)
@@ -190,7 +190,7 @@ def _require_meant(engine: str | None, shards: int | None, others: Sequence[str]
         raise WirelabError(f"{others[0]} and --engine exclude each other", others[0], "the engine runs each shard")
 
 
-def _require_same_plan(plan: Plan, budget: int | None, jobs: int | None) -> None:
+def require_same_plan(plan: Plan, budget: int | None, jobs: int | None) -> None:
     """In real time a budget divides by the jobs, of which each machine has its own number."""
     from wirelab.schema import Clock
 
@@ -199,7 +199,7 @@ def _require_same_plan(plan: Plan, budget: int | None, jobs: int | None) -> None
         raise WirelabError(what, "--shard", "--jobs N as well, the same on each machine")
 
 
-def _words_of(experiment: str, sets: Sequence[str], options: Mapping[str, object], *, no_probes: bool) -> list[str]:
+def options_words(experiment: str, sets: Sequence[str], options: Mapping[str, object], *, no_probes: bool) -> list[str]:
     """A command line that makes the same plan. `sets` have what other options stand for."""
     varied = [word for each in sets for word in ("--set", each)]
     given = [word for option, value in options.items() if value is not None for word in (option, value)]

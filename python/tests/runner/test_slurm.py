@@ -1,0 +1,91 @@
+"""Scripts for a Slurm cluster: what they run, and where."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wirelab.errors import WirelabError
+from wirelab.runner.slurm import SlurmJobs
+
+WORDS = ["run", "mine.toml", "--set", "link.rtt=20 ms", "--jobs", "1"]
+
+
+def jobs(tmp_path: Path, *, whole_nodes: bool = False) -> SlurmJobs:
+    folder = tmp_path / "100 % mine"
+    return SlurmJobs("mine", WORDS, 20, folder, tmp_path / "all results", tmp_path, whole_nodes)
+
+
+def called(tmp_path: Path, script: str, task: str = "3") -> list[str]:
+    """What a script would run, by a program that prints its arguments in the place of Python."""
+    printed = script.replace(sys.executable, "printf '%s\\n'")
+    done = subprocess.run(
+        ["sh", "-c", printed], env={"SLURM_ARRAY_TASK_ID": task, "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+def test_a_task_runs_its_own_shard_into_its_own_folder(tmp_path: Path) -> None:
+    made = jobs(tmp_path)
+    array = made.texts({})[made.array]
+    assert called(tmp_path, array) == [
+        "-m", "wirelab", *WORDS, "--shard", "3/20", "--out", str(tmp_path / "100 % mine" / "parts" / "0003"),
+    ]  # fmt: skip
+    assert "#SBATCH --array=1-20\n" in array
+    assert f'#SBATCH --output="{tmp_path}/100 %% mine/shard-%a.log"\n' in array
+    assert "#SBATCH --requeue\n" in array
+
+
+def test_the_merge_takes_all_parts_that_are_there(tmp_path: Path) -> None:
+    made = jobs(tmp_path)
+    parts = made.folder / "parts"
+    for name in ("0001", "0002"):
+        (parts / name).mkdir(parents=True)
+    assert called(tmp_path, made.texts({})[made.merge]) == [
+        "-m", "wirelab", "merge", str(parts / "0001"), str(parts / "0002"), "--out", str(tmp_path / "all results"),
+    ]  # fmt: skip
+
+
+def test_a_merge_that_lacks_a_shard_says_how_this_cluster_runs_it(tmp_path: Path) -> None:
+    made = jobs(tmp_path)
+    refuses = tmp_path / "refuses"
+    refuses.write_text("#!/bin/sh\nexit 2\n")
+    refuses.chmod(0o755)
+    text = made.texts({})[made.merge].replace(sys.executable, str(refuses))
+    done = subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"On this cluster: sbatch --array=N '{made.array}'\n"
+
+
+def test_real_time_takes_a_machine_for_itself(tmp_path: Path) -> None:
+    live, virtual = (jobs(tmp_path, whole_nodes=whole) for whole in (True, False))
+    assert "#SBATCH --exclusive\n" in live.texts({})[live.array]
+    assert "--exclusive" not in virtual.texts({})[virtual.array]
+
+
+def test_a_task_has_the_environment_that_finds_wirelab_and_its_programs(tmp_path: Path) -> None:
+    made = jobs(tmp_path)
+    here = {"WIRELAB_AGENT": "/opt/an agent", "PYTHONPATH": "/opt/lib", "HOME": "/root", "SECRET": "no"}
+    text = made.texts(here)[made.array]
+    assert "export PYTHONPATH=/opt/lib\nexport WIRELAB_AGENT='/opt/an agent'\n" in text
+    assert "SECRET" not in text
+    assert "HOME" not in text
+
+
+def test_the_merge_waits_for_every_task_however_it_ended(tmp_path: Path) -> None:
+    made = jobs(tmp_path)
+    assert made.submit() == (
+        f"sbatch --dependency=afterany:$(sbatch --parsable '{made.array}') --kill-on-invalid-dep=yes '{made.merge}'"
+    )
+
+
+def test_a_folder_that_is_there_is_not_written_into(tmp_path: Path) -> None:
+    made = jobs(tmp_path)
+    made.write()
+    assert sorted(path.name for path in made.folder.iterdir()) == ["merge.sbatch", "shards.sbatch"]
+    with pytest.raises(WirelabError, match="cannot be made: File exists"):
+        made.write()
