@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,9 +64,13 @@ class Weighed:
         horizon.
         """
         known = [delay for delay, _ in self.runs if delay <= self.tree.horizon_s]
-        low = next((x for x in known if self.beyond(x).low <= 1 - share), None)
-        high = next((x for x in known if self.beyond(x).high <= 1 - share), None)
-        return low, high
+
+        def first(bound: Callable[[Bounds], float]) -> float | None:
+            # Neither bound of P(delay > x) grows with x.
+            at = bisect_left(known, True, key=lambda x: bound(self.beyond(x)) <= 1 - share)
+            return known[at] if at < len(known) else None
+
+        return first(lambda bounds: bounds.low), first(lambda bounds: bounds.high)
 
     def mean(self) -> Bounds:
         """The mean of min(delay, horizon), in seconds."""
