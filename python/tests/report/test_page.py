@@ -239,6 +239,10 @@ def test_two_hundred_scenarios_are_grouped_by_choices(tmp_path: Path, monkeypatc
     page = page_of(folder)
     assert "200 scenarios" in page.words()
     assert page.words().count("link.rtt 200 ms\n") >= 5
+    # Not all of them: from the first to the last.
+    assert "12 of 20 combinations are shown, evenly spaced. estimates.csv has all of them." in page.words()
+    assert "link.rtt 20 ms\n" in page.words()
+    assert "link.rtt 30 ms\n" not in page.words()
     opened = sum(1 for tag, name, _ in page.attributes if tag == "details" and name == "open")
     assert opened < 12
     assert len(page.source) < 8_000_000

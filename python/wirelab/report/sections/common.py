@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntry, dash
+from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntry, Prose, dash
 from wirelab.report.campaign import Campaign
 from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Condition, Scenario, Series, level_words
@@ -16,6 +16,8 @@ from wirelab.stats.link.grade import NOT_MEASURED
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("protocol", numeric=False))
 COMPLETED = Column("completed / attempted")
 WORDS = {"end-to-end-delay": "end-to-end delay", "response-time-curl": "response time as curl counts it"}
+MOST_SCENARIOS = 120
+"""Of a page, if they differ in choices: more take minutes and megabytes, and nobody looks at each."""
 LINK_TONES = {"good": "good", "limited": "unsure", "unusable": "bad", NOT_MEASURED: "unsure"}
 
 
@@ -44,15 +46,32 @@ def grade_cell(link: Quality | None) -> Cell:
 
 
 def by_choices(campaign: Campaign, build: Callable[[Choices, str], list[Block]]) -> list[Block]:
-    """The blocks of each set of choices: unfolded if there is one, else each behind a summary, the first open.
+    """The blocks of each set of choices: unfolded if there is one, else each behind a summary, the first open. Of very
+    many sets some are shown, from the first to the last, and a sentence says so.
 
     `build` also gets a prefix that is unique in the page, for the names of its charts.
     """
     if len(campaign.groups) == 1:
         return build(campaign.groups[0], "c0")
-    built = [(group, build(group, f"c{i}")) for i, group in enumerate(campaign.groups)]
+    some = _some(campaign.groups)
+    built = [(group, build(group, f"c{i}")) for i, group in enumerate(some)]
     shown = [(group, blocks) for group, blocks in built if blocks]
-    return [Group(group.title, blocks, open=i == 0, printed=i == 0) for i, (group, blocks) in enumerate(shown)]
+    left = (
+        f"{len(some)} of {len(campaign.groups):,} combinations are shown, evenly spaced. estimates.csv has all of them."
+    )
+    return [
+        *[Prose(left)] * (len(some) < len(campaign.groups) and bool(shown)),
+        *(Group(group.title, blocks, open=i == 0, printed=i == 0) for i, (group, blocks) in enumerate(shown)),
+    ]
+
+
+def _some(groups: Sequence[Choices]) -> Sequence[Choices]:
+    """All of them, or as many as a page can show."""
+    scenarios = sum(len(group.pairs) for group in groups)
+    if scenarios <= MOST_SCENARIOS:
+        return groups
+    count = max(2, MOST_SCENARIOS * len(groups) // scenarios)
+    return [groups[at * (len(groups) - 1) // (count - 1)] for at in range(count)]
 
 
 def legend(campaign: Campaign) -> Legend:
