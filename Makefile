@@ -1,5 +1,5 @@
 # Every command that CI runs, runnable at home.
-.PHONY: test check lint nightly sampling alarms toys bench fuzz generate answers lessons site
+.PHONY: test check lint nightly sampling alarms scale toys bench fuzz generate answers lessons site
 
 test:
 	scripts/test
@@ -26,6 +26,10 @@ sampling:
 # False alarms and misses of `wirelab compare` in real time: 220 runs of 25 s each. The same command continues.
 alarms:
 	scripts/uv run --locked python -m tests.alarms $(or $(FOLDER),results/alarms)
+
+# Time and memory for campaigns that are larger than a test's. FOLDER must not be there, and gets some 4 GB.
+scale:
+	scripts/uv run --locked python -m tests.scale $(or $(FOLDER),results/scale) $(PARTS)
 
 toys:
 	scripts/toys
