@@ -55,6 +55,8 @@ def test_merged_shards_equal_one_run(bench: Bench) -> None:
         assert code == 0, words
         assert "merge DIR... --out" in out
     merged = bench.folder / "merged"
+    # Of a merge that was killed.
+    (bench.folder / ".merged.merging" / "trials" / "stale").mkdir(parents=True)
     code, out, words = bench.run("merge", *map(str, parts), "--out", str(merged))
     assert code == 0, words
     assert "coap" in out
@@ -68,6 +70,8 @@ def test_merged_shards_equal_one_run(bench: Bench) -> None:
     assert ours == theirs
     kept = sorted(path.name for path in (merged / "parts").iterdir())
     assert kept == ["0001.json", "0002.json", "0003.json"]
+    assert not (merged / "trials" / "stale").exists()
+    assert not [*bench.folder.glob(".merged.*")]
     # The merged campaign is one that a run goes on with: it has nothing left to do.
     code, _, words = bench.run("run", file, "--out", str(merged), "--set", "stop.replicates=3")
     assert code == 0, words

@@ -16,6 +16,7 @@ from wirelab.runner.campaign import ELSEWHERE, FAILURES
 from wirelab.runner.digest import campaign_digest
 from wirelab.runner.disk import faults_as_errors, require_writable
 from wirelab.runner.facts import now, write
+from wirelab.runner.lock import FILE as LOCK
 from wirelab.runner.lock import locked
 from wirelab.runner.shards import OPTION, lacking, units
 from wirelab.schema import Clock
@@ -102,10 +103,13 @@ def merge(folders: Sequence[Path], out: Path) -> list[Part]:
             _require_alike(parts[0], other)
         owners = _owners(parts)
         _require_whole(parts, owners)
-        partial = out.with_name(f".{out.name}.{os.getpid()}")
+        partial = out.with_name(f".{out.name}.merging")
         missing = [each for each in (out.parent, *out.parent.parents) if not each.exists()]
         with faults_as_errors(next(each for each in (out.parent, *out.parent.parents) if each.exists())):
+            partial.mkdir(parents=True, exist_ok=True)
+            held.enter_context(locked(partial))
             try:
+                _clear(partial)
                 _write(parts, owners, partial)
                 partial.rename(out)
             except BaseException:
@@ -115,6 +119,15 @@ def merge(folders: Sequence[Path], out: Path) -> list[Part]:
                         folder.rmdir()
                 raise
     return parts
+
+
+def _clear(partial: Path) -> None:
+    """Remove what a merge left that was killed."""
+    for path in partial.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != LOCK:
+            path.unlink()
 
 
 def _require_alike(one: Part, other: Part) -> None:
