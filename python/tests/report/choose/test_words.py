@@ -69,6 +69,8 @@ def test_if_no_choice_keeps_the_deadline_nothing_is_first_and_the_nearest_is_nam
     assert {row[0] for row in words.table(missed())[words.HEADS :]} == {"–"}
     assert [choice["name"] for choice in words.meant(missed())] == [FIRST]
     assert words.meant(RECORD) == words.ranked(RECORD)
+    near: Choice = {**missed()["choices"][0], "near_deadline": "Inconclusive."}
+    assert not [note for note in words.notes({**missed(), "choices": [near]}) if "Inconclusive" in note]
     # Its battery's life is said all the same.
     assert (
         levers.battery(missed())[0]

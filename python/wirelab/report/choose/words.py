@@ -319,7 +319,8 @@ def notes(record: Chosen) -> list[str]:
     said: dict[str, list[str]] = {}
     for choice in record["choices"]:
         reasons = (
-            *filter(None, [choice["not_ranked"], choice["near_deadline"]]),
+            # Where none keeps the deadline, what one is behind another decides nothing.
+            *filter(None, [choice["not_ranked"], None if record["nearest"] else choice["near_deadline"]]),
             *_missing(record, choice),
             *choice["notes"],
         )
