@@ -201,11 +201,13 @@ class Lever(TypedDict):
     delay_s: float | None
     """How much later a reading arrives, at most, where the change makes it wait; null else."""
     within_deadline: EstimateRecord | None
-    """The share of messages acknowledged within the deadline with it; null without a deadline, and where the packets
-    are the same.
+    """The share of messages acknowledged within the deadline with it; null without a deadline, where the packets are
+    the same, and where nothing acknowledges a message.
     """
     keeps_deadline: bool | None
-    """Whether that is 95 % or more, and no reading waits for longer than the deadline; null where the share is."""
+    """Whether that is 95 % or more; false if readings wait for longer than the deadline, and null if they wait for less
+    of it. Null where the share is.
+    """
 
 
 @document

@@ -218,5 +218,11 @@ def test_readings_that_wait_for_longer_than_the_deadline_do_not_keep_it(monkeypa
     assert batched["within_deadline"] is not None
     assert batched["within_deadline"]["point"] == 1.0
     assert batched["keeps_deadline"] is False
+    # Of a deadline of an hour, 10 minutes remain for the oldest reading, and its message was not compared with them.
+    slow, _ = found(World(late=lambda _: 0), monkeypatch, deadline_ns=3600 * S)
+    assert (slow["6 readings in a message"]["keeps_deadline"], slow["a message of 32 B"]["keeps_deadline"]) == (
+        None,
+        True,
+    )
     without, _ = found(World(), monkeypatch)
     assert {each["keeps_deadline"] for each in without.values()} == {None}

@@ -23,7 +23,7 @@ def test_what_matters_more_than_the_protocol_comes_before_what_matters_less() ->
     assert levers.matters({**RECORD, "spread": None})[0].startswith("What else can be changed: 6 readings")
     many = [{**RECORD["levers"][0], "name": f"change {at}", "ratio": 1.5 - at / 100} for at in range(6)]
     assert levers.matters({**RECORD, "levers": many})[0].endswith(  # type: ignore[typeddict-item]
-        "; change 3: energy × 1.47. 2 more are smaller."
+        "; change 3: energy × 1.47. The table has 2 more."
     )
     dear = {**RECORD["levers"][0], "ratio": 1.8}
     assert levers.matters({**RECORD, "levers": [dear]})[0].endswith("energy × 1.8.")  # type: ignore[list-item]
@@ -36,11 +36,13 @@ def test_what_would_keep_a_deadline_that_no_choice_keeps_comes_first() -> None:
     keeps: Lever = {**RECORD["levers"][2], "name": "half of it", "within_deadline": estimate(0.97, 0.95, 0.99)}
     keeps["keeps_deadline"] = True
     late: Lever = {**keeps, "name": "twice", "within_deadline": estimate(0.2, 0.1, 0.3), "keeps_deadline": False}
-    assert levers.matters({**missed(), "levers": [none, late, RECORD["levers"][1], keeps]}) == [
+    silent: Lever = {**RECORD["levers"][2], "name": "at most once"}
+    assert levers.matters({**missed(), "levers": [none, late, RECORD["levers"][1], silent, keeps]}) == [
         f"What keeps the deadline with {FIRST}: half of it: 97 % in time, energy changes by less than 5 %.",
         f"What was tried with {FIRST} and does not keep the deadline: twice: 20 % in time, energy changes by "
         "less than 5 %; "
         "6 readings a message: energy / 4.2, up to 50 min later.",
+        f"What was tried with {FIRST} and leaves it open: at most once: energy changes by less than 5 %.",
         "What changes no packet: assistance: energy / 1.5.",
     ]
 

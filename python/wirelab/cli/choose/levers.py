@@ -145,14 +145,23 @@ def _tried(work: Work, change: _Change, without: float) -> Lever | None:
 
 
 def _of_run(evidence: Evidence, change: _Change, found: OfChoice | None, without: float) -> Lever:
-    value, deadline_ns = _value(evidence, found) / change.readings, evidence.asked.deadline_ns
-    within = None if found is None else found.within
-    in_time = deadline_ns is not None and (change.delay_s or 0.0) * 1e9 <= deadline_ns
+    value, within = _value(evidence, found) / change.readings, None if found is None else found.within
     return Lever(
         name=change.name, of=change.of.name, how="measured", value=value, ratio=value / without, delay_s=change.delay_s,
         within_deadline=None if within is None else within.record(),
-        keeps_deadline=None if found is None or within is None else in_time and not misses_deadline([found]),
+        keeps_deadline=None if found is None else _keeps_deadline(evidence, change, found),
     )  # fmt: skip
+
+
+def _keeps_deadline(evidence: Evidence, change: _Change, found: OfChoice) -> bool | None:
+    """None if it is not known: of messages that nothing answers, and of readings that wait for less than the deadline,
+    because what remains of it was not compared.
+    """
+    if found.within is None or evidence.asked.deadline_ns is None:
+        return None
+    if change.delay_s is None:
+        return not misses_deadline([found])
+    return False if change.delay_s * 1e9 > evidence.asked.deadline_ns else None
 
 
 def _value(evidence: Evidence, found: OfChoice | None) -> float:

@@ -49,10 +49,14 @@ def _to_keep_deadline(record: Chosen, by_size: Sequence[Lever]) -> list[str]:
     keep = [each for each in by_size if each["keeps_deadline"]]
     late = [each for each in by_size if each["keeps_deadline"] is False]
     late.sort(key=lambda each: (each["delay_s"] is not None, -_share(each)))
+    open_ = [each for each in by_size if each["keeps_deadline"] is None]
     return [
         *_levers(record, f"What keeps the deadline {with_}", keep),
         *_levers(record, f"What was tried {with_} and does not keep the deadline", late),
-        *_levers(record, "What changes no packet", [each for each in by_size if each["keeps_deadline"] is None]),
+        *_levers(
+            record, f"What was tried {with_} and leaves it open", [each for each in open_ if each["how"] == "measured"]
+        ),
+        *_levers(record, "What changes no packet", [each for each in open_ if each["how"] == "modelled"]),
     ]
 
 
@@ -67,7 +71,7 @@ def _levers(record: Chosen, title: str, some: Sequence[Lever]) -> list[str]:
         return []
     rest = len(some) - MOST_LEVERS
     return [f"{title}: {'; '.join(_lever(record, each) for each in some[:MOST_LEVERS])}." + (
-        f" {rest} more are smaller." if rest > 0 else ""
+        f" The table has {rest} more." if rest > 0 else ""
     )]  # fmt: skip
 
 

@@ -185,7 +185,9 @@ def _battery(choice: Choice) -> Cell:
 
 
 def _levers(record: Chosen) -> list[Block]:
-    table = _tables("Each change alone, on the choice that it was tried on", levers.table(record), numeric=(3, 4, 5))
+    rows = levers.table(record)
+    figures = tuple(range(3, len(rows[0]))) if rows else ()
+    table = _tables("Each change alone, on the choice that it was tried on", rows, numeric=figures)
     about = "A change is measured by packets of a run of its own, or modelled by other settings of the radio."
     return [*_items(levers.matters(record)), *table, Prose(about)] if table else []
 
