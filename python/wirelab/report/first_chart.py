@@ -14,7 +14,7 @@ from wirelab.report.model import Condition, Group
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.sections import glance
 from wirelab.report.sections.claims import TONES, verdict_cell
-from wirelab.report.sections.common import legend
+from wirelab.report.sections.common import drawn_groups, legend
 from wirelab.schema.verdicts import ClaimRecord, PartRecord
 
 MOST_MARKS = 14
@@ -107,7 +107,8 @@ def _of_scenarios(campaign: Campaign) -> FirstChart | None:
     whole = len(campaign.groups) == 1 and len(conditions) == len(base.conditions)
     if not whole:
         every = sum(len(group.conditions) for group in campaign.groups)
-        words = f"The first {len(conditions)} of {every} rows; all are under Charts."
+        rest = "all" if len(drawn_groups(campaign)) == len(campaign.groups) else "more"
+        words = f"The first {len(conditions)} of {every} rows; {rest} are under Charts."
         figure = replace(figure, caption=f"{figure.caption} {words}")
     return FirstChart(figure, _named(legend(campaign)), "glance", whole)
 

@@ -108,11 +108,11 @@ def wins(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> boo
 
 def comparison(campaign: Campaign, a: Scenario, b: Scenario) -> ComparisonRecord | None:
     """The comparison of two scenarios in the headline metric, in either direction; None if there is none."""
-    for each in campaign.estimates["comparisons"]:
-        same = metric_name(each["metric"]) == metric_name(campaign.metric)
-        if same and (each["a"], each["b"]) in ((a.key, b.key), (b.key, a.key)):
-            return each
-    return None
+    pairs, metric = ((a.key, b.key), (b.key, a.key)), metric_name(campaign.metric)
+    every = campaign.estimates["comparisons"]
+    return next(
+        (each for each in every if (each["a"], each["b"]) in pairs and metric_name(each["metric"]) == metric), None
+    )
 
 
 def ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,7 +44,9 @@ def render(chart: alt.TopLevelMixin, name: str, label: str) -> Markup:
         background="transparent", font=FONT, padding=2, view={"stroke": None}, axis=AXIS,
         text={"color": INK, "fontSize": 11}, header={"labelColor": INK, "labelFontSize": 12, "title": None},
     )  # fmt: skip
-    spec = styled.to_dict()
+    from altair.utils import schemapi
+
+    spec = styled.to_dict(validate=schemapi.DEBUG_MODE)
     require_to_draw()
     register_fonts()
     try:
@@ -60,6 +64,17 @@ def render(chart: alt.TopLevelMixin, name: str, label: str) -> Markup:
     svg = re.sub(r"(?<= d=\")[^\"]*", lambda path: _shorten(path[0]), svg)
     svg = re.sub(r"(?<=translate\()[^)]*", lambda pair: _shorten(pair[0]), svg)
     return Markup(f'<svg role="img" aria-label="{Markup.escape(label)}"') + Markup(svg.removeprefix("<svg"))
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Charts are made without comparing each of their parts with the schema of Vega-Lite, which takes a quarter of a
+    report's time. What is drawn is the same; tests of charts compare them.
+    """
+    from altair.utils import schemapi
+
+    with schemapi.debug_mode(False):
+        yield
 
 
 @cache

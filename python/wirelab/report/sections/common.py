@@ -16,8 +16,8 @@ from wirelab.stats.link.grade import NOT_MEASURED
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("protocol", numeric=False))
 COMPLETED = Column("completed / attempted")
 WORDS = {"end-to-end-delay": "end-to-end delay", "response-time-curl": "response time as curl counts it"}
-MOST_SCENARIOS = 120
-"""Of a page, if they differ in choices: more take minutes and megabytes, and nobody looks at each."""
+MOST_DRAWN, SOME_DRAWN = 120, 60
+"""So many scenarios that differ in choices are all drawn; of more some are, for nobody looks at hundreds of charts."""
 LINK_TONES = {"good": "good", "limited": "unsure", "unusable": "bad", NOT_MEASURED: "unsure"}
 
 
@@ -46,32 +46,40 @@ def grade_cell(link: Quality | None) -> Cell:
 
 
 def by_choices(campaign: Campaign, build: Callable[[Choices, str], list[Block]]) -> list[Block]:
-    """The blocks of each set of choices: unfolded if there is one, else each behind a summary, the first open. Of very
-    many sets some are shown, from the first to the last, and a sentence says so.
+    """The blocks of each set of choices: unfolded if there is one, else each behind a summary, the first open.
 
     `build` also gets a prefix that is unique in the page, for the names of its charts.
     """
-    if len(campaign.groups) == 1:
-        return build(campaign.groups[0], "c0")
-    some = _some(campaign.groups)
-    built = [(group, build(group, f"c{i}")) for i, group in enumerate(some)]
-    shown = [(group, blocks) for group, blocks in built if blocks]
-    left = (
-        f"{len(some)} of {len(campaign.groups):,} combinations are shown, evenly spaced. estimates.csv has all of them."
-    )
-    return [
-        *[Prose(left)] * (len(some) < len(campaign.groups) and bool(shown)),
-        *(Group(group.title, blocks, open=i == 0, printed=i == 0) for i, (group, blocks) in enumerate(shown)),
-    ]
+    return _folded(campaign.groups, build)
 
 
-def _some(groups: Sequence[Choices]) -> Sequence[Choices]:
-    """All of them, or as many as a page can show."""
-    scenarios = sum(len(group.pairs) for group in groups)
-    if scenarios <= MOST_SCENARIOS:
+def charts_by_choices(campaign: Campaign, build: Callable[[Choices, str], list[Block]]) -> list[Block]:
+    """The same of charts, whose numbers are estimates: of very many sets some, from the first to the last, and a
+    sentence says so.
+    """
+    groups = drawn_groups(campaign)
+    blocks = _folded(groups, build)
+    if len(groups) == len(campaign.groups) or not blocks:
+        return blocks
+    words = f"Drawn: {len(groups)} of {len(campaign.groups):,} combinations, evenly spaced."
+    return [Prose(f"{words} estimates.csv has the numbers of all of them."), *blocks]
+
+
+def drawn_groups(campaign: Campaign) -> Sequence[Choices]:
+    """Those with charts: all of them, or as many as a page can have."""
+    groups, scenarios = campaign.groups, len(campaign.scenarios)
+    if scenarios <= MOST_DRAWN or len(groups) < 3:
         return groups
-    count = max(2, MOST_SCENARIOS * len(groups) // scenarios)
+    count = max(2, SOME_DRAWN * len(groups) // scenarios)
     return [groups[at * (len(groups) - 1) // (count - 1)] for at in range(count)]
+
+
+def _folded(groups: Sequence[Choices], build: Callable[[Choices, str], list[Block]]) -> list[Block]:
+    if len(groups) == 1:
+        return build(groups[0], "c0")
+    built = [(group, build(group, f"c{i}")) for i, group in enumerate(groups)]
+    shown = [(group, blocks) for group, blocks in built if blocks]
+    return [Group(group.title, blocks, open=i == 0, printed=i == 0) for i, (group, blocks) in enumerate(shown)]
 
 
 def legend(campaign: Campaign) -> Legend:

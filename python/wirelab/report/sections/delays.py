@@ -17,7 +17,7 @@ from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS, plain, with_unit
 from wirelab.report.sections.common import (
     COMPLETED,
-    by_choices,
+    charts_by_choices,
     completed_cell,
     constants,
     legend,
@@ -45,7 +45,7 @@ def section(campaign: Campaign) -> Section | None:
         f"the last is drawn. {constants(campaign)}"
     )
     line = f"The share of all exchanges whose {words} is at most x."
-    blocks = [legend(campaign), *by_choices(campaign, build), Prose(about)]
+    blocks = [legend(campaign), *charts_by_choices(campaign, build), Prose(about)]
     return Section("delays", f"Distribution of {words}", blocks, line)
 
 

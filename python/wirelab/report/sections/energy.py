@@ -31,7 +31,7 @@ from wirelab.report.numbers import JOULES, MILLIJOULES, Unit, decimals, plain
 from wirelab.report.sections.common import (
     COMPLETED,
     SCENARIO_COLUMNS,
-    by_choices,
+    charts_by_choices,
     completed_cell,
     parts_legend,
     scenario_cells,
@@ -127,10 +127,14 @@ def section(campaign: Campaign) -> Section | None:
         figure = day.figure(group, f"{prefix}-energy-day", label, [])
         return [] if figure is None else [figure]
 
-    days = [Prose("A day of messages:"), parts_legend(day.slots), *by_choices(campaign, of_day)] if day.slots else []
+    days = (
+        [Prose("A day of messages:"), parts_legend(day.slots), *charts_by_choices(campaign, of_day)]
+        if day.slots
+        else []
+    )
     key = [parts_legend(message.slots)] if message.slots else []
     blocks = [
-        Prose(_about(model, campaign)), *key, *by_choices(campaign, of_message), *days,
+        Prose(_about(model, campaign)), *key, *charts_by_choices(campaign, of_message), *days,
         Items(list(model["notes"])), _sources(model),
     ]  # fmt: skip
     line = f"Energy by states of {what}, modelled from the measured packets with typical constants."

@@ -15,7 +15,7 @@ from wirelab.report.published import Published, published_numbers
 from wirelab.report.sections.common import (
     COMPLETED,
     SCENARIO_COLUMNS,
-    by_choices,
+    charts_by_choices,
     completed_cell,
     constants,
     legend,
@@ -34,7 +34,7 @@ def section(campaign: Campaign) -> Section:
     def build(group: Choices, prefix: str) -> list[Block]:
         return [_figure(campaign, group, prefix, statistic, published)]
 
-    return Section("glance", "At a glance", [legend(campaign), *by_choices(campaign, build)])
+    return Section("glance", "At a glance", [legend(campaign), *charts_by_choices(campaign, build)])
 
 
 def figure(campaign: Campaign, group: Choices, prefix: str) -> Figure | Table:

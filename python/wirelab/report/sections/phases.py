@@ -14,7 +14,7 @@ from wirelab.report.numbers import MILLISECONDS, plain, with_unit
 from wirelab.report.sections.common import (
     COMPLETED,
     SCENARIO_COLUMNS,
-    by_choices,
+    charts_by_choices,
     completed_cell,
     parts_legend,
     scenario_cells,
@@ -60,7 +60,7 @@ def section(campaign: Campaign) -> Section | None:
         return _blocks(campaign, group, prefix, shown)
 
     line = "What each phase contributes to the mean delay of completed exchanges."
-    blocks = [parts_legend(_slots(visible)), *by_choices(campaign, build), Prose(note)]
+    blocks = [parts_legend(_slots(visible)), *charts_by_choices(campaign, build), Prose(note)]
     return Section("phases", "Phases of an exchange", blocks, line)
 
 

@@ -22,7 +22,7 @@ from wirelab.report.numbers import BYTES, COUNT
 from wirelab.report.sections.common import (
     COMPLETED,
     SCENARIO_COLUMNS,
-    by_choices,
+    charts_by_choices,
     completed_cell,
     parts_legend,
     scenario_cells,
@@ -53,7 +53,9 @@ def section(campaign: Campaign) -> Section | None:
         "although it had arrived (TCP and CoAP's confirmable messages only). " + OWN_SCALE
     )
     line = "Mean IP bytes of one exchange on the link, each way."
-    return Section("wire", "On the wire", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)], line)
+    return Section(
+        "wire", "On the wire", [Prose(note), parts_legend(PARTS), *charts_by_choices(campaign, _blocks)], line
+    )
 
 
 def _blocks(group: Choices, prefix: str) -> list[Block]:
