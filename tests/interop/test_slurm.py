@@ -67,7 +67,7 @@ def test_a_cancelled_task_is_submitted_again_and_all_are_merged(bench: Bench) ->
         assert not bench.campaign.exists()
         log = (folder / "merge.log").read_text()
         assert "shard 1/3" in log, log
-        assert f"On this cluster: sbatch --array=N {array}" in log
+        assert f"A shard N that is missing: sbatch --array=N {array}" in log
         again = _job(cluster.run("sbatch", "--array=1", array))
         cluster.wait(again)
         merged = _job(cluster.run("sbatch", merge))

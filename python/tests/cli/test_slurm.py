@@ -27,7 +27,9 @@ def test_it_writes_two_scripts_and_says_how_to_submit_them(tmp_path: Path) -> No
     words = "run quickstart --set link.rtt=20ms --set clock=virtual --seed 7 --jobs 1 --shard"
     assert f' -m wirelab {words} "$SLURM_ARRAY_TASK_ID"/4 --out ' in text
     assert f"--out {tmp_path}/results/quickstart" in (folder / "merge.sbatch").read_text()
-    assert f"Submit   sbatch --dependency=afterany:$(sbatch --parsable {folder}/shards.sbatch)" in done.stdout
+    assert f"Submit   sbatch --dependency=afterany:$(sbatch --parsable {folder}/shards.sbatch | cut" in done.stdout
+    assert f"Again    sbatch --array=N {folder}/shards.sbatch\n" in done.stdout
+    assert f"Merge    sbatch {folder}/merge.sbatch\n" in done.stdout
     assert "4 tasks of up to 16 trials" in done.stdout
 
 

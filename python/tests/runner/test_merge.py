@@ -97,3 +97,11 @@ def test_links_and_folders_of_others_are_left_out(tmp_path: Path) -> None:
     copied = tmp_path / "out" / "inner" / "page"
     copied.write_text("2")
     assert (source / "inner" / "page").read_text() == "1"
+
+
+def test_a_folder_that_is_another_ones_is_not_emptied(tmp_path: Path) -> None:
+    (tmp_path / "victim").mkdir()
+    (tmp_path / ".all.merging").symlink_to(tmp_path / "victim")
+    with pytest.raises(WirelabError, match="is not a folder of this user"):
+        merge._require_own(tmp_path / ".all.merging")
+    merge._require_own(tmp_path / "victim")

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wirelab.cli.campaigns import RESULTS, not_an_option
-from wirelab.errors import WirelabError
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -32,7 +29,7 @@ def run_with_engine(
     """
     from wirelab.cli.merge import merged
     from wirelab.cli.progress import LiveLine
-    from wirelab.cli.run import campaign_name, divisible
+    from wirelab.cli.run import divisible, new_folder
     from wirelab.cli.terminate import terminated_as_interrupted
     from wirelab.runner.on_dask import require_engine, run_on_dask
     from wirelab.runner.shard_jobs import ShardJob
@@ -44,9 +41,7 @@ def run_with_engine(
     count = asked or _count(plan)
     every = [Shard(number, count) for number in range(1, count + 1)]
     every[0].trials(plan)
-    folder = (RESULTS / campaign_name(plan) if out is None else not_an_option(out)).resolve()
-    if folder.exists():
-        raise WirelabError(f"{folder} is already there", "--out", "name another folder: a merged campaign is a new one")
+    folder = new_folder(plan, out)
     parts = folder.with_name(f"{folder.name}-shards-{count}")
     jobs = [
         ShardJob(str(each), [*words, "--jobs", "1", "--shard", str(each)], parts / f"{each.number:04d}", Path.cwd())

@@ -235,6 +235,14 @@ def campaign_name(plan: Plan) -> str:
     return f"{plan.experiment.name}{'-preview' * (plan.experiment.preview is not None)}"
 
 
+def new_folder(plan: Plan, out: Path | None) -> Path:
+    """Of a campaign that is merged. Raises `WirelabError` if it is there."""
+    folder = (RESULTS / campaign_name(plan) if out is None else not_an_option(out)).resolve()
+    if folder.exists():
+        raise WirelabError(f"{folder} is already there", "--out", "name another folder: a merged campaign is a new one")
+    return folder
+
+
 @dataclass(frozen=True)
 class How:
     """How a campaign is run: options of the command line that change no trial."""

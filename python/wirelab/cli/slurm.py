@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -18,8 +19,6 @@ from wirelab.cli.arguments import (
     with_page,
     with_statistic,
 )
-from wirelab.cli.campaigns import RESULTS, not_an_option
-from wirelab.errors import WirelabError
 
 
 @click.command("slurm", short_help="Write the scripts that run an experiment in shards on a Slurm cluster.")
@@ -38,7 +37,7 @@ from wirelab.errors import WirelabError
 )  # fmt: skip
 @click.option(
     "--jobs", "-j", type=click.IntRange(1, 256), metavar="N",
-    help="Trials at a time in a task.  [1 under the virtual clock, else chosen on each machine]",
+    help="Trials at a time in a task.  [1 under the virtual clock, else chosen on each node]",
 )  # fmt: skip
 @experiment_clock_option
 @click.option("--no-probes", is_flag=True, help="Skip the check of each link, 2 s long, before the first trial.")
@@ -61,12 +60,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """Write the scripts that run an experiment in shards on a Slurm cluster, and print the line that submits them.
 
     A script runs a shard as a task of an array, and a second one merges the shards when all tasks have ended. Nothing
-    is started. Every machine needs this Wirelab and these folders under the same paths. In real time a task has a
-    machine to itself.
+    is started. Every node needs this Wirelab and these folders under the same paths. In real time a task has a node for
+    itself.
     """
     from rich.console import Console
 
-    from wirelab.cli.run import campaign_name, divisible, options_words, planned, require_same_plan
+    from wirelab.cli.run import campaign_name, divisible, new_folder, options_words, planned, require_same_plan
     from wirelab.runner.shards import Shard
     from wirelab.runner.slurm import SlurmJobs
     from wirelab.schema import Clock
@@ -82,12 +81,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         experiment, sets, {"--seed": seed, "--budget": budget and f"{budget} ns", "--jobs": at_a_time},
         no_probes=no_probes,
     )  # fmt: skip
-    merged = (RESULTS / campaign_name(plan) if out is None else not_an_option(out)).resolve()
-    if merged.exists():
-        raise WirelabError(f"{merged} is already there", "--out", "name another folder: merged results are new ones")
+    merged = new_folder(plan, out)
     folder = merged.with_name(f"{merged.name}-slurm-{shards}")
-    made = SlurmJobs(campaign_name(plan), words, shards, folder, merged, Path.cwd(), whole_nodes=live)
+    made = SlurmJobs(campaign_name(plan), words, shards, folder, merged, Path.cwd(), None if live else at_a_time)
     made.write()
-    click.echo(f"Scripts  {made.array} and {made.merge.name}: {shards} tasks of up to {len(trials)} trials")
+    click.echo(f"Scripts  in {folder}: {shards} tasks of up to {len(trials)} trials, and the merge")
     click.echo(f"Submit   {made.submit()}")
-    click.echo(f"Again    {made.again()}, for a task N that failed; then sbatch {made.merge}")
+    click.echo(f"Again    {made.again()}")
+    click.echo(f"Merge    sbatch {shlex.quote(str(made.merge))}")

@@ -107,6 +107,7 @@ def merge(folders: Sequence[Path], out: Path) -> list[Part]:
         missing = [each for each in (out.parent, *out.parent.parents) if not each.exists()]
         with faults_as_errors(next(each for each in (out.parent, *out.parent.parents) if each.exists())):
             partial.mkdir(parents=True, exist_ok=True)
+            _require_own(partial)
             held.enter_context(locked(partial))
             try:
                 _clear(partial)
@@ -119,6 +120,12 @@ def merge(folders: Sequence[Path], out: Path) -> list[Part]:
                         folder.rmdir()
                 raise
     return parts
+
+
+def _require_own(partial: Path) -> None:
+    """Raise `WirelabError` if another user has put something there, whose files would be removed."""
+    if partial.is_symlink() or partial.stat().st_uid != os.geteuid():
+        raise WirelabError(f"{partial} is not a folder of this user", "--out", "name another folder")
 
 
 def _clear(partial: Path) -> None:
