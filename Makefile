@@ -27,7 +27,7 @@ sampling:
 alarms:
 	scripts/uv run --locked python -m tests.alarms $(or $(FOLDER),results/alarms)
 
-# Time and memory for campaigns that are larger than a test's. FOLDER must not be there, and gets some 4 GB.
+# Time and memory for campaigns that are larger than a test's, in some 15 minutes. FOLDER must not be there, and gets 4 GB.
 scale:
 	scripts/uv run --locked python -m tests.scale $(or $(FOLDER),results/scale) $(PARTS)
 

@@ -21,7 +21,7 @@ LOSSES = {"1 %": "0.1 %", "2 %": "0.15 %", "5 %": "0.25 %"}
 TRIALS, SEEDS, EXCHANGES = 200, 5, 100
 """Trials of so many exchanges, for each of so many seeds."""
 LINK = ("--link", "20 ms")
-BUDGET = "2 h"
+BUDGET = "30 min"
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Made campaigns are measured as if they had been run."""
+"""The rows of made campaigns, and lines of the table."""
 
 from __future__ import annotations
 

@@ -51,6 +51,16 @@ def test_a_tree_that_ends_early_has_bounds_that_deeper_ones_keep() -> None:
     assert found[-1].width < found[0].width / 50
 
 
+def test_quantiles_are_those_of_the_first_delay_whose_bound_is_low_enough() -> None:
+    weighed = Weighed.of(grown(in_a_row(6), 2), _independent(0.1))
+    delays = sorted(run.end_s for run in weighed.tree.runs.values() if run.end_s is not None)
+    assert len(set(delays)) > 3
+    for share in (0.1, 0.5, 0.8, 0.9, 0.99, 0.99999):
+        low = next((x for x in delays if weighed.beyond(x).low <= 1 - share), None)
+        high = next((x for x in delays if weighed.beyond(x).high <= 1 - share), None)
+        assert weighed.quantile(share) == (low, high)
+
+
 def test_weights_that_do_not_sum_to_one_are_an_error() -> None:
     tree = grown(request_and_reply(), 2)
     tree.runs[1, 9] = Run((1, 9), tree.runs[1, 3].draws, 1.0)
