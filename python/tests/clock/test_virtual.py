@@ -171,7 +171,7 @@ def test_a_guest_that_dies_or_whose_host_fails_is_refused_with_its_words(played:
     played.host.start(request())
     over = played.over()
     assert isinstance(over, RefusedError)
-    assert over.message == console
+    assert (over.message, over.again) == (console, True)
     played.behave(dies=console, stderr="one\nthe link process is out of memory")
     played.host.start(request())
     over = played.over()
@@ -182,6 +182,7 @@ def test_a_guest_that_dies_or_whose_host_fails_is_refused_with_its_words(played:
     over = played.over()
     assert isinstance(over, RefusedError)
     assert over.message.endswith("in its guest; its agent printed: one | the link process panicked")
+    assert not over.again
 
 
 def test_what_agents_in_guests_print_is_in_the_log_of_the_host_with_their_trials(played: Played) -> None:

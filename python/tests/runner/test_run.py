@@ -222,6 +222,19 @@ def test_a_refused_trial_fails_and_the_rest_goes_on(folder: Path) -> None:
     assert next(entry for entry in entries(folder) if entry.trial == "t0-0000").error == "no such lane"
 
 
+def test_a_trial_whose_guest_somebody_ended_is_no_failure_and_the_next_run_starts_it(folder: Path) -> None:
+    def behave(request: TrialRequest, _: int) -> TrialResult | RefusedError:
+        killed = RefusedError(request.trial, "the guest was ended by SIGTERM", again=True)
+        return killed if request.trial == "t0-0000" else result(request.trial)
+
+    summary, _, _ = run(make_plan(), folder, behave)
+    assert (summary.failed, summary.not_run, summary.is_whole) == (0, 1, False)
+    assert last(folder)["t0-0000"] is EntryStatus.NOT_RUN
+    summary, host, _ = run(make_plan(), folder)
+    assert len(host.started) == 1
+    assert (summary.is_whole, last(folder)["t0-0000"]) == (True, EntryStatus.DONE)
+
+
 @pytest.mark.parametrize("fault", [{"clock_step": True}, {"kernel_drops": 2}, {"oversized": 1}])
 def test_an_invalid_trial_is_repeated_twice_and_then_fails(folder: Path, fault: dict[str, int]) -> None:
     broken = link_report().model_copy(update=fault)

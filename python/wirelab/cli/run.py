@@ -167,7 +167,7 @@ def tell_trials(summary: Summary, console: Console) -> None:
     late = "the link was so late in them that a timer may have fired"
     for count, what in (
         (summary.failed, f"failed; {again}"),
-        (summary.not_run, "were not started; the same command starts them"),
+        (summary.not_run, "were not run; the same command runs them"),
         (summary.not_confirmed, "have exchanges that the link did not confirm"),
         (summary.unusable, f"count in no estimate: {late}; {again}"),
     ):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,12 +44,18 @@ TIMEOUT_S = 600
 TIMEOUT_FACTOR = 4
 """What is expected is a processor's time, and others use it too."""
 TIMEOUT_VARIABLE = "WIRELAB_GUEST_TIMEOUT"
+KERNEL_ENDED = "the guest ended before its script"
+"""What the agent says of it."""
 _CLOSE_TIMEOUT_S = 10.0
 MEMORY_VARIABLE = "WIRELAB_GUEST_MEMORY"
 
 
 class GuestError(RunError):
     """A guest did not come to the end of its script."""
+
+
+class GuestEndedError(GuestError):
+    """Somebody else ended the guest, such as a scheduler that ends all processes of a job, or its kernel did."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +139,8 @@ class Guest:
         with self.process.stdin, self.process.stderr as said:
             words = said.read().decode(errors="replace").strip()
             status = self.process.wait()
+        if status < 0 or KERNEL_ENDED in words:
+            raise GuestEndedError(words or f"the guest was ended by {signal.Signals(-status).name}")
         if status:
             raise GuestError(words or f"wirelab-agent guest ended with {status}")
         ended = json.loads((self.folder / "result.json").read_text(encoding="utf-8"))

@@ -47,12 +47,15 @@ LINK_ENDED = ("the link process ended", "the link process gave no answer")
 
 
 class RefusedError(Exception):
-    """The host could not carry out a trial; nothing of it is left."""
+    """The host could not carry out a trial; nothing of it is left. `again`: what ended it says nothing of the trial, so
+    the next run starts it.
+    """
 
-    def __init__(self, trial: str, message: str) -> None:
+    def __init__(self, trial: str, message: str, *, again: bool = False) -> None:
         super().__init__(message)
         self.trial = trial
         self.message = message
+        self.again = again
 
     @property
     def link_ended(self) -> bool:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from wirelab.clock.guest import START_NS, Command, Guest, GuestError, Hypervisor
+from wirelab.clock.guest import START_NS, Command, Guest, GuestEndedError, GuestError, Hypervisor
 from wirelab.clock.host import RefusedError
 from wirelab.errors import RunError
 from wirelab.schema import (
@@ -171,7 +171,7 @@ class VirtualHost:
         try:
             over = self._outcome(trial, guest)
         except RunError as error:
-            over = RefusedError(trial, error.what)
+            over = RefusedError(trial, error.what, again=isinstance(error, GuestEndedError))
         except Exception as error:  # its files may hold anything, and somebody waits for an outcome
             over = RefusedError(trial, f"what its guest left cannot be read: {error!r}")
         self._remove(guest)
@@ -191,7 +191,7 @@ class VirtualHost:
         try:
             codes = guest.wait()
         except GuestError as error:
-            raise GuestError(f"{error.what}{_last_words(guest)}") from None
+            raise type(error)(f"{error.what}{_last_words(guest)}") from None
         finally:
             self._keep_words(guest)
         lines = (guest.folder / "replies").read_bytes().splitlines()

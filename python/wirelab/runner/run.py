@@ -157,7 +157,8 @@ class Runner:
             self._replace_host(running, over.message)
             return
         if isinstance(over, RefusedError):
-            self._record(self._entry(running, EntryStatus.FAILED, over.message))
+            status = EntryStatus.NOT_RUN if over.again else EntryStatus.FAILED
+            self._record(self._entry(running, status, over.message))
             self._judged(self._schedule.over(assignment, None))
             return
         path = self._campaign.trial_folder(over.trial) / RESULT

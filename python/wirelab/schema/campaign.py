@@ -63,8 +63,9 @@ def capture_name(end: str) -> str:
 
 class EntryStatus(StrEnum):
     """How an attempt at a trial ended; a discarded one is run again and never counted. One that was not run was never
-    started, because a program that it needs did not become ready before; the next run starts it. Of an unusable one the
-    records are whole, but the link was so late that a timer may have fired: nothing is estimated from it.
+    started, because a program that it needs did not become ready before, or somebody ended its guest; the next run
+    starts it. Of an unusable one the records are whole, but the link was so late that a timer may have fired: nothing
+    is estimated from it.
     """
 
     DONE = "done"
