@@ -293,6 +293,10 @@ def _assumptions(evidence: Evidence) -> Iterator[str]:
             "Other settings of the radio were applied to packets that flowed, of choices that take at most "
             f"{FAR:g} times the lowest."
         )
+        if asked.deadline_ns is not None:
+            yield "What these settings change of delays was not measured: a radio that sleeps sooner wakes more often."
+    if asked.deadline_ns is not None:
+        yield "A trial's first message opens its connection, and counts among those that may be late."
     yield "A year is the mean of the messages that were measured, repeated."
     if asked.delivery == "at-most-once" and (answering := _answering(evidence.candidates)):
         they = "answers each message, so it gives" if len(answering) == 1 else "answer each message, so they give"
