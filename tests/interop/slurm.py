@@ -70,11 +70,11 @@ class Cluster:
     environment: dict[str, str]
     said: list[str] = field(default_factory=list)
 
-    def run(self, *words: str, code: int = 0) -> str:
+    def run(self, *words: str) -> str:
         """Run a command in the cluster's namespaces; its output."""
         done = self._done(words)
         self.said.append(f"$ {' '.join(words)}\n{done.stdout}{done.stderr}")
-        assert done.returncode == code, self.log()
+        assert done.returncode == 0, self.log()
         return done.stdout.strip()
 
     def answers(self, *words: str) -> str:
@@ -92,16 +92,15 @@ class Cluster:
         found = self.answers("squeue", "--jobs", job, "--states", "all", "--array", "--noheader", "--format", "%K %T")
         return dict(line.split() for line in found.splitlines())
 
-    def wait(self, job: str, *, until: Sequence[str] = ("COMPLETED",), task: str | None = None) -> None:
-        """Until all tasks of a job are in one of these states, or the one that is named."""
+    def wait(self, job: str, until: str = "COMPLETED") -> None:
+        """Until all tasks of a job are in this state."""
         ends = time.monotonic() + JOB_S
         while time.monotonic() < ends:
             states = self.states(job)
-            some = states.values() if task is None else [states.get(task)]
-            if some and all(state in until for state in some):
+            if states and set(states.values()) == {until}:
                 return
             time.sleep(0.5)
-        raise AssertionError(f"job {job} is not {' or '.join(until)} after {JOB_S} s\n{self.log()}")
+        raise AssertionError(f"job {job} is not {until} after {JOB_S} s\n{self.log()}")
 
     def log(self) -> str:
         """What was said, and what the daemons and the jobs wrote."""

@@ -64,7 +64,7 @@ def test_a_cancelled_task_is_submitted_again_and_all_are_merged(bench: Bench) ->
         job = str(int(merged) - 1)
         _until_a_trial_is_there(folder / "parts" / "0001", cluster)
         cluster.run("scancel", f"{job}_1")
-        cluster.wait(merged, until=("FAILED",))
+        cluster.wait(merged, "FAILED")
         assert cluster.states(job) == {"1": "CANCELLED", "2": "COMPLETED", "3": "COMPLETED"}, cluster.log()
         assert not bench.campaign.exists()
         log = (folder / "merge.log").read_text()

@@ -81,7 +81,7 @@ class RunRecord(Border):
     cut_scenarios: Unsigned = 0
     """How many scenarios that left with fewer trials than asked for."""
     not_run: Unsigned = 0
-    """Trials that were not started because a program did not become ready."""
+    """Trials that were not run: a program did not become ready, or somebody ended their guest."""
     digest: str | None = None
     """SHA-256 of all records of finished trials under the virtual clock, where it is the same in each run."""
     shard: tuple[Unsigned, Unsigned] | None = Field(default=None, exclude_if=is_default)
