@@ -147,14 +147,14 @@ class Campaign:
         return damage_words(pl.read_parquet(path, columns=columns))
 
     def _not_started(self, planned: int) -> str | None:
-        """Which trials were not started because a program did not become ready; None if all were."""
+        """Which trials were not run, and why; None if all were."""
         names = {(trial.name, key) for key, trials in self.trials.items() for trial in trials}
         entries = [entry for entry in self.journal.values() if (entry.trial, entry.scenario) in names]
         found = [entry for entry in entries if entry.status is EntryStatus.NOT_RUN]
         if not found:
             return None
         reasons = "; ".join(dict.fromkeys(entry.error or "no reason was given" for entry in found))
-        return f"{len(found)} of {planned} planned trials were not started: {reasons}."
+        return f"{len(found)} of {planned} planned trials were not run: {reasons}."
 
     def _cut(self, run: RunRecord) -> str:
         """What is missing because the budget ended the run."""

@@ -69,7 +69,7 @@ class Summary:
     cut_scenarios: int = 0
     """How many scenarios that left with fewer trials than were asked for."""
     not_run: int = 0
-    """Trials that were not started because a program did not become ready."""
+    """Trials that were not run: a program did not become ready, or somebody ended their guest."""
     not_confirmed: int = 0
     """Failed trials with exchanges that the packets of the link do not confirm."""
     unusable: int = 0
