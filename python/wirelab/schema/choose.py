@@ -14,7 +14,7 @@ from wirelab.schema.estimates import EstimateRecord
 from wirelab.schema.exact import ExactBounds
 
 CHOSEN = "choose.json"
-CHOSEN_VERSION = 1
+CHOSEN_VERSION = 2
 
 Criterion = Literal["energy", "data"]
 """What ranks: the radio's energy of a message, or without a radio its bytes."""
@@ -109,6 +109,8 @@ class Choice(TypedDict):
     """
     energy_mean: EstimateRecord | None
     """The same with typical constants, with the interval over trials; null without a radio."""
+    energy_states_j: dict[str, float]
+    """Of these joules, what each state of the radio takes, with typical constants; empty without a radio."""
     data_bytes: EstimateRecord
     """IP bytes of a message in both directions, keep-alives included; mean and interval over trials."""
     battery_years: Bounds | None
@@ -154,8 +156,10 @@ class OperatorAxis(TypedDict):
     """The levels that were tried; the typical one first."""
     source: str
     """Where the levels come from."""
-    runs: bool
-    """True if it changes packets, so that each level was run; false if it was applied to the packets of one run."""
+    runs: Literal["always", "where it moves a packet", "never"]
+    """Whether each level was run. Else it was applied to the packets of one run. A timer that puts the radio to sleep
+    sooner or later was run, with a deadline, for each choice whose packets it moves.
+    """
 
 
 @document

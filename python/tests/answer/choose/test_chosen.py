@@ -121,6 +121,7 @@ def test_without_a_radio_the_least_bytes_are_first() -> None:
     assert record["question"]["radio"] is None
     kept = choice(record, "coaps, persistent")
     assert (kept["energy_j"], kept["energy_mean"], kept["battery_years"]) == (None, None, None)
+    assert kept["energy_states_j"] == {}
 
 
 def test_choices_that_are_alike_share_the_first_rank() -> None:
@@ -204,7 +205,7 @@ def test_a_deadline_that_no_choice_keeps_is_settled_if_neither_trials_nor_a_litt
 
 def test_where_other_settings_miss_the_deadline_nothing_is_first_there() -> None:
     link = Network(
-        ("nb", "slow"), (), {"": {}}, (OperatorAxis(name="link", levels=["nb", "slow"], source="", runs=True),)
+        ("nb", "slow"), (), {"": {}}, (OperatorAxis(name="link", levels=["nb", "slow"], source="", runs="always"),)
     )
     asked = replace(ASKED, deadline_ns=10 * S)
     runs = {
@@ -394,9 +395,9 @@ def test_a_year_has_the_data_of_every_contact_and_their_price() -> None:
 
 
 AXES: tuple[OperatorAxis, ...] = (
-    {"name": "grants", "levels": ["nb", "nb-awake"], "source": "me", "runs": True},
-    {"name": "NAT", "levels": [TYPICAL.words, STRICT.words, LENIENT.words], "source": "me", "runs": True},
-    {"name": "inactivity", "levels": ["10 s", "20 s"], "source": "me", "runs": False},
+    {"name": "grants", "levels": ["nb", "nb-awake"], "source": "me", "runs": "always"},
+    {"name": "NAT", "levels": [TYPICAL.words, STRICT.words, LENIENT.words], "source": "me", "runs": "always"},
+    {"name": "inactivity", "levels": ["10 s", "20 s"], "source": "me", "runs": "never"},
 )
 VARIED = Network(
     ("nb", "nb-awake"), (TYPICAL, STRICT, LENIENT),
@@ -448,6 +449,31 @@ def test_a_setting_in_which_one_was_not_run_is_left_out() -> None:
     assert settings["nb-awake", TYPICAL.words, "20 s"] == {"coaps, persistent": pytest.approx(0.3), "coaps, new": None}
 
 
+def test_a_setting_of_the_radio_that_moves_packets_counts_as_it_was_run() -> None:
+    found, run = varied(), ("coaps, persistent", "nb", TYPICAL)
+    place = replace(found.typical, radio="20 s")
+    moved = of(0.01, radio="20 s")
+    known = replace(found, timed={(run, "20 s"): moved}, delays_known=True)
+    assert known.of(KEPT, place) is moved
+    assert known.of(FRESH, place) is found.of(FRESH, place)
+    assert known.of(KEPT, found.typical) is found.of(KEPT, found.typical)
+    record = chosen(known, settled=True)
+    firsts = {tuple(each["levels"]): each["first"] for each in record["settings"]}
+    assert firsts["nb", TYPICAL.words, "20 s"] == ["coaps, persistent"]
+    assert [axis["runs"] for axis in record["axes"]] == ["always", "always", "where it moves a packet"]
+    said = [each for each in record["assumptions"] if "packet" in each and "move" in each]
+    assert said == ["Where they move a packet, because the radio sleeps sooner or later, they were run."]
+
+
+def test_a_setting_that_would_move_packets_and_was_not_run_is_left_out() -> None:
+    found, run = varied(), ("coaps, persistent", "nb", TYPICAL)
+    record = chosen(replace(found, timed={(run, "20 s"): None}, delays_known=True), settled=True)
+    levels = [each["levels"] for each in record["settings"]]
+    assert ["nb", TYPICAL.words, "20 s"] not in levels
+    assert ["nb", TYPICAL.words, "10 s"] in levels
+    assert ["nb", STRICT.words, "20 s"] in levels
+
+
 def test_what_loses_messages_in_a_setting_is_not_first_there() -> None:
     found = varied()
     losing = {("coaps, persistent", "nb", STRICT): with_radios(0.01, 0.02, lost=20)}
@@ -486,7 +512,10 @@ def test_what_is_assumed_follows_from_the_question() -> None:
         return " ".join(chosen(evidence(these, asked, network, radio=radio), settled=True)["assumptions"])
 
     mixed = (KEPT, replace(OTHER, auth="server-certificate"))
-    always = "A year is the mean of the messages that were measured, repeated."
+    always = (
+        "A trial's first message, which opens its connection, is left out of every figure. "
+        "A year is the mean of the messages that were measured, repeated."
+    )
     named = assumed(replace(ASKED, radio="nrf9160-nbiot", auth="psk"), KEPT, FRESH)
     assert named == f"The radio nrf9160-nbiot is described for nb-iot-psm, and not for nb. {always}"
     assert assumed(ASKED, KEPT, FRESH) == f"The device has the radio nrf9160-nbiot; --radio names another. {always}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wirelab.answer.choose.delivery import (
     MOST_LATE,
     MOST_LOST,
     falls_behind,
+    keeps_deadline,
     misses_deadline,
     near_deadline,
     needs_trials,
@@ -103,6 +106,18 @@ def test_what_is_open_is_not_compared_if_another_is_surely_in_time() -> None:
     assert not_comparable(may, [may]) is None
     losing_too = losing(500, late=1000, near=(1.0, 0.0))
     assert not_comparable(losing_too, [losing_too, in_time]) == "It loses 500 of 1,000 messages."
+
+
+def test_a_deadline_is_kept_or_missed_if_neither_trials_nor_a_little_time_leave_it_open() -> None:
+    assert keeps_deadline(losing(0, late=10)) is True
+    assert keeps_deadline(losing(0, late=45)) is None
+    assert keeps_deadline(losing(0, late=60)) is None
+    assert keeps_deadline(losing(0, late=200)) is False
+    assert keeps_deadline(losing(0, late=10, near=(0.2, 0.0))) is None
+    assert keeps_deadline(losing(0, late=200, near=(0.2, 0.01))) is None
+    assert keeps_deadline(losing(0)) is None
+    few = replace(losing(0, late=0), late=Estimate(0.0, None, None, 0.95, 40, "no interval: 2 trials"))
+    assert keeps_deadline(few) is None
 
 
 def test_if_none_keeps_the_deadline_none_is_compared() -> None:

@@ -251,7 +251,7 @@ def test_a_profile_of_the_users_own_is_a_link_by_its_name(tmp_path: Path) -> Non
     (tmp_path / "mine.toml").write_text(
         '[link]\nrtt = "80 ms"\nnat = { udp = "90 s", tcp = "1 h" }\n', encoding="utf-8"
     )
-    named = Named({}, {"mine": str(tmp_path / "mine.toml")})
+    named = Named({}, {"mine": {"profile": str(tmp_path / "mine.toml")}})
     [found] = scenarios(of(candidate("coap"), links=["mine"], nat=STRICT), named=named)
     assert (found.link_name, one_way_ns(found.link)) == ("mine", [40_000_000, 40_000_000])
     assert found.link.nat is not None

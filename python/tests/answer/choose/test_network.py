@@ -23,8 +23,8 @@ def test_settings_are_those_of_the_links_profile_and_of_the_radio() -> None:
         "UDP 120 s, TCP 20 min", "UDP 30 s, TCP 150 s", "UDP 180 s, TCP 20 min"
     ]  # fmt: skip
     assert [(axis["levels"][0], axis["runs"]) for axis in found.axes] == [
-        ("nb-iot-psm", True), ("UDP 120 s, TCP 20 min", True), ("10 s", False), ("60 s", False),
-        ("off", False),
+        ("nb-iot-psm", "always"), ("UDP 120 s, TCP 20 min", "always"), ("10 s", "never"), ("60 s", "never"),
+        ("off", "never"),
     ]  # fmt: skip
     assert all(axis["source"] for axis in found.axes)
     assert (found.forgets.udp, found.forgets.tcp) == ((120 * 10**9, 30 * 10**9), (1200 * 10**9, 150 * 10**9))
@@ -82,7 +82,7 @@ def test_a_radio_without_such_an_input_is_left_as_it_is() -> None:
 
 def test_without_the_kernel_only_what_changes_no_packet_is_left() -> None:
     found = Network.of(NB_IOT, RADIO).without_runs()
-    assert (found.links, len(found.nats), [axis["runs"] for axis in found.axes]) == (("nb-iot-psm",), 1, [False] * 3)
+    assert (found.links, len(found.nats), [axis["runs"] for axis in found.axes]) == (("nb-iot-psm",), 1, ["never"] * 3)
     assert len(list(found.places())) == 12
 
 

@@ -96,7 +96,7 @@ class Campaign:
 
     def measured(self, deadline_s: float | None = None, equipment: Equipment | None = RADIO) -> OfChoice:
         """With a radio whose settings are named `typical`."""
-        radios = {} if equipment is None else {"nb": ("typical", equipment)}
+        radios = {} if equipment is None else {"nb": {"typical": equipment}}
         deadline_ns = None if deadline_s is None else round(deadline_s * S)
         with self._logged():
             return measured(self.dataset(), radios, deadline_ns)["s"]

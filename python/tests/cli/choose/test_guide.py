@@ -15,11 +15,11 @@ BRIEF, LONG = "coaps, persistent, a ping each 24 s", "coaps, persistent, a ping 
 LOSES = "coaps, persistent"
 AXES: list[OperatorAxis] = [
     {"name": "link that the operator grants: its power saving", "levels": ["nb-iot-psm", "nb-iot-edrx", "nb-iot"],
-     "source": "", "runs": True},
-    {"name": "time after which the NAT forgets", "levels": ["120 s", "30 s", "180 s"], "source": "", "runs": True},
-    {"name": "RRC inactivity timer", "levels": ["10 s", "5 s", "20 s"], "source": "", "runs": False},
-    {"name": "active time (T3324)", "levels": ["60 s", "8 s"], "source": "", "runs": False},
-    {"name": "release assistance: whether nothing follows", "levels": ["off", "on"], "source": "", "runs": False},
+     "source": "", "runs": "always"},
+    {"name": "time after which the NAT forgets", "levels": ["120 s", "30 s", "180 s"], "source": "", "runs": "always"},
+    {"name": "RRC inactivity timer", "levels": ["10 s", "5 s", "20 s"], "source": "", "runs": "never"},
+    {"name": "active time (T3324)", "levels": ["60 s", "8 s"], "source": "", "runs": "never"},
+    {"name": "release assistance: whether nothing follows", "levels": ["off", "on"], "source": "", "runs": "never"},
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.choose.worlds import Point, S, World, live_in, typically, usual, work_of
-from wirelab.cli.choose.levers import REPLICATES, levers
+from wirelab.cli.choose.levers import REPLICATES, TO_KEEP_DEADLINE, levers, radio_levers
 from wirelab.cli.choose.work import Work
 from wirelab.schema.choose import Lever
 
@@ -118,7 +118,9 @@ def test_another_setting_of_the_radio_is_applied_to_the_same_packets(monkeypatch
     for nth, other in enumerate(others, 1):
         halved = trial["typical"] / (1 + nth)
         best.energies[other] = {0: {"tail": {"low": halved, "typical": halved, "high": halved}}}
-    modelled = {each["name"]: each["ratio"] for each in levers(work) if each["how"] == "modelled"}
+    found_of = [*radio_levers(work.evidence())]
+    assert {each["how"] for each in found_of} == {"modelled"}
+    modelled = {each["name"]: each["ratio"] for each in found_of}
     # Of all combinations, those in which one setting alone is another.
     assert {*modelled} == {
         "RRC inactivity timer 5 s", "RRC inactivity timer 20 s", "idle before PSM (T3324) 8 s", "release assistance on"
@@ -199,17 +201,27 @@ def test_where_no_choice_keeps_the_deadline_changes_are_tried_on_the_nearest(mon
     def late(point: Point) -> int:
         return 0 if point.variant.send_bytes == 32 else 15 if point.candidate.name == FIRST else 18
 
-    levers_of, work = found(World(joules=by_size, late=late), monkeypatch, deadline_ns=10 * S)
+    world = World(joules=by_size, late=late)
+    levers_of, work = found(world, monkeypatch, deadline_ns=10 * S)
     assert work.evidence().nearest(work.evidence().typical) == FIRST
     assert {each["of"] for each in levers_of.values()} == {FIRST}
+    assert {each.replicates for each in world.named("lever")} == {TO_KEEP_DEADLINE}
     small, large = levers_of["a message of 32 B"], levers_of["a message of 128 B"]
     assert (small["keeps_deadline"], large["keeps_deadline"]) == (True, False)
     assert small["ratio"] == pytest.approx(1.32 / 1.64, rel=1e-3)
     assert large["within_deadline"] is not None
-    assert large["within_deadline"]["point"] == pytest.approx(0.625)
+    assert large["within_deadline"]["point"] == pytest.approx(1 - 15 / (20 * TO_KEEP_DEADLINE))
     other = levers_of["a new connection for each message"]["within_deadline"]
     assert other is not None
     assert other["point"] == pytest.approx(0.82)
+
+
+def test_few_late_messages_leave_open_whether_a_change_keeps_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    levers_of, _ = found(
+        World(late=lambda point: 3 if point.variant.send_bytes == 32 else 60), monkeypatch, deadline_ns=10 * S
+    )
+    assert levers_of["a message of 32 B"]["keeps_deadline"] is None
+    assert levers_of["a message of 128 B"]["keeps_deadline"] is False
 
 
 def test_readings_that_wait_for_longer_than_the_deadline_do_not_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,9 +232,6 @@ def test_readings_that_wait_for_longer_than_the_deadline_do_not_keep_it(monkeypa
     assert batched["keeps_deadline"] is False
     # Of a deadline of an hour, 10 minutes remain for the oldest reading, and its message was not compared with them.
     slow, _ = found(World(late=lambda _: 0), monkeypatch, deadline_ns=3600 * S)
-    assert (slow["6 readings in a message"]["keeps_deadline"], slow["a message of 32 B"]["keeps_deadline"]) == (
-        None,
-        True,
-    )
+    assert slow["6 readings in a message"]["keeps_deadline"] is None
     without, _ = found(World(), monkeypatch)
     assert {each["keeps_deadline"] for each in without.values()} == {None}

@@ -164,7 +164,7 @@ def test_without_the_kernel_no_time_out_is_measured_and_no_keep_alive_is_tried(
         "build builds."
     ]
     assert (record["clock"], record["kernel"], record["maps"]) == ("live", None, [])
-    assert [axis["runs"] for axis in record["axes"]] == [False] * 3
+    assert [axis["runs"] for axis in record["axes"]] == ["never"] * 3
 
 
 def test_what_a_question_cannot_have_is_refused_before_anything_is_run(
@@ -255,17 +255,21 @@ def test_nothing_is_started_that_the_budget_does_not_allow(monkeypatch: pytest.M
     link, nats, count = ("ethernet-100m",), {each.name: (None,) for each in work.candidates}, len(work.candidates)
     assert work.run(TYPICAL, work.candidates, link, nats, 2) is not None
     # Of five replicates, two are there.
-    ran.now_s = 2000 - 3 * count + 0.5
+    ran.now_s = 2000 - count + 0.5
     found = work.run(TYPICAL, work.candidates, link, nats, 5)
     assert (found is not None, work.lacking) == (True, f"{3 * count} of {5 * count} trials")
-    ran.now_s -= 1
+    # Of the three that are missing, the budget allows one.
+    ran.now_s = 2000 - count - 0.5
     assert work.run(TYPICAL, work.candidates, link, nats, 5) is not None
-    assert (ran.new, work.lacking) == ([2 * count, 0, 3 * count], "")
+    assert (ran.new, work.lacking) == ([2 * count, 0, count + 1], f"{2 * count - 1} of {5 * count} trials")
+    ran.now_s = 1000
+    assert work.run(TYPICAL, work.candidates, link, nats, 5) is not None
+    assert work.lacking == ""
     ran.now_s = 2000.5
     assert work.run("lever", work.candidates[:1], link, nats, 1) is None
     # Nothing of it is there, so nothing is measured.
     assert work.run(SETTINGS, work.candidates, link, nats, 1) is None
-    assert len(ran.plans) == 3
+    assert len(ran.plans) == 4
 
 
 def test_a_machine_that_is_slower_than_the_budget_ends_with_what_was_run(
@@ -305,7 +309,7 @@ def test_fresh_needs_budget_for_what_is_archived(monkeypatch: pytest.MonkeyPatch
     work = work_of(tmp_path / "x", link="ethernet-100m")
     nats = {each.name: (None,) for each in work.candidates}
     work.run(TYPICAL, work.candidates, ("ethernet-100m",), nats, 2)
-    work.fresh, work.begun, work.pace_s = True, set(), 1.0
+    work.fresh, work.begun, work.spent_s, work.trials = True, set(), 1.0, 1
     ran.now_s += 299.5
     assert work.run(TYPICAL, work.candidates, ("ethernet-100m",), nats, 2) is None
 
@@ -367,7 +371,7 @@ def test_the_next_call_needs_budget_for_trials_that_failed(monkeypatch: pytest.M
     last = read_journal(folder / TYPICAL / JOURNAL)[0][-1]
     _append(folder / TYPICAL, [last.model_copy(update={"status": EntryStatus.FAILED, "error": "no memory"})])
     again = work_of(folder, link="ethernet-100m")
-    again.pace_s = 1.0
+    again.spent_s, again.trials = 1.0, 1
     ran.now_s += 299.5
     given = list[Budget]()
     usual = Work._measured

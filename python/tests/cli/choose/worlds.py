@@ -17,6 +17,7 @@ from wirelab.answer.choose.measured import OfChoice
 from wirelab.answer.choose.network import Nat
 from wirelab.answer.choose.question import Asked
 from wirelab.answer.choose.ranking import Parts
+from wirelab.answer.choose.timers import Silence
 from wirelab.cli.choose.work import Work
 from wirelab.clock.kernel import Kernel
 from wirelab.stats.estimate.proportion import share
@@ -65,7 +66,8 @@ def usual(point: Point) -> float:
 @dataclass
 class World:
     """`joules` and `size` of a message, how many of a run's messages are `lost` and `late`, which shares are late with
-    a little less time and more (`near`), and by which factor a trial differs from others.
+    a little less time and more (`near`), which `silences` the packets have, and by which factor a trial differs from
+    others.
 
     `refused` are the campaigns for which the budget is too small.
     """
@@ -76,6 +78,7 @@ class World:
     late: Callable[[Point], int] | None = None
     near: Callable[[Point], tuple[float, float] | None] = lambda _: None
     noise: Callable[[Point, int], float] = lambda _, nth: 1 + 1e-4 * (nth * 7 % 5 - 2)
+    silences: Callable[[Point], set[Silence]] = lambda _: set()
     refused: Callable[[str, int], bool] = lambda _name, _replicates: False
     calls: list[Call] = field(default_factory=list)
 
@@ -85,13 +88,15 @@ class World:
         noise = [self.noise(point, nth) for nth in range(point.replicates)]
         rest = [0] * (point.replicates - 1)
         radio = next(iter(work.network.radios))
-        energies = {} if joules is None else {radio: {nth: _parts(joules * by) for nth, by in enumerate(noise)}}
+        radios = [*work.radios.get(point.link, {radio: None})]
+        trials = {} if joules is None else {nth: _parts(joules * by) for nth, by in enumerate(noise)}
+        energies = {name: trials for name in radios if trials}
         late = None if self.late is None else share(_spread(self.late(point), point.replicates), sizes, 0.95)
         return OfChoice(
             data_bytes={nth: self.size(point) * by for nth, by in enumerate(noise)},
-            energies=energies if point.link in work.equipments else {}, messages=sum(sizes), lost=self.lost(point),
+            energies=energies if point.link in work.radios else {}, messages=sum(sizes), lost=self.lost(point),
             lost_share=share([self.lost(point), *rest], sizes, 0.95), late=late,
-            late_near=self.near(point),
+            late_near=self.near(point), silences=self.silences(point),
         )  # fmt: skip
 
     def run(  # noqa: PLR0917 (as what it stands for)

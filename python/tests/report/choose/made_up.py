@@ -35,6 +35,7 @@ def choice(name: str, rank: int | None, joules: float, size: float, p95_s: float
         "messages": messages, "trials": 12, "lost": 0, "lost_share": estimate(0.0, 0.0, 0.0103),
         "energy_j": {"low": joules * 0.8, "typical": joules, "high": joules * 1.3},
         "energy_mean": estimate(joules, joules * 0.97, joules * 1.03),
+        "energy_states_j": {"listen": joules * 0.7, "transmit": joules * 0.3},
         "data_bytes": estimate(size, size * 0.99, size * 1.01),
         "battery_years": {"low": 0.42 / joules, "typical": 0.55 / joules, "high": 0.7 / joules},
         "data_year_bytes": size * 52560, "cost_year": size * 52560 * 5e-7,
@@ -65,8 +66,8 @@ def of_settings(*firsts: str, alike: tuple[str, ...] = ()) -> list[OperatorSetti
 
 
 AXES: list[OperatorAxis] = [
-    {"name": NAT, "levels": ["5 min", "2 min", "30 s"], "source": "Richter and others (2016)", "runs": True},
-    {"name": SLEEP, "levels": ["10 s", "1 min"], "source": "3GPP TS 24.008", "runs": False},
+    {"name": NAT, "levels": ["5 min", "2 min", "30 s"], "source": "Richter and others (2016)", "runs": "always"},
+    {"name": SLEEP, "levels": ["10 s", "1 min"], "source": "3GPP TS 24.008", "runs": "never"},
 ]
 QUESTION: Question = {
     "send_bytes": 30, "reply_bytes": 0, "every_s": 600.0, "contact_s": 60.0, "link": "nb-iot",
@@ -151,7 +152,7 @@ def bare() -> Chosen:
         "deadline_s": None, "contact_s": 600.0,
     }  # fmt: skip
     choices: list[Choice] = [
-        {**each, "energy_j": None, "energy_mean": None, "battery_years": None, "cost_year": None,
+        {**each, "energy_j": None, "energy_mean": None, "energy_states_j": {}, "battery_years": None, "cost_year": None,
          "within_deadline": None}
         for each in RECORD["choices"]
     ]  # fmt: skip
@@ -167,7 +168,7 @@ def missed() -> Chosen:
     late = "90 % of its messages are not acknowledged within the deadline."
     choices: list[Choice] = [
         {**each, "rank": None, "not_ranked": late, "within_deadline": estimate(0.1, 0.07, 0.14),
-         "p50_s": estimate(12.5, 12.1, 13.0)}
+         "p50_s": estimate(12.5, 12.1, 13.0), "p95_s": estimate(15.0)}
         for each in RECORD["choices"][:3]
     ]  # fmt: skip
     nowhere: list[OperatorSetting] = [

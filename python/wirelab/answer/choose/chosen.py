@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from wirelab import __version__
@@ -9,7 +10,7 @@ from wirelab.answer.choose.candidates import DELIVERIES, MESSAGES, Candidate
 from wirelab.answer.choose.evidence import FAR, Evidence, mean_of, typical_of
 from wirelab.answer.choose.measured import OfChoice, bounds_of
 from wirelab.answer.choose.question import Asked
-from wirelab.answer.choose.ranking import Ranking, first_of
+from wirelab.answer.choose.ranking import Parts, Ranking, first_of
 from wirelab.answer.choose.tariff import YEAR_S
 from wirelab.metrics.battery import battery_days
 from wirelab.schema.bounds import Bounds
@@ -18,6 +19,7 @@ from wirelab.schema.choose import (
     Choice,
     Chosen,
     Goal,
+    OperatorAxis,
     OperatorSetting,
     Question,
     RadioError,
@@ -65,7 +67,7 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
         alike=[each["name"] for each in choices if ranking is not None and ranking.first is None and each["rank"] == 1],
         gap=None if ranking is None or ranking.gap is None else ranking.gap.record(),
         spread=None if ranking is None else _spread(evidence, ranking),
-        axes=[*evidence.network.axes],
+        axes=[_axis(evidence, each) for each in evidence.network.axes],
         settings=settings,
         safest=_safest(settings),
         levers=[*evidence.levers],
@@ -76,6 +78,11 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
         not_considered=[*NOT_CONSIDERED],
         warnings=[*evidence.warnings],
     )
+
+
+def _axis(evidence: Evidence, axis: OperatorAxis) -> OperatorAxis:
+    moves = axis["runs"] == "never" and evidence.delays_known
+    return {**axis, "runs": "where it moves a packet"} if moves else axis
 
 
 def _spread(evidence: Evidence, ranking: Ranking) -> float | None:
@@ -138,6 +145,7 @@ def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -
         lost_share=found.lost_share.record(),
         energy_j=energy,
         energy_mean=student([typical_of(each) for each in energies]).record() if energies else None,
+        energy_states_j=_states(energies),
         data_bytes=data.record(),
         battery_years=None if energy is None else _battery_years(asked, energy),
         data_year_bytes=year_bytes,
@@ -148,6 +156,15 @@ def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -
         late_exact=evidence.tails.get(candidate.name),
         notes=[*_notes(candidate, found), *_forgotten(evidence, candidate, found)],
     )
+
+
+def _states(trials: Sequence[Parts]) -> dict[str, float]:
+    """The mean over trials of each state of the radio, with typical constants."""
+    states = dict.fromkeys(state for trial in trials for state in trial)
+    return {
+        state: math.fsum(trial[state]["typical"] for trial in trials if state in trial) / len(trials)
+        for state in states
+    }  # fmt: skip
 
 
 def _unknown() -> Estimate:
@@ -293,10 +310,11 @@ def _assumptions(evidence: Evidence) -> Iterator[str]:
             "Other settings of the radio were applied to packets that flowed, of choices that take at most "
             f"{FAR:g} times the lowest."
         )
-        if asked.deadline_ns is not None:
+        if evidence.delays_known:
+            yield "Where they move a packet, because the radio sleeps sooner or later, they were run."
+        elif asked.deadline_ns is not None:
             yield "What these settings change of delays was not measured: a radio that sleeps sooner wakes more often."
-    if asked.deadline_ns is not None:
-        yield "A trial's first message opens its connection, and counts among those that may be late."
+    yield "A trial's first message, which opens its connection, is left out of every figure."
     yield "A year is the mean of the messages that were measured, repeated."
     if asked.delivery == "at-most-once" and (answering := _answering(evidence.candidates)):
         they = "answers each message, so it gives" if len(answering) == 1 else "answer each message, so they give"

@@ -41,14 +41,23 @@ def misses_deadline(known: Collection[OfChoice]) -> bool:
     return least is not None and share_of(least) > MOST_LATE
 
 
+def keeps_deadline(found: OfChoice) -> bool | None:
+    """Whether something acknowledges enough messages within the deadline. None if trials or a little more or less time
+    leave it open, and of what nothing acknowledges.
+    """
+    late = found.late
+    if late is None or late.low is None or late.high is None:
+        return None
+    shorter, longer = found.late_near or (share_of(late), share_of(late))
+    if max(late.high, shorter) <= MOST_LATE:
+        return True
+    return False if min(late.low, longer) > MOST_LATE else None
+
+
 def surely_misses_deadline(known: Collection[OfChoice]) -> bool:
     """The same if neither trials nor a little more time leave it open."""
     late = [each for each in known if each.messages and each.late is not None]
-    return misses_deadline(known) and all(
-        each.late is not None and each.late.low is not None and each.late.low > MOST_LATE
-        and (each.late_near is None or each.late_near[1] > MOST_LATE)
-        for each in late
-    )  # fmt: skip
+    return misses_deadline(known) and all(keeps_deadline(each) is False for each in late)
 
 
 def _late(found: OfChoice) -> str:

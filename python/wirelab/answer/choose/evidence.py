@@ -43,6 +43,12 @@ class Evidence:
     equipments: Mapping[str, Equipment]
     """Radios by the link's name, with their inputs typical; empty without one."""
     runs: Mapping[Run, OfChoice]
+    timed: Mapping[tuple[Run, str], OfChoice | None] = field(default_factory=dict)
+    """The same with other settings of the radio, by their name, that put it to sleep at other times and so move packets
+    of that run. None if that was not run.
+    """
+    delays_known: bool = False
+    """Whether such settings are run. Else they are applied to packets that they would move."""
     apart: Sequence[Apart] = ()
     levers: Sequence[Lever] = ()
     maps: Sequence[WinnerMap] = ()
@@ -67,7 +73,8 @@ class Evidence:
 
     def of(self, candidate: Candidate, place: Place) -> OfChoice | None:
         """What is known of a choice there; None if nothing was run."""
-        return self.runs.get((candidate.name, place.link, self.network.run_at(candidate, place.nat)))
+        run = candidate.name, place.link, self.network.run_at(candidate, place.nat)
+        return self.timed.get((run, place.radio), self.runs.get(run))
 
     def values(self, candidate: Candidate, place: Place) -> dict[int, Parts]:
         """What ranks, by replicate; empty if it is not known."""
@@ -158,6 +165,18 @@ class Evidence:
         return sorted(
             (name for name, mean in means.items() if mean is not None), key=lambda name: _or_infinite(means[name])
         )
+
+    def delivering(self) -> set[Run]:
+        """What was run and loses no more messages than others of the same link and NAT, whenever they come."""
+        found = set[Run]()
+        for link, nat in product(self.network.links, self.network.nats or (None,)):
+            place = replace(self.typical, link=link, nat=nat)
+            known = self._known(place)
+            for each in self.candidates:
+                of = self.of(each, place)
+                if of is not None and of.messages and loses(of, known) is None:
+                    found.add((each.name, link, self.network.run_at(each, nat)))
+        return found
 
     def near(self) -> set[Run]:
         """What was run and is not far behind the lowest of the same link and NAT, with the radio's typical settings:

@@ -35,10 +35,10 @@ class Variant:
 
 @dataclass(frozen=True)
 class Named:
-    """What texts name that is not built in: who speaks a protocol, and the file of a link's profile."""
+    """What texts name that is not built in: who speaks a protocol, and links as an experiment has them."""
 
     programs: Mapping[str, str]
-    profiles: Mapping[str, str]
+    links: Mapping[str, Mapping[str, object]]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def text(group: Group, asked: Asked, variant: Variant, named: Named, *, virtual:
         factors["link.rtt"] = [f"{variant.rtt_ns} ns"]
     tables: list[tuple[str, Mapping[str, object]]] = [
         ("factors", factors),
-        *((f"links.{inline_key(link)}", {"profile": file}) for link, file in named.profiles.items()),
+        *((f"links.{inline_key(link)}", table) for link, table in named.links.items() if link in group.links),
         ("workload", workload),
         *((f"protocols.{inline_key(each.protocol)}", _of_protocol(each, variant, named)) for each in group.members),
         ("stop", {"replicates": 2}),

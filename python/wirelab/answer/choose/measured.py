@@ -1,6 +1,6 @@
 """What a campaign measured of each choice: bytes and joules of a message, and when its acknowledgement came.
 
-Means are of a steady state: a trial's first message is left out, with the opening of its connection. What opens a
+Everything is of a steady state: a trial's first message is left out, with the opening of its connection. What opens a
 connection again later is counted.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from wirelab.answer.choose.ranking import Parts
+from wirelab.answer.choose.timers import Silence, silences
 from wirelab.metrics.base import CARRIED_OUT
 from wirelab.metrics.energy_settings import Equipment
 from wirelab.metrics.intervals import DeviceClock, Part, parts
@@ -61,6 +62,8 @@ class OfChoice:
     """Why a message has no energy; None if it has."""
     unchecked: int = 0
     """Messages that nothing answers, and that were not compared with packets."""
+    silences: set[Silence] = field(default_factory=set)
+    """Before packets at the device."""
     failed_trials: int = 0
     """Their messages are not among these."""
     failure: str | None = None
@@ -83,24 +86,26 @@ class OfChoice:
 
 
 def measured(
-    dataset: Dataset, equipments: Mapping[str, tuple[str, Equipment]], deadline_ns: int | None
+    dataset: Dataset, equipments: Mapping[str, Mapping[str, Equipment]], deadline_ns: int | None
 ) -> dict[str, OfChoice]:
-    """Of each scenario by its key. `equipments`: by the link's name, a radio and the name of its settings."""
+    """Of each scenario by its key. `equipments`: by the link's name, radios by the names of their settings."""
     found: dict[str, OfChoice] = {}
+    steady_rows = replace(dataset, exchanges=_without_first(dataset.exchanges))
     for scenario in dataset.scenarios:
         one = found[scenario.key] = OfChoice(no_energy=why_no_day(scenario, dataset.plan.known))
-        _outcomes(one, dataset, scenario, deadline_ns)
+        _outcomes(one, dataset, steady_rows, scenario, deadline_ns)
     replicates: dict[str, int] = dict(dataset.trials.select("trial", "replicate").iter_rows())
     for trial in _logged(dataset):
         one, steady = found[trial.scenario.key], _Steady(trial)
         replicate = replicates[trial.trial]
         one.data_bytes[replicate] = steady.data_bytes()
+        one.silences |= steady.silences()
         if steady.overloaded:
             # Nor have the trials before it.
             one.no_energy, one.energies = OVERLOADED, {}
-        if one.no_energy is None and trial.scenario.link_name in equipments:
-            name, equipment = equipments[trial.scenario.link_name]
-            one.energies.setdefault(name, {})[replicate] = steady.energies(equipment)
+        if one.no_energy is None:
+            for name, equipment in equipments.get(trial.scenario.link_name, {}).items():
+                one.energies.setdefault(name, {})[replicate] = steady.energies(equipment)
     return found
 
 
@@ -144,7 +149,15 @@ def bounds_of(trials: Iterable[Parts]) -> Bounds:
     return {"low": low, "typical": typical, "high": high}
 
 
-def _outcomes(one: OfChoice, dataset: Dataset, scenario: Scenario, deadline_ns: int | None) -> None:
+def _without_first(exchanges: pl.DataFrame) -> pl.DataFrame:
+    """All but the first message of each trial, or its only one."""
+    import polars as pl
+
+    first = pl.col("index") == pl.col("index").min().over("trial")
+    return exchanges.filter(~first | (pl.len().over("trial") == 1))
+
+
+def _outcomes(one: OfChoice, dataset: Dataset, steady: Dataset, scenario: Scenario, deadline_ns: int | None) -> None:
     import polars as pl
 
     of_scenario = dataset.trials.filter((pl.col("scenario") == scenario.key) & ~pl.col("excluded"))
@@ -152,19 +165,22 @@ def _outcomes(one: OfChoice, dataset: Dataset, scenario: Scenario, deadline_ns: 
     if len(failed):
         one.failed_trials = len(failed)
         one.failure = next((text.rstrip(".") for text in failed["error"] if text), str(failed["status"][0]))
-    rows = dataset.exchanges.filter((pl.col("scenario") == scenario.key) & (pl.col("outcome") != "unsupported"))
+    supported = (pl.col("scenario") == scenario.key) & (pl.col("outcome") != "unsupported")
+    rows = steady.exchanges.filter(supported)
     unanswered = (pl.col("outcome") == "sent").sum().alias("sent")
     lost = (~pl.col("outcome").is_in([*CARRIED_OUT])).sum().alias("lost")
     trials = rows.group_by("trial", maintain_order=True).agg(lost, unanswered, pl.len().alias("messages"))
-    trials = trials.join(of_scenario.select("trial", "arrived"), on="trial", how="left", maintain_order="left")
+    in_all = dataset.exchanges.filter(supported).group_by("trial").agg(unanswered.alias("sent_in_all"))
+    for more in (in_all, of_scenario.select("trial", "arrived")):
+        trials = trials.join(more, on="trial", how="left", maintain_order="left")
     one.unchecked = int(trials.filter(pl.col("arrived").is_null())["sent"].sum())
-    # Nobody says so of a message that nothing answers, but packets do.
-    vanished = (pl.col("sent") - pl.col("arrived")).clip(lower_bound=0).fill_null(0)
-    trials = trials.with_columns(pl.col("lost") + vanished)
+    # Nobody says so of a message that nothing answers, but packets do. Which one they lack is not known: it counts.
+    vanished = (pl.col("sent_in_all") - pl.col("arrived")).clip(lower_bound=0).fill_null(0)
+    trials = trials.with_columns(pl.col("lost") + pl.min_horizontal(vanished, "sent"))
     one.messages, one.lost = len(rows), int(trials["lost"].sum())
     if one.messages:
         one.lost_share = share_of_trials(trials["lost"].to_list(), trials["messages"].to_list())
-    sample = next((each.sample for each in dataset.measured(scenario.key) if each.metric.name == DELAY), None)
+    sample = next((each.sample for each in steady.measured(scenario.key) if each.metric.name == DELAY), None)
     if sample is None:
         return
     counted = _with_failures(sample, rows)
@@ -211,6 +227,10 @@ class _Steady:
         """IP bytes of a message, both directions, with what follows it until the next."""
         sizes = _sizes(self._parts, self._packets)
         return math.fsum(sizes[nth] for nth in self._counted) / self._messages
+
+    def silences(self) -> set[Silence]:
+        """Before each packet at the device but the first."""
+        return silences([(packet.time_ns, packet.up) for packet in self._packets])
 
     def energies(self, equipment: Equipment) -> Parts:
         """Joules from one message to the next, by state of the radio."""

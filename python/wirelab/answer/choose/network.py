@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Literal
 
 from wirelab.answer.choose.candidates import Candidate, Forgets
 from wirelab.experiment.library import Profile
@@ -63,23 +64,23 @@ class Network:
         inputs = {} if radio is None else radio.radio.ranges
         axes = list[OperatorAxis]()
         if len(links) > 1:
-            axes.append(_axis(GRANTS, links, profile.sources.get("grants"), runs=True))
+            axes.append(_axis(GRANTS, links, profile.sources.get("grants"), "always"))
         if len(nats) > 1:
             keys = [key for key in ("nat.udp", "nat.tcp") if key in profile.ranges]
             sources = "; ".join(dict.fromkeys(profile.sources.get(key, _NO_SOURCE) for key in keys))
-            axes.append(_axis(NAT, [nat.words for nat in nats], sources, runs=True))
+            axes.append(_axis(NAT, [nat.words for nat in nats], sources, "always"))
         levels = dict[str, tuple[str, ...]]()
         for name, others in inputs.items():
             assert radio is not None, "it has the inputs"
             own = radio.radio.inputs[name]
             levels[name] = (own.written, *(level for level in others.levels if level != own.written))
-            axes.append(_axis(f"{label(own)}: {own.about}", levels[name], others.source, runs=False))
+            axes.append(_axis(f"{label(own)}: {own.about}", levels[name], others.source, "never"))
         return cls(links, nats, {_radio(each): each for each in _combined(levels)}, tuple(axes))
 
     def without_runs(self) -> Network:
         """As far as it can be known of packets that flowed under the typical settings."""
         return Network(
-            self.links[:1], self.nats[:1], self.radios, tuple(each for each in self.axes if not each["runs"])
+            self.links[:1], self.nats[:1], self.radios, tuple(each for each in self.axes if each["runs"] == "never")
         )
 
     def variants(self, equipment: Equipment) -> dict[str, Equipment]:
@@ -141,7 +142,7 @@ def _time(nat: Nat | None, candidate: Candidate) -> str | None:
     return nat.udp if candidate.transport == "udp" else nat.tcp
 
 
-def _axis(name: str, levels: Sequence[str], source: str | None, *, runs: bool) -> OperatorAxis:
+def _axis(name: str, levels: Sequence[str], source: str | None, runs: Literal["always", "never"]) -> OperatorAxis:
     return OperatorAxis(name=name, levels=[*levels], source=source or _NO_SOURCE, runs=runs)
 
 

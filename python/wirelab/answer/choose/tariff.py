@@ -96,6 +96,9 @@ def _rounding(words: Mapping[str, str], at: Place) -> int:
 def _sum(text: str, where: Where | str, example: str) -> tuple[float, str, str]:
     """An amount of money, its currency, and what it is for."""
     match = _SUMS.fullmatch(text)
+    if match is None and text.replace(".", "", 1).isdigit():
+        of = example.rpartition("/")[2]
+        raise WirelabError(f"'{text}' has no currency and no '/{of}'", where, f"such as {text}EUR/{of}")
     if match is None:
         raise WirelabError(f"'{text}' is not a price", where, f"such as {example.replace(' ', '')}")
     amount, currency, count, of = match.groups()

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, get_args
 
 from wirelab.answer.choose.candidates import DELIVERIES, Candidate
-from wirelab.answer.choose.delivery import delivers_worse, misses_deadline
+from wirelab.answer.choose.delivery import delivers_worse, keeps_deadline
 from wirelab.answer.choose.evidence import mean_of
 from wirelab.answer.choose.experiments import Variant
 from wirelab.answer.choose.measured import OfChoice, bounds_of
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wirelab.cli.choose.work import Work
 
 REPLICATES = 2
+TO_KEEP_DEADLINE = 8
+"""As many, if it is asked what keeps the deadline: of fewer trials, even none that is late leaves it open."""
 SIZES = (0.5, 2.0)
 """Of the message, as a share of what was asked."""
 
@@ -45,19 +47,28 @@ def levers(work: Work) -> list[Lever]:
     """
     evidence = work.evidence()
     ranking = evidence.ranking(evidence.typical)
-    name = evidence.nearest(evidence.typical) if ranking is None else ranking.order[0]
-    best = next((each for each in work.candidates if each.name == name), None)
-    without = None if best is None else mean_of(evidence.values(best, evidence.typical))
-    if best is None or without is None:
+    if (best_of := _best(evidence)) is None:
         return []
-    found = [*_policies(evidence, best, without), *_radio(evidence, best, without)]
+    best, without = best_of
+    found = [*_policies(evidence, best, without)]
+    of_best = evidence.of(best, evidence.typical)
+    replicates = REPLICATES if ranking is not None or of_best is None else max(TO_KEEP_DEADLINE, of_best.trials)
     for change in _changes(work.asked, best):
-        lever = _tried(work, change, without)
+        lever = _tried(work, change, without, replicates)
         if lever is None:
             work.left_out("trying everything else that may matter")
             break
         found += [lever] if lever["value"] else []
     return sorted(found, key=lambda lever: lever["ratio"])
+
+
+def _best(evidence: Evidence) -> tuple[Candidate, float] | None:
+    """The choice that changes are tried on, and what it takes; None without any."""
+    ranking = evidence.ranking(evidence.typical)
+    name = evidence.nearest(evidence.typical) if ranking is None else ranking.order[0]
+    best = next((each for each in evidence.candidates if each.name == name), None)
+    without = None if best is None else mean_of(evidence.values(best, evidence.typical))
+    return None if best is None or without is None else (best, without)
 
 
 def _policies(evidence: Evidence, best: Candidate, without: float) -> Iterator[Lever]:
@@ -83,9 +94,12 @@ def _connected(candidate: Candidate) -> str:
     return f"{words[candidate.connection]}{kept}"
 
 
-def _radio(evidence: Evidence, best: Candidate, without: float) -> Iterator[Lever]:
-    """The same packets with one other setting of the radio."""
-    found = evidence.of(best, evidence.typical)
+def radio_levers(evidence: Evidence) -> Iterator[Lever]:
+    """One other setting of the radio each: of the same packets, or of a run of its own if the setting moves them."""
+    if (best_of := _best(evidence)) is None:
+        return
+    best, without = best_of
+    own = evidence.of(best, evidence.typical)
     typical = evidence.network.radios.get(evidence.typical.radio, {})
     equipment = evidence.equipments.get(evidence.typical.link)
     known = {} if equipment is None else equipment.radio.inputs
@@ -95,13 +109,27 @@ def _radio(evidence: Evidence, best: Candidate, without: float) -> Iterator[Leve
             for key, value in inputs.items()
             if typical.get(key) != value and key in known
         ]
-        if len(changed) == 1 and found is not None and name in found.energies:
-            # Of the trials that have it, for their phases differ.
-            trials, own = found.energies[name], found.energies[evidence.typical.radio]
-            ratio = bounds_of(trials.values())["typical"] / bounds_of(own[each] for each in trials)["typical"]
+        found = evidence.of(best, replace(evidence.typical, radio=name))
+        if len(changed) != 1 or own is None or found is None or name not in found.energies:
+            continue
+        # Of the trials that both have, for their phases differ.
+        trials, before = found.energies[name], own.energies[evidence.typical.radio]
+        if not (common := trials.keys() & before.keys()):
+            continue
+        ratio = (
+            bounds_of(trials[each] for each in common)["typical"]
+            / bounds_of(before[each] for each in common)["typical"]
+        )
+        if found is own:
             yield Lever(
                 name=changed[0], of=best.name, how="modelled", value=without * ratio, ratio=ratio, delay_s=None,
                 within_deadline=None, keeps_deadline=None,
+            )  # fmt: skip
+        else:
+            yield Lever(
+                name=changed[0], of=best.name, how="measured", value=without * ratio, ratio=ratio, delay_s=None,
+                within_deadline=None if found.within is None else found.within.record(),
+                keeps_deadline=keeps_deadline(found),
             )  # fmt: skip
 
 
@@ -126,13 +154,13 @@ def _changes(asked: Asked, best: Candidate) -> Iterator[_Change]:
         )
 
 
-def _tried(work: Work, change: _Change, without: float) -> Lever | None:
+def _tried(work: Work, change: _Change, without: float, replicates: int) -> Lever | None:
     """None if the budget does not allow all of it; a value of 0 if nothing of it is known, or if it does not deliver
     as well."""
     nat = work.network.nats[:1] or (None,)
     folder = f"lever-{change.name.replace(' ', '-')}"
     runs = work.run(
-        folder, [change.candidate], work.network.links[:1], {change.candidate.name: nat}, REPLICATES,
+        folder, [change.candidate], work.network.links[:1], {change.candidate.name: nat}, replicates,
         change.variant, change.asked,
     )  # fmt: skip
     if runs is None or work.lacking:
@@ -154,13 +182,13 @@ def _of_run(evidence: Evidence, change: _Change, found: OfChoice | None, without
 
 
 def _keeps_deadline(evidence: Evidence, change: _Change, found: OfChoice) -> bool | None:
-    """None if it is not known: of messages that nothing answers, and of readings that wait for less than the deadline,
-    because what remains of it was not compared.
+    """None if it is not known: of what few trials or a little time decide, of messages that nothing answers, and of
+    readings that wait for less than the deadline, because what remains of it was not compared.
     """
     if found.within is None or evidence.asked.deadline_ns is None:
         return None
     if change.delay_s is None:
-        return not misses_deadline([found])
+        return keeps_deadline(found)
     return False if change.delay_s * 1e9 > evidence.asked.deadline_ns else None
 
 

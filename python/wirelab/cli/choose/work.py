@@ -23,6 +23,7 @@ from wirelab.runner.budget import Budget
 from wirelab.runner.campaign import FAILURES
 from wirelab.schema.campaign import JOURNAL, EntryStatus, scan_journal
 from wirelab.schema.choose import Apart
+from wirelab.units import format_duration
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,6 +47,8 @@ NOT_ENDED = frozenset({EntryStatus.CANCELLED, EntryStatus.DISCARDED})
 """What a trial may have come to without an end that counts."""
 TYPICAL, SETTINGS = "typical", "settings"
 """The campaigns under the network's typical settings, and under all others."""
+PARTIAL = frozenset({TYPICAL, SETTINGS})
+"""Campaigns of which a part says something."""
 
 
 @dataclass
@@ -65,9 +68,16 @@ class Work:
     warnings: list[str]
     files: Mapping[str, str]
     """Profiles of the user's own, by their links' names."""
+    links: dict[str, Mapping[str, object]] = field(default_factory=dict)
+    """Links that no profile has, as an experiment has them."""
+    radios: dict[str, dict[str, Equipment]] = field(default_factory=dict)
+    """By link: radios by the names of their settings."""
     link_words: str = ""
     rtt_ns: int = 0
     runs: dict[Run, OfChoice] = field(default_factory=dict)
+    timed: Mapping[tuple[Run, str], OfChoice | None] = field(default_factory=dict)
+    delays_known: bool = False
+    """Whether settings of the radio that move packets are run."""
     kept: dict[Run, tuple[str, str]] = field(default_factory=dict)
     """The campaign and the scenario's key of each."""
     programs: dict[str, str] = field(default_factory=dict)
@@ -76,8 +86,10 @@ class Work:
     levers: list[Lever] = field(default_factory=list)
     maps: list[WinnerMap] = field(default_factory=list)
     tails: Mapping[str, ExactBounds] = field(default_factory=dict)
-    pace_s: float = 0.0
-    """What a trial takes of this machine's time, all included."""
+    spent_s: float = 0.0
+    """What trials took of this machine's time, all included."""
+    trials: int = 0
+    """How many these were."""
     fresh: bool = False
     """Archive what the folders have before their first run."""
     begun: set[str] = field(default_factory=set)
@@ -112,14 +124,18 @@ class Work:
             asked, folder, Budget.of(budget_ns), jobs, console, radios, network, found, apart,
             None if kernel is None else kernel.version, warnings, files,
         )  # fmt: skip
+        usual = next(iter(network.radios))
+        work.radios = {link: {usual: each} for link, each in radios.items()}
+        work.links = {link: {"profile": file} for link, file in files.items()}
         work._check()
         return work
 
     def answer(self, show: Callable[[Chosen], None]) -> Chosen:
         """Run until it is settled or the budget is spent, the most important first."""
-        from wirelab.cli.choose.levers import levers
+        from wirelab.cli.choose.levers import levers, radio_levers
         from wirelab.cli.choose.maps import maps
         from wirelab.cli.choose.tails import tails
+        from wirelab.cli.choose.timers import timed
 
         typical = {each.name: self.network.nats[:1] or (None,) for each in self.candidates}
         settled = False
@@ -142,19 +158,26 @@ class Work:
         self._vary_radio(TYPICAL)
         self.tails = tails(self)
         self.levers = levers(self)
-        if any(axis["runs"] for axis in self.network.axes):
+        self._run_settings()
+        self.timed = timed(self)
+        self.levers = sorted([*self.levers, *radio_levers(self.evidence())], key=lambda lever: lever["ratio"])
+        self.maps = maps(self)
+        return self.record(settled=settled)
+
+    def _run_settings(self) -> None:
+        """Other links and NATs, and other settings of the radio on each."""
+        if any(axis["runs"] == "always" for axis in self.network.axes):
             nats = {each.name: self.network.nats_of(each) for each in self.candidates}
             known = dict(self.kept)
             found = self.run(SETTINGS, self.candidates, self.network.links, nats, OTHERWISE)
             # What is typical has more replicates already.
             self.runs, self.kept = {**(found or {}), **self.runs}, {**self.kept, **known}
             if found is None:
-                self.left_out("the network's other settings")
+                trials = OTHERWISE * len(self.network.links) * sum(map(len, nats.values()))
+                self.left_out("the network's other settings", trials)
             elif self.lacking:
                 self.left_out(f"{self.lacking} under the network's other settings")
         self._vary_radio(SETTINGS)
-        self.maps = maps(self)
-        return self.record(settled=settled)
 
     @property
     def virtual(self) -> bool:
@@ -166,6 +189,7 @@ class Work:
         known = [each for each in self.candidates if each.protocol not in self.refused]
         return Evidence(
             asked=self.asked, network=self.network, candidates=known, equipments=self.equipments, runs=self.runs,
+            timed=self.timed, delays_known=self.delays_known,
             apart=[*self.apart, *(Apart(protocol=name, why=why) for name, why in self.refused.items())],
             levers=self.levers, maps=self.maps, tails=self.tails, programs=self.programs, link_words=self.link_words,
             clock="virtual" if self.virtual else "live", kernel=self.kernel, warnings=self.warnings,
@@ -179,9 +203,24 @@ class Work:
         """The answer so far."""
         return chosen(self.evidence(), settled=settled)
 
-    def left_out(self, what: str) -> None:
-        """Say what the budget did not allow."""
-        self.warnings.append(f"The budget did not allow {what}; a longer --budget continues.")
+    @property
+    def pace_s(self) -> float:
+        """What a trial took of this machine's time on average, all included; 0 before the first."""
+        return self.spent_s / max(1, self.trials)
+
+    def left_out(self, what: str, trials: int = 0) -> None:
+        """Say what the budget did not allow, and what so many trials of it would take, if any has been run."""
+        takes_s = math.ceil(self.pace_s * trials)
+        more = f"; about {format_duration(takes_s * 1e9)} more would" if takes_s else ""
+        self.warnings.append(f"The budget did not allow {what}{more}; a longer --budget continues.")
+
+    def profile(self, link: str) -> Profile:
+        """Of the link that was asked for, or of another that its operator grants."""
+        return library.profile_file(Path(self.files[link])) if link in self.files else library.profiles()[link]
+
+    def written(self, link: str) -> str:
+        """How an experiment names a link's profile."""
+        return self.files.get(link, link)
 
     def run(  # noqa: PLR0913, PLR0917 (what is run, and how often)
         self,
@@ -259,7 +298,7 @@ class Work:
             for protocol in own
             if entry is not None and protocol.name in entry.protocols
         }
-        written = text(group, asked, variant, Named(spoken, self.files), virtual=self.virtual)
+        written = text(group, asked, variant, Named(spoken, self.links), virtual=self.virtual)
         source = source_of_text(written, "choose", folder)
         return resolve(source, registered().with_protocols(own), ask, metric_and_claims)
 
@@ -288,8 +327,10 @@ class Work:
         again = NOT_ENDED | {EntryStatus.NOT_RUN} | (FAILURES if begins else frozenset())
         lacking = plan.trials if self.fresh and begins else _lacking(self.folder / name, plan, again)
         left_s = self.budget.left_s
-        starts = not lacking or 0 < left_s >= self.pace_s * lacking
-        if not starts and (name not in {TYPICAL, SETTINGS} or lacking == plan.trials):
+        # What may stop between two replicates needs the time of one.
+        least = min(lacking, len(plan.scenarios)) if name in PARTIAL else lacking
+        starts = not lacking or 0 < left_s >= least * self.pace_s
+        if not starts and (name not in PARTIAL or lacking == plan.trials):
             return None
         before = self.budget.left_s
         # What an earlier call has run of it counts all the same.
@@ -297,7 +338,8 @@ class Work:
         left = _lacking(self.folder / name, plan, NOT_ENDED)
         self.lacking = f"{left:,} of {plan.trials:,} trials" if left else ""
         if lacking > left:
-            self.pace_s = max(self.pace_s, (before - self.budget.left_s) / (lacking - left))
+            self.spent_s += before - self.budget.left_s
+            self.trials += lacking - left
         if left:
             # What has no trial was not run.
             found = {key: each for key, each in found.items() if each.messages or each.failed_trials}
@@ -330,9 +372,7 @@ class Work:
             run_plan(plan, folder, options, None, progress)
         with faults_as_errors(folder), locked(folder):
             measure(folder)
-        typical = next(iter(self.network.radios))
-        radios = {link: (typical, each) for link, each in self.equipments.items()}
-        return measured(Dataset.read(folder), radios, self.asked.deadline_ns)
+        return measured(Dataset.read(folder), self.radios, self.asked.deadline_ns)
 
     def _vary_radio(self, name: str) -> None:
         """Apply other settings of the radio to a campaign's packets, of the choices that are not far behind."""

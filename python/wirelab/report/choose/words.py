@@ -19,7 +19,16 @@ LONG = 25
 """Words of the longest sentence at the beginning."""
 HEADS, NAMED = 2, 3
 """Rows of a table's header, and its columns before those of figures."""
+RUNS = {
+    "always": "run",
+    "where it moves a packet": "run where it moves a packet, else applied to the packets of one run",
+    "never": "applied to the packets of one run",
+}
 UNVALIDATED = " (unvalidated)"
+NEARLY_ALL = 0.8
+"""Of the energy: what one state of the radio takes so much of is its lever."""
+NO_EFFECT = ", none of which changes a value by 1 %"
+"""Behind a number of settings that are all the same in effect."""
 FEW = "fewer than 100 messages"
 NO_ACKNOWLEDGEMENT = "no acknowledgement is known"
 
@@ -36,12 +45,21 @@ def lead(record: Chosen) -> str:
         most = f"{format_share(spread - 1)} at most{'' if record['settled'] else ' so far'}"
         return (
             f"No difference that matters: {protocols} protocols, each with its best connections, differ by {most}. "
-            "The protocol is not your lever."
+            f"The protocol is not your lever{_rather(record)}."
         )
     if record["first"] is None:
         return _no_first(record)
     first = f"First{'' if record['settled'] else ' so far'}: {record['first']}."
     return f"{first} No other choice is ranked." if count == 1 else f"{first}{_in_settings(record)}"
+
+
+def _rather(record: Chosen) -> str:
+    """Where the radio spends most of the energy, if one state takes nearly all of it; else nothing."""
+    states = ranked(record)[0]["energy_states_j"]
+    most = max(states, key=states.__getitem__, default=None)
+    if record["criterion"] != "energy" or most is None or (part := states[most] / sum(states.values())) < NEARLY_ALL:
+        return ""
+    return f": the radio spends {share(part)} of the energy in its state '{most}'"
 
 
 def _nearest(record: Chosen) -> str | None:
@@ -53,9 +71,10 @@ def _nearest(record: Chosen) -> str | None:
     so_far = "" if record["settled"] else " so far"
     by_then = _point(found["within_deadline"], share)
     half = "" if (p50 := _point(found["p50_s"], seconds)) == DASH else f", and half of them within {p50}"
+    most = "" if (p95 := _point(found["p95_s"], seconds)) == DASH else f" Of them, 95 % come within {p95}."
     return (
         f"No choice keeps the deadline of {seconds(deadline_s)}{so_far}. "
-        f"{found['name']} comes nearest: it acknowledges {by_then} of its messages by then{half}."
+        f"{found['name']} comes nearest: it acknowledges {by_then} of its messages by then{half}.{most}"
     )
 
 
@@ -67,7 +86,10 @@ def _in_settings(record: Chosen) -> str:
     alone = next((each for each in found if each.first == (record["first"],)), None)
     flip = decisive([each for each in found if each.first != (record["first"],)])
     if flip is None:
-        effect = "" if (effective := _effective(record)) is None else f" ({effective} that differ in effect)"
+        effective = _effective(record)
+        effect = f" ({effective} that differ in effect)" if effective is not None and effective > 1 else ""
+        if effective == 1:
+            effect = NO_EFFECT
         return f" It is first in all {total} operator settings{_tried(record)}{effect}."
     count, some = (0, 0) if alone is None else (alone.count, alone.kinds)
     of = f"{total} operator settings{_tried(record)}{_in_effect(record, some, ' that differ')}"
@@ -102,7 +124,10 @@ def _is_short(sentence: str) -> bool:
 
 def _in_effect(record: Chosen, some: int, how: str = "") -> str:
     """Behind a number of settings, if not all of them differ in effect."""
-    return "" if (effective := _effective(record)) is None else f" ({some} of {effective}{how} in effect)"
+    effective = _effective(record)
+    if effective is None:
+        return ""
+    return NO_EFFECT if effective == 1 else f" ({some} of {effective}{how} in effect)"
 
 
 def _effective(record: Chosen) -> int | None:
@@ -127,7 +152,7 @@ def _no_first(record: Chosen) -> str:
     if len(protocols) == 1 and len(alike) > 1:
         policies = several([choice["policy"] for choice in alike])
         only = len({choice["protocol"] for choice in ranked(record)}) == 1
-        first = f"Only {protocols.pop()} was compared" if only else f"First: {protocols.pop()}"
+        first = f"Only {protocols.pop()} is ranked" if only else f"First: {protocols.pop()}"
         return f"{first}. Its connections are alike: {policies}.{distance}"
     return f"No protocol is first. {several(record['alike'])} are alike.{distance}"
 
@@ -244,7 +269,7 @@ def how_counted(record: Chosen) -> list[str]:
         return []
     number = f"{trials[0]}{f' to {trials[-1]}' if len(trials) > 1 else ''}"
     said = [f"Operator settings are compared by {number} trials each, without intervals; values within 1 % are alike."]
-    if _effective(record) is not None:
+    if (_effective(record) or 0) > 1:
         said.append("Settings differ in effect if they change the first, or a value by 1 % or more.")
     return said
 
@@ -293,9 +318,9 @@ def _point(value: EstimateRecord | None, words: Callable[[float], str]) -> str:
 
 
 def rank(choice: Choice) -> str:
-    """Of a choice; a question mark if it is open whether it keeps the deadline; else a dash."""
+    """Of a choice, with a question mark if it is open whether it keeps the deadline; else a dash."""
     if choice["rank"] is not None:
-        return str(choice["rank"])
+        return f"{choice['rank']}{'?' * (choice['near_deadline'] is not None)}"
     return "?" if choice["near_deadline"] is not None and choice["near_deadline"] == choice["not_ranked"] else DASH
 
 
@@ -427,8 +452,7 @@ def radio_errors(record: Chosen) -> list[list[str]]:
 def operator_axes(record: Chosen) -> list[list[str]]:
     """Rows, the header first: the settings of the network that were tried; none without."""
     rows = [
-        [each["name"], "; ".join(each["levels"]), "run" if each["runs"] else "applied to the packets of one run",
-         each["source"]]
+        [each["name"], "; ".join(each["levels"]), RUNS[each["runs"]], each["source"]]
         for each in record["axes"]
     ]  # fmt: skip
     return [["setting", "levels, the typical one first", "how", "source"], *rows] if rows else []
