@@ -23,7 +23,7 @@ def test_what_matters_more_than_the_protocol_comes_before_what_matters_less() ->
     assert levers.matters({**RECORD, "spread": None})[0].startswith("What else can be changed: 6 readings")
     many = [{**RECORD["levers"][0], "name": f"change {at}", "ratio": 1.5 - at / 100} for at in range(6)]
     assert levers.matters({**RECORD, "levers": many})[0].endswith(  # type: ignore[typeddict-item]
-        "; change 3: energy × 1.47. The table has 2 more."
+        "; change 3: energy × 1.47. The table of the page has 2 more."
     )
     dear = {**RECORD["levers"][0], "ratio": 1.8}
     assert levers.matters({**RECORD, "levers": [dear]})[0].endswith("energy × 1.8.")  # type: ignore[list-item]

@@ -71,7 +71,7 @@ def _levers(record: Chosen, title: str, some: Sequence[Lever]) -> list[str]:
         return []
     rest = len(some) - MOST_LEVERS
     return [f"{title}: {'; '.join(_lever(record, each) for each in some[:MOST_LEVERS])}." + (
-        f" The table has {rest} more." if rest > 0 else ""
+        f" The table of the page has {rest} more." if rest > 0 else ""
     )]  # fmt: skip
 
 

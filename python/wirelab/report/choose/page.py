@@ -163,9 +163,9 @@ def _estimated(of: Callable[[Choice], EstimateRecord | None], unit: Unit, reason
 
 def _rank(choice: Choice) -> Cell:
     text = words.rank(choice)
-    if choice["rank"] is not None:
-        return Cell(text)
-    return dash(NOT_RANKED) if text == DASH else Cell(text, reason=NEAR)
+    if text == DASH:
+        return dash(NOT_RANKED)
+    return Cell(text, reason=NEAR) if text.endswith("?") else Cell(text)
 
 
 def _range(choice: Choice) -> Cell:
