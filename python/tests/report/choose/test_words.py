@@ -241,7 +241,14 @@ def test_a_crossing_has_both_sides() -> None:
     assert maps.crossings(same) == [
         "Crossover: none for a loss of 0 % to 10 %: coaps, persistent is first at each of 2 points."
     ]
-    assert maps.crossings({**BY_INTERVAL, "crossings": []}) == []
+    shared: WinnerMap = {
+        "axes": ["interval"], "units": ["s"], "crossings": [],
+        "cells": [cell(600.0, None, FIRST), cell(60.0, None, FIRST, SECOND), cell(6.0, None, FIRST, SECOND)],
+    }  # fmt: skip
+    assert maps.crossings(shared) == [
+        "Crossover: none for a message every 6 s to 10 min: "
+        "at 6 s to 1 min coaps, persistent and coaps, new are alike; at 10 min coaps, persistent is first."
+    ]
 
 
 def test_quality_has_trials_and_how_far_the_radio_is_off() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 
 from wirelab.report.choose.amounts import seconds
 from wirelab.report.choose.settings import is_first, named
@@ -21,18 +22,21 @@ TITLES = {
 
 
 def crossings(of: WinnerMap) -> list[str]:
-    """Where the first changes along one number; where nothing changes, between which points that is so."""
+    """Where the first changes along one number. Where nothing changes, between which points that is so; and where
+    neighbours have a first in common, what is first at each.
+    """
     if len(of["axes"]) > 1 or not of["cells"]:
         return []
     axis, unit = of["axes"][0], of["units"][0]
     if of["crossings"]:
         return [_crossing(axis, unit, each) for each in of["crossings"]]
-    firsts = {(*cell["first"],) for cell in of["cells"]}
-    if len(firsts) > 1:
-        return []
-    places = sorted(cell["x"] for cell in of["cells"])
-    what = f"Crossover: none for {AT[axis]} {_range(places[0], places[-1], unit)}"
-    return [f"{what}: {is_first(firsts.pop())} at each of {len(places)} points."]
+    cells = sorted(of["cells"], key=lambda cell: cell["x"])
+    runs = [(first, [*some]) for first, some in groupby(cells, lambda cell: tuple(cell["first"]))]
+    what = f"Crossover: none for {AT[axis]} {_range(cells[0]['x'], cells[-1]['x'], unit)}"
+    if len(runs) == 1:
+        return [f"{what}: {is_first(runs[0][0])} at each of {len(cells)} points."]
+    firsts = (f"at {_range(some[0]['x'], some[-1]['x'], unit)} {is_first(first)}" for first, some in runs)
+    return [f"{what}: {'; '.join(firsts)}."]
 
 
 def _crossing(axis: str, unit: str, each: Crossing) -> str:
