@@ -83,6 +83,27 @@ def test_merged_shards_equal_one_run(bench: Bench) -> None:
     bench.assert_nothing_left()
 
 
+def test_machines_of_a_campaign_in_real_time_stay_apart(bench: Bench) -> None:
+    live = EXPERIMENT.replace('clock = "virtual"\n', "").replace('["clean", "lossy"]', '["clean"]')
+    file = str(bench.experiment(live.replace('lossy = { rtt = "20 ms", loss = "10 %" }\n', "")))
+    parts = [bench.folder / f"part-{number}" for number in (1, 2)]
+    for number, part in enumerate(parts, start=1):
+        code, _, words = bench.run(
+            "run", file, "--shard", f"{number}/2", "--set", "stop.replicates=4", "--out", str(part)
+        )
+        assert code == 0, words
+    merged = bench.folder / "merged"
+    code, _, words = bench.run("merge", *map(str, parts), "--out", str(merged))
+    assert code == 0, words
+    ran_by = pl.read_parquet(merged / "trials.parquet").group_by("block").agg(pl.col("part").unique())
+    assert sorted(each for [each] in ran_by["part"].to_list()) == [1, 1, 2, 2]
+    assert pl.read_parquet(merged / "exchanges.parquet")["part"].null_count() == 0
+    records = json.loads((merged / "estimates.json").read_text())["parts"]
+    assert [(each["part"], each["trials"], each["ratio"]["n"]) for each in records] == [(1, 4, 2), (2, 4, 2)]
+    assert "Machines of the merged campaign" in (merged / "report.html").read_text()
+    bench.assert_nothing_left()
+
+
 def test_what_is_no_whole_campaign_is_refused_and_nothing_is_written(bench: Bench) -> None:
     file = str(bench.experiment(EXPERIMENT))
     one, two, other = (bench.folder / name for name in ("one", "two", "other"))

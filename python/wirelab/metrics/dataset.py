@@ -6,7 +6,7 @@ trials in `trials.parquet`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,6 +144,7 @@ def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     if not rows:
         raise WirelabError(f"{campaign}: no trial has finished", hint=run_again(campaign))
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
+    ran_by = {entry.trial: entry.part for entry in entries if entry.part is not None}
     done = trials.filter(pl.col("status") == EntryStatus.DONE)
     flows = read_flows(campaign, done["trial"])
     netem = {scenario.key for scenario in plan.scenarios if is_netem(scenario.link)}
@@ -161,7 +162,14 @@ def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     with_parts = exchanges.join(spent.exchanges.select(*keys, *parts), on=keys, how="left", maintain_order="left")
     away = outages(campaign, plan, totals, with_parts)
     recovered = totals.drop(TRIAL_COLUMNS).join(by_trial(away), on="trial", how="left", maintain_order="left")
-    return Dataset(exchanges, _with_energy(recovered, spent), away)
+    return Dataset(_with_part(exchanges, ran_by), _with_part(_with_energy(recovered, spent), ran_by), away)
+
+
+def _with_part(table: pl.DataFrame, ran_by: Mapping[str, int]) -> pl.DataFrame:
+    """With the part of a merged campaign that ran each trial; the same table of a campaign that was not merged."""
+    if not ran_by:
+        return table
+    return table.with_columns(part=pl.col("trial").replace_strict(ran_by, default=None, return_dtype=pl.Int64))
 
 
 def done_trials(campaign: Path) -> list[str]:

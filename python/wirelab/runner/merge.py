@@ -229,10 +229,13 @@ def _write(parts: Sequence[Part], owners: Mapping[str, Part], out: Path) -> None
     for number, part in enumerate(probed, start=1):
         for folder in sorted(path for path in (part.folder / PROBES).glob("*") if path.is_dir()):
             _copy(folder, out / PROBES / (folder.name if number == 1 else f"{folder.name}-{number}"))
+    live, numbers = first.plan.clock is Clock.LIVE, {id(part): number for number, part in enumerate(parts, start=1)}
     with (out / JOURNAL).open("wb") as journal:
         for trial in (each.trial for block in first.plan.blocks for each in block.trials):
             owner = owners[trial]
-            journal.write(owner.finished[trial].line())
+            # Under the virtual clock a merged journal says what one machine's would.
+            entry = owner.finished[trial].model_copy(update={"part": numbers[id(owner)]} if live else {})
+            journal.write(entry.line())
             _copy(owner.folder / TRIALS / trial, out / TRIALS / trial, link=True)
         journal.flush()
         os.fsync(journal.fileno())

@@ -104,6 +104,8 @@ class JournalEntry(Border):
     """Exchanges that the client calls completed and the link does not confirm; with any the trial failed."""
     stall_ns: Unsigned = 0
     """Largest timing error of its links, if a timer of an endpoint may have fired meanwhile; 0 if not."""
+    part: Unsigned | None = None
+    """Which part of a merged campaign ran it, from 1; null if it was not merged, and under the virtual clock."""
     attempt: Unsigned
     """Number of the attempt, from 1."""
     agent: str
@@ -117,7 +119,9 @@ class JournalEntry(Border):
 
     def line(self) -> bytes:
         """The line of the journal, with its checksum."""
-        body = self.model_dump_json(exclude={"crc32"}).encode()[:-1]
+        # Only a merged campaign has parts.
+        without = {"crc32"} if self.part is not None else {"crc32", "part"}
+        body = self.model_dump_json(exclude=without).encode()[:-1]
         return body + b',"crc32":"%08x"}\n' % zlib.crc32(body)
 
 

@@ -53,6 +53,7 @@ from wirelab.stats.link.report import lateness_by_lane, links, replay
 from wirelab.stats.machine.cpu_limits import cpu_limits
 from wirelab.stats.machine.endpoint_waits import endpoint_waits, waits_by_scenario
 from wirelab.stats.machine.offered import offered, overloads
+from wirelab.stats.machine.parts import part_notes, part_records
 from wirelab.stats.nat import nat_responses
 from wirelab.stats.notes import limits
 from wirelab.stats.recovery import recoveries
@@ -104,6 +105,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
     scenarios: list[AnalysedScenario] = []
     sides: dict[tuple[str, str], compare.Side] = {}
     used = _Used.of(dataset)
+    headline = list[tuple[str, Measured]]()
     repeated: dict[tuple[str, str], str] = {}
     for scenario in dataset.scenarios:
         progress(scenario.name)
@@ -111,6 +113,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
         record = _scenario(dataset, scenario, measured, used)
         scenarios.append(record)
         keeps_up = not overloads([record])
+        headline += [(scenario.key, one) for one in measured if one.metric.name == metric]
         for one in measured:
             if (method := exact.repeats(dataset, scenario, one)) is not None:
                 exact.mark(record["metrics"][one.metric.name], method)
@@ -149,6 +152,9 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates
         a, b = (repeated.get((each["metric"], key)) for key in (each["a"], each["b"]))
         if a is not None and b is not None:
             exact.mark(each, a if a == b else EXACT)
+    if parts := part_records(dataset, headline):
+        estimates["parts"] = parts
+        estimates["notes"].extend(part_notes(parts, metric))
     if dataset.plan.experiment.expect:
         estimates["expectations"] = judged(dataset, scenarios, rows, certificates)
     if used.radio is not None:

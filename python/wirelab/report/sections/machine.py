@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table
+from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
+from wirelab.report.numbers import COUNT, Estimate
 from wirelab.report.protocols import title
 from wirelab.report.sections.common import series_cell
 from wirelab.report.sections.reuse import without_folders
 from wirelab.schema.connections import Connections
 
+NO_VALUE = "no block has a value"
 UNKNOWN = "none or not known"
 """Of a protocol without congestion control, and of a plan that does not say."""
 
 
 def section(campaign: Campaign) -> Section:
     """Implementations, then everything in `campaign.json`."""
-    blocks: list[Block] = [_implementations(campaign)]
+    blocks: list[Block] = [_implementations(campaign), *_parts(campaign)]
     rows = [] if campaign.record is None else list(_flatten(campaign.record.model_dump(mode="json")))
     plain = [[Cell(key), Cell(without_folders(value) if key == "command" else value)] for key, value in rows]
     columns = [Column("key", numeric=False), Column("value", numeric=False)]
@@ -33,6 +35,19 @@ def section(campaign: Campaign) -> Section:
     else:
         blocks.append(Prose("The campaign has no campaign.json, so its machine is unknown."))
     return Section("machine", "Machine and versions", blocks)
+
+
+def _parts(campaign: Campaign) -> Iterator[Table]:
+    """Of a merged campaign: how its machines differ."""
+    records = campaign.estimates.get("parts") or []
+    if not records:
+        return
+    rows = [
+        [Cell(str(each["part"])), Cell(f"{each['trials']:,}"), estimate(Estimate.of(each["ratio"]), COUNT, NO_VALUE)]
+        for each in records
+    ]  # fmt: skip
+    columns = [Column("part"), Column("trials"), Column(f"{campaign.estimates['metric']} over all [interval]", "times")]
+    yield Table("Machines of the merged campaign", columns, rows)
 
 
 def _implementations(campaign: Campaign) -> Table:

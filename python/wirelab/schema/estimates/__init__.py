@@ -64,7 +64,14 @@ from wirelab.schema.estimates.outcomes import (
     Outcomes,
     SizeOutcomes,
 )
-from wirelab.schema.estimates.whole import ESTIMATES, ESTIMATES_VERSION, AnalysedScenario, Estimates, read_estimates
+from wirelab.schema.estimates.whole import (
+    ESTIMATES,
+    ESTIMATES_VERSION,
+    AnalysedScenario,
+    Estimates,
+    PartRecord,
+    read_estimates,
+)
 
 __all__ = [
     "ENERGY_VERSION",
@@ -118,6 +125,7 @@ __all__ = [
     "OutcomeKey",
     "Outcomes",
     "Part",
+    "PartRecord",
     "Programs",
     "PublishedRuleRecord",
     "Quality",

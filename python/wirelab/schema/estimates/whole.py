@@ -71,6 +71,18 @@ class AnalysedScenario(TypedDict):
 
 
 @document
+class PartRecord(TypedDict):
+    """One part of a campaign that was merged: how its machine differs from the others."""
+
+    part: int
+    """Its number, as in the column `part` of `trials.parquet`."""
+    trials: int
+    """Trials that it ran."""
+    ratio: EstimateRecord
+    """The headline metric over its mean of all parts, over blocks. The interval is of all parts together."""
+
+
+@document
 class Estimates(TypedDict):
     """`estimates.json`: estimates, comparisons, and links as configured and measured."""
 
@@ -100,6 +112,8 @@ class Estimates(TypedDict):
     """The contents of `energy.json`. Only with a radio."""
     expectations: NotRequired[list[ExpectationRecord]]
     """Whether scenarios keep the bounds of the experiment. Only if it has some."""
+    parts: NotRequired[list[PartRecord]]
+    """Machines of a campaign that was merged, in real time."""
     notes: list[str]
     """Sentences that the reader must know: few values, pooled seeds, exclusions by protocol."""
 
