@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
-from wirelab.errors import WirelabError
+from wirelab.errors import RunError, WirelabError
 from wirelab.runner.shard_jobs import ShardJob, is_done, run_shard_job
 
 if TYPE_CHECKING:
@@ -56,28 +57,39 @@ def run_on_dask(jobs: Sequence[ShardJob], address: str | None, scratch: Path, te
     """Run every shard that is not done, one for each slot at a time; `scratch` is for Dask's own files. Raises
     `RunError` of the first that fails, and `WirelabError` if the scheduler cannot be reached.
     """
-    from distributed import as_completed
+    from distributed.client import FutureCancelledError
 
     waiting = [job for job in jobs if not is_done(job.folder)]
     over = len(jobs) - len(waiting)
     if not waiting:
         return
+    try:
+        with _client(address, scratch) as client:
+            _run(client, waiting, over, tell)
+    except (FutureCancelledError, OSError) as error:
+        # What workers have begun they end, and a shard that is done is not run again.
+        hint = "the same command goes on where this one stopped"
+        raise RunError(f"the scheduler of {OPTION} was lost: {str(error).splitlines()[0]}", hint=hint) from None
+
+
+def _run(client: Client, waiting: Sequence[ShardJob], over: int, tell: Tell) -> None:
+    from distributed import as_completed
+
     began = time.monotonic()
-    with _client(address, scratch) as client:
-        slots = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
-        tell(over, slots, 0.0)
-        queue = iter(waiting)
-        running = as_completed(
-            [_submit(client, job) for _, job in zip(range(slots), queue, strict=False)], loop=client.loop
-        )
-        for future in running:
-            future.result()
-            # A future that is held is computed again when its worker dies.
-            future.release()
-            over += 1
-            tell(over, slots, time.monotonic() - began)
-            if (job := next(queue, None)) is not None:
-                running.add(_submit(client, job))
+    slots = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+    tell(over, slots, 0.0)
+    queue = iter(waiting)
+    running = as_completed(
+        [_submit(client, job) for _, job in zip(range(slots), queue, strict=False)], loop=client.loop
+    )
+    for future in running:
+        future.result()
+        # A future that is held is computed again when its worker dies.
+        future.release()
+        over += 1
+        tell(over, slots, time.monotonic() - began)
+        if (job := next(queue, None)) is not None:
+            running.add(_submit(client, job))
 
 
 def _submit(client: Client, job: ShardJob) -> Future[str]:
@@ -93,6 +105,21 @@ def _on_worker(job: ShardJob) -> str:
     return run_shard_job(replace(job, cpu=cpus[int(name) % len(cpus)]) if name.isdigit() else job)
 
 
+def _require_certificates(address: str) -> None:
+    """Raise `WirelabError` if Dask's configuration lacks what an encrypted connection needs."""
+    from distributed.security import Security
+
+    if not address.startswith("tls:"):
+        return
+    needed = "distributed.comm.tls.ca-file, .client.cert and .client.key in Dask's configuration"
+    try:
+        context = Security().get_connection_args("client")["ssl_context"]
+    except OSError as error:
+        raise WirelabError(f"certificates cannot be read: {error}", OPTION, needed) from None
+    if context is None:
+        raise WirelabError(f"{address} needs certificates, and none are configured", OPTION, needed)
+
+
 @contextmanager
 def _client(address: str | None, scratch: Path) -> Iterator[Client]:
     import dask
@@ -104,8 +131,11 @@ def _client(address: str | None, scratch: Path) -> Iterator[Client]:
         "distributed.worker.daemon": False,
         "temporary-directory": str(scratch),
     }  # fmt: skip
+    # It logs the traceback of a connection that is lost, which one error says.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with dask.config.set(settings):
         if address is not None:
+            _require_certificates(address)
             try:
                 client = Client(address, timeout=CONNECT_S, set_as_default=False)
             except OSError as error:

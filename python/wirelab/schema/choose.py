@@ -210,7 +210,8 @@ class Lever(TypedDict):
     """
     keeps_deadline: bool | None
     """Whether that is 95 % or more; false if readings wait for longer than the deadline, and null if they wait for less
-    of it. Null where the share is.
+    of it. Null where the share is, and if trials or 10 % of the deadline leave it open: so of changes that were run
+    twice, because a choice keeps the deadline.
     """
 
 
@@ -324,6 +325,8 @@ class Chosen(TypedDict):
     """Their combinations; the typical one first."""
     safest: Safest | None
     """Of the choices that are ranked in every setting; null if there is none, or one setting alone."""
+    levers_worse: list[str]
+    """Changes that were tried, and lose more messages or come too late, by their names."""
     levers: list[Lever]
     """What else could be changed."""
     goal: Goal | None

@@ -80,7 +80,7 @@ def test_an_interval_that_has_what_is_allowed_leaves_the_deadline_open() -> None
         "Inconclusive, close to the deadline: 4.5 % of its messages are late. These are 4.5 points more than of another"
     )
     assert why.startswith(f"{start} (95 % interval: 3.")
-    assert why.endswith("), and 5 may be.")
+    assert why.endswith("), and the limit is 5.")
     assert near_deadline(losing(0, late=20), others) is near_deadline(losing(0, late=90), others) is None
 
 

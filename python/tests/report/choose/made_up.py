@@ -115,6 +115,7 @@ RECORD: Chosen = {
     ],
     "first": FIRST, "nearest": None, "alike": [], "gap": estimate(1.313, 1.22, 1.41), "spread": 1.733, "axes": AXES,
     "settings": settings(), "safest": None,
+    "levers_worse": [],
     "levers": [
         {"name": "Release assistance", "of": FIRST, "how": "modelled", "value": 0.05, "ratio": 0.667, "delay_s": None,
          "within_deadline": None, "keeps_deadline": None},

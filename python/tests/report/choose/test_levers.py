@@ -13,7 +13,7 @@ from wirelab.schema.choose import Chosen, Lever, Question
 def test_what_matters_more_than_the_protocol_comes_before_what_matters_less() -> None:
     assert levers.matters(RECORD) == [
         "What matters more than the protocol (each with its best connections: a factor of 1.73 in energy): "
-        "6 readings a message: energy / 4.2, up to 50 min later.",
+        "6 readings a message: energy / 4.2, up to 50 min later, which misses the deadline.",
         "What matters less: Release assistance: energy / 1.5.",
         "What changes energy by less than 5 %: No confirmation.",
     ]
@@ -63,8 +63,8 @@ def test_a_battery_lasts_as_long_as_the_radio_alone_unless_the_device_is_known()
         "years with coaps, new.",
         levers.BRACKETS,
         "With --base-current it is the life of the whole device.",
-        "With coaps, persistent, the 7 years wanted are reached with typical constants of the radio, but not with its "
-        "worst.",
+        "With coaps, persistent, the life of 7 years that is wanted is reached with typical constants of the radio, "
+        "but not with its worst.",
     ]
     question: Question = {**RECORD["question"], "base_current_a": 1e-5, "life_years": None}
     with_device = levers.battery({**RECORD, "question": question})
@@ -93,9 +93,9 @@ def test_a_life_that_is_wanted_says_what_a_reading_may_take_and_what_reaches_it(
 
     assert levers.goal(RECORD) == []
     assert said(0.0179, "6 readings a message") == [
-        "5 years allow 17.9 mJ a reading. So little takes: 6 readings a message."
+        "A life of 5 years allows 17.9 mJ a reading. So little takes: 6 readings a message."
     ]
-    assert said(0.001) == ["5 years allow 1 mJ a reading. Nothing that was tried takes so little."]
+    assert said(0.001) == ["A life of 5 years allows 1 mJ a reading. Nothing that was tried takes so little."]
     assert said(None) == ["The base current alone empties the battery in less than 5 years."]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from wirelab import __version__
 from wirelab.answer.choose.candidates import DELIVERIES, MESSAGES, Candidate
@@ -48,7 +48,11 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
     """The whole answer."""
     place = evidence.typical
     ranking = evidence.ranking(place)
-    choices = sorted((_choice(evidence, each, ranking) for each in evidence.candidates), key=_in_order)
+    # Of those that are alike the one that sends least comes first; of few trials all may seem alike.
+    alike_by = _size if settled else _joules
+    choices = sorted(
+        (_choice(evidence, each, ranking) for each in evidence.candidates), key=lambda each: _in_order(each, alike_by)
+    )
     nearest = evidence.nearest(place)
     choices.sort(key=lambda each: nearest is not None and each["name"] != nearest)
     settings = list(_settings(evidence))
@@ -71,6 +75,7 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
         settings=settings,
         safest=_safest(settings),
         levers=[*evidence.levers],
+        levers_worse=[*evidence.worse],
         goal=_goal(evidence, choices, nearest),
         maps=[*evidence.maps],
         radio_errors=list(_radio_errors(evidence)),
@@ -114,11 +119,16 @@ def _joules(choice: Choice) -> float:
     return float("inf") if choice["energy_j"] is None else choice["energy_j"]["typical"]
 
 
-def _in_order(choice: Choice) -> tuple[float, bool, float, str]:
-    """By rank, then what may have one; of those that are alike the one that sends least."""
-    rank, size = choice["rank"], choice["data_bytes"]["point"]
+def _in_order(choice: Choice, alike_by: Callable[[Choice], float]) -> tuple[float, bool, float, str]:
+    """By rank, then what may have one."""
+    rank = choice["rank"]
     out = rank is None and choice["near_deadline"] is None
-    return (float("inf") if rank is None else rank, out, float("inf") if size is None else size, choice["name"])
+    return (float("inf") if rank is None else rank, out, alike_by(choice), choice["name"])
+
+
+def _size(choice: Choice) -> float:
+    size = choice["data_bytes"]["point"]
+    return float("inf") if size is None else size
 
 
 def _choice(evidence: Evidence, candidate: Candidate, ranking: Ranking | None) -> Choice:
@@ -306,19 +316,30 @@ def _assumptions(evidence: Evidence) -> Iterator[str]:
     elif radio.radio.link not in {None, asked.link}:
         yield f"The radio {radio.radio.name} is described for {radio.radio.link}, and not for {asked.link}."
     if len(evidence.network.radios) > 1:
-        yield (
-            "Other settings of the radio were applied to packets that flowed, of choices that take at most "
-            f"{FAR:g} times the lowest."
-        )
-        if evidence.delays_known:
-            yield "Where they move a packet, because the radio sleeps sooner or later, they were run."
-        elif asked.deadline_ns is not None:
-            yield "What these settings change of delays was not measured: a radio that sleeps sooner wakes more often."
+        yield from _radio_settings(evidence)
     yield "A trial's first message, which opens its connection, is left out of every figure."
     yield "A year is the mean of the messages that were measured, repeated."
     if asked.delivery == "at-most-once" and (answering := _answering(evidence.candidates)):
         they = "answers each message, so it gives" if len(answering) == 1 else "answer each message, so they give"
         yield f"{', '.join(answering)} {they} more than at most once."
+
+
+def _radio_settings(evidence: Evidence) -> Iterator[str]:
+    """How other settings of the radio were tried."""
+    if evidence.asked.deadline_ns is None:
+        yield (
+            "Other settings of the radio were applied to packets that flowed, of choices that take at most "
+            f"{FAR:g} times the lowest."
+        )
+    elif not evidence.delays_known:
+        yield (
+            "Other settings of the radio were applied to packets that flowed. What they change of delays was not "
+            "measured: a radio that sleeps sooner wakes more often."
+        )
+    else:
+        yield "Other settings of the radio were run where they move packets, and else applied to packets that flowed."
+        if None in evidence.timed.values():
+            yield "Some that move packets were not run, and are left out of every count."
 
 
 def _answering(candidates: Sequence[Candidate]) -> list[str]:

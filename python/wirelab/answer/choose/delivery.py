@@ -125,7 +125,7 @@ def _left_open_by_trials(found: OfChoice, others: Collection[OfChoice]) -> str |
         return None
     above, low, high = (_points(end) for end in (late.point - least.point, *interval))
     words = f"{above} points more than of another (95 % interval: {low} to {high})"
-    return f". These are {words}, and {_points(MOST_LATE)} may be"
+    return f". These are {words}, and the limit is {_points(MOST_LATE)}"
 
 
 def _difference(share: Estimate, less: Estimate) -> tuple[float, float] | None:

@@ -43,14 +43,17 @@ class Evidence:
     equipments: Mapping[str, Equipment]
     """Radios by the link's name, with their inputs typical; empty without one."""
     runs: Mapping[Run, OfChoice]
+    """What was measured under typical settings of the radio."""
     timed: Mapping[tuple[Run, str], OfChoice | None] = field(default_factory=dict)
-    """The same with other settings of the radio, by their name, that put it to sleep at other times and so move packets
-    of that run. None if that was not run.
+    """What was measured with other settings of the radio, by their name, that move packets of that run, because they
+    put the radio to sleep at other times. None if that was not run.
     """
     delays_known: bool = False
     """Whether such settings are run. Else they are applied to packets that they would move."""
     apart: Sequence[Apart] = ()
     levers: Sequence[Lever] = ()
+    worse: Sequence[str] = ()
+    """Changes that were tried on a choice, and deliver worse than it."""
     maps: Sequence[WinnerMap] = ()
     tails: Mapping[str, ExactBounds] = field(default_factory=dict)
     """Probabilities of a late acknowledgement, by the choice's name."""
@@ -99,9 +102,11 @@ class Evidence:
         return not_comparable(found, self._known(place))
 
     def near_deadline(self, candidate: Candidate, place: Place) -> str | None:
-        """Why it is open whether a choice keeps the deadline there; None if it is not."""
-        found = self.of(candidate, place)
-        return None if found is None else near_deadline(found, self._known(place))
+        """Why it is open whether a choice keeps the deadline there; None if it is not. Where none keeps it, what one is
+        behind another decides nothing.
+        """
+        found, known = self.of(candidate, place), self._known(place)
+        return None if found is None or misses_deadline(known) else near_deadline(found, known)
 
     def needs_trials(self, place: Place) -> bool:
         """Whether something takes less than all that are ranked there, and only its few trials leave open whether it

@@ -229,7 +229,7 @@ class _Steady:
         return math.fsum(sizes[nth] for nth in self._counted) / self._messages
 
     def silences(self) -> set[Silence]:
-        """Before each packet at the device but the first."""
+        """Before each packet at the device but the first, also of the first message."""
         return silences([(packet.time_ns, packet.up) for packet in self._packets])
 
     def energies(self, equipment: Equipment) -> Parts:

@@ -74,7 +74,7 @@ class Network:
             assert radio is not None, "it has the inputs"
             own = radio.radio.inputs[name]
             levels[name] = (own.written, *(level for level in others.levels if level != own.written))
-            axes.append(_axis(f"{label(own)}: {own.about}", levels[name], others.source, "never"))
+            axes.append(_axis(_about(own), levels[name], others.source, "never"))
         return cls(links, nats, {_radio(each): each for each in _combined(levels)}, tuple(axes))
 
     def without_runs(self) -> Network:
@@ -94,6 +94,11 @@ class Network:
             changed = {key: inputs[key] for key, value in own.items() if value == typical[key] != inputs[key]}
             found[name] = replace(equipment, radio=radio.with_inputs(changed) if changed else radio)
         return found
+
+    def changed(self, radio: str) -> list[str]:
+        """The inputs in which settings of the radio, by their name, are not the typical ones."""
+        typical = next(iter(self.radios.values()))
+        return [key for key, value in self.radios[radio].items() if typical[key] != value]
 
     @property
     def forgets(self) -> Forgets:
@@ -134,6 +139,12 @@ class Network:
 def label(of: Input) -> str:
     """What a radio's input is, in a few words: `RRC inactivity timer`."""
     return of.about.partition(":")[0].partition(";")[0]
+
+
+def _about(of: Input) -> str:
+    """Its label, and what else is to be known of it."""
+    more = of.about.removeprefix(label(of)).lstrip(":; ")
+    return f"{label(of)}: {more}" if more else label(of)
 
 
 def _time(nat: Nat | None, candidate: Candidate) -> str | None:

@@ -48,8 +48,10 @@ class Ranking:
     unsettled: tuple[str, ...] = ()
 
     def rank(self, name: str) -> int:
-        """From 1 on; those that are alike share the first."""
-        return 1 if name in self.alike else self.order.index(name) + 1
+        """From 1 on; those that are alike share the first, and the next comes behind all of them."""
+        if name in self.alike:
+            return 1
+        return len(self.alike) + [each for each in self.order if each not in self.alike].index(name) + 1
 
 
 def exactly(value: float) -> Parts:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from wirelab.units import duration_ns, format_duration
+from wirelab.units import duration_ns
+from wirelab_energy import Packet
 from wirelab_energy.radio import Radio
 
 NS = 1e9
+SENDING_S = 2.0
+"""For so long a burst may wait for a slow uplink, while the log counts it as silence."""
 DIGITS = 3
 """Of a silence: milliseconds."""
 
@@ -25,9 +28,13 @@ class Silence(NamedTuple):
 
 @dataclass(frozen=True)
 class Rest:
-    """Seconds after the last packet at which each state of a radio begins, from light to deep."""
+    """What a radio does behind its last packet: seconds after it at which each state begins, from light to deep; how
+    long waking from each takes; and in which it hears nothing.
+    """
 
     starts: Mapping[str, float]
+    waking: Mapping[str, float]
+    deaf: Collection[str]
 
     @classmethod
     def of(cls, radio: Radio) -> Rest:
@@ -47,17 +54,20 @@ class Rest:
         for begin, end in pairwise(sorted({0.0, *ends})):
             gap_s = begin + 1.0 if math.isinf(end) else (begin + end) / 2
             starts.setdefault(next(state for state, until_s in phases(gap_s) if gap_s < until_s), begin)
-        return cls(starts)
+        packet = Packet(0, up=True, size=0)
+        waking = {state: math.fsum(step.seconds for step in machine.wake(values, state, packet)) for state in starts}
+        states = machine.states(values)
+        return cls(starts, waking, [state for state in starts if not states[state].listens])
 
     def moves(self, other: Rest, silences: Iterable[Silence], waking_s: float) -> bool:
         """Whether a packet behind one of these silences finds another state than with the other radio. A silence in a
-        log may be longer than the radio's by what waking took. Sleep that begins at another time also listens at
-        others, which matters to packets of the server.
+        log may be longer than the radio's, by what waking and sending took. Sleep that begins at another time also
+        listens at others, which matters to packets of the server.
         """
         differ, shifted = [*self._differing(other)], self._first_shift(other)
         return any(
             (not each.up and each.seconds > shifted)
-            or any(each.seconds > low and each.seconds - waking_s < high for low, high in differ)
+            or any(each.seconds > low and each.seconds - waking_s - SENDING_S < high for low, high in differ)
             for each in silences
         )
 
@@ -81,21 +91,35 @@ def silences(times: Sequence[tuple[int, bool]]) -> set[Silence]:
 
 
 def retimed(link: Mapping[str, Any], typical: Rest, other: Rest) -> dict[str, Any] | None:
-    """A link's `radio`, whose sleeps begin when the other radio's states do; what that one never enters is left out.
-    None if the link's do not begin when a state of the typical one does, so that nobody knows which they are.
+    """A link's `radio`, whose sleeps begin when the other radio's states do. What that one never enters is left out,
+    and a state in which it alone hears nothing is added. None if nobody knows which sleep of the link is which state,
+    or how often the radio listens in one.
     """
     radio = link.get("radio")
     if not isinstance(radio, Mapping):
         return None
     states = {round(start * NS): state for state, start in typical.starts.items()}
-    sleeps = list[dict[str, Any]]()
-    for sleep in radio["sleeps"]:
-        state = states.get(duration_ns(sleep["after"]))
-        if state is None:
-            return None
-        if state in other.starts:
-            sleeps.append({**sleep, "after": format_duration(other.starts[state] * NS)})
-    return {**radio, "sleeps": sleeps}
+    begins = [(duration_ns(sleep["after"]), sleep) for sleep in radio["sleeps"]]
+    known = [(states[after], sleep) for after, sleep in begins if after in states]
+    changed = {state for state, start in other.starts.items() if typical.starts.get(state) != start}
+    changed -= {state for state, _ in known}
+    if len(known) < len(begins) or any(state in typical.starts or state not in other.deaf for state in changed):
+        return None
+    added = [(state, {"wake": _ns(other.waking[state])}) for state in changed]
+    sleeps = [(other.starts[state], sleep) for state, sleep in [*known, *added] if state in other.starts]
+    sleeps.sort(key=lambda each: each[0])
+    return {**radio, "sleeps": [{**sleep, "after": _ns(start)} for start, sleep in sleeps]}
+
+
+def sleeps_alike(link: Mapping[str, Any], radio: Radio) -> bool:
+    """Whether a link's sleeps begin when a radio's states do; also of a link that does not sleep."""
+    usual = Rest.of(radio)
+    return "radio" not in link or retimed(link, usual, usual) is not None
+
+
+def _ns(seconds: float) -> str:
+    """Exactly: a link has what the radio's model has."""
+    return f"{round(seconds * NS)} ns"
 
 
 def waking_s(link: Mapping[str, Any]) -> float:

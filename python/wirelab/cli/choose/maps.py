@@ -77,7 +77,7 @@ def maps(work: Work) -> list[WinnerMap]:
     for place in product(*(axis.values for axis in axes)):
         cell = _cell(work, members, axes, place)
         if cell is None:
-            work.left_out("the whole map")
+            work.left_out("the whole map", work.lacking_trials)
             break
         cells.append(cell)
     crossings = _crossings(work, members, axes[0], cells) if len(axes) == 1 else []
@@ -158,6 +158,7 @@ def _crossings(work: Work, members: Sequence[Candidate], axis: _Axis, cells: lis
         if not halvings or middle in {below["x"], above["x"]}:
             return here
         if (cell := _cell(work, members, [axis], [middle])) is None:
+            work.left_out("closing in on each crossover", work.lacking_trials)
             return here
         cells.append(cell)
         # Where both ends are first, and where nothing is, one comes no closer.

@@ -16,6 +16,7 @@ from wirelab.answer.choose.measured import OfChoice, measured, vary_radio
 from wirelab.answer.choose.network import Nat, Network
 from wirelab.answer.choose.question import Asked, require_possible
 from wirelab.answer.choose.ranking import LOOKS
+from wirelab.answer.choose.timers import sleeps_alike
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment import library
 from wirelab.launcher import launched
@@ -45,6 +46,7 @@ SPENT = Budget(-math.inf)
 """With it nothing is started."""
 NOT_ENDED = frozenset({EntryStatus.CANCELLED, EntryStatus.DISCARDED})
 """What a trial may have come to without an end that counts."""
+NOT_ALLOWED = "The budget did not allow"
 TYPICAL, SETTINGS = "typical", "settings"
 """The campaigns under the network's typical settings, and under all others."""
 PARTIAL = frozenset({TYPICAL, SETTINGS})
@@ -69,7 +71,7 @@ class Work:
     files: Mapping[str, str]
     """Profiles of the user's own, by their links' names."""
     links: dict[str, Mapping[str, object]] = field(default_factory=dict)
-    """Links that no profile has, as an experiment has them."""
+    """Links that are not shipped, as an experiment has them."""
     radios: dict[str, dict[str, Equipment]] = field(default_factory=dict)
     """By link: radios by the names of their settings."""
     link_words: str = ""
@@ -84,6 +86,8 @@ class Work:
     refused: dict[str, str] = field(default_factory=dict)
     """Why the link cannot carry a protocol, by its name."""
     levers: list[Lever] = field(default_factory=list)
+    worse: list[str] = field(default_factory=list)
+    """Changes that were tried and deliver worse."""
     maps: list[WinnerMap] = field(default_factory=list)
     tails: Mapping[str, ExactBounds] = field(default_factory=dict)
     spent_s: float = 0.0
@@ -96,6 +100,8 @@ class Work:
     """Campaigns that were run by this call."""
     lacking: str = ""
     """What the last campaign lacks because the budget ended, in words; empty if it is whole."""
+    lacking_trials: int = 0
+    """How many trials that are, also of a campaign that the budget did not allow at all."""
 
     @classmethod
     def of(cls, asked: Asked, folder: Path, budget_ns: int, jobs: int | None, console: Console) -> Work:
@@ -127,6 +133,11 @@ class Work:
         usual = next(iter(network.radios))
         work.radios = {link: {usual: each} for link, each in radios.items()}
         work.links = {link: {"profile": file} for link, file in files.items()}
+        if profile.name in radios and not sleeps_alike(profile.link, radios[profile.name].radio):
+            warnings.append(
+                f"The radio {radios[profile.name].radio.name} falls asleep at other times than the link, so its energy "
+                "may be wrong: give --radio a file with the link's timers."
+            )
         work._check()
         return work
 
@@ -148,7 +159,7 @@ class Work:
             self.runs |= found
             if self.lacking:
                 # Some choices have more trials than others, and the budget is spent.
-                self.left_out(self.lacking)
+                self.left_out(self.lacking, self.lacking_trials)
                 break
             settled = replicates >= LOOKS[0] and self._is_settled()
             if settled:
@@ -173,10 +184,9 @@ class Work:
             # What is typical has more replicates already.
             self.runs, self.kept = {**(found or {}), **self.runs}, {**self.kept, **known}
             if found is None:
-                trials = OTHERWISE * len(self.network.links) * sum(map(len, nats.values()))
-                self.left_out("the network's other settings", trials)
+                self.left_out("the network's other settings", self.lacking_trials)
             elif self.lacking:
-                self.left_out(f"{self.lacking} under the network's other settings")
+                self.left_out(f"{self.lacking} under the network's other settings", self.lacking_trials)
         self._vary_radio(SETTINGS)
 
     @property
@@ -191,7 +201,8 @@ class Work:
             asked=self.asked, network=self.network, candidates=known, equipments=self.equipments, runs=self.runs,
             timed=self.timed, delays_known=self.delays_known,
             apart=[*self.apart, *(Apart(protocol=name, why=why) for name, why in self.refused.items())],
-            levers=self.levers, maps=self.maps, tails=self.tails, programs=self.programs, link_words=self.link_words,
+            levers=self.levers, worse=self.worse, maps=self.maps, tails=self.tails,
+            programs=self.programs, link_words=self.link_words,
             clock="virtual" if self.virtual else "live", kernel=self.kernel, warnings=self.warnings,
         )  # fmt: skip
 
@@ -210,9 +221,11 @@ class Work:
 
     def left_out(self, what: str, trials: int = 0) -> None:
         """Say what the budget did not allow, and what so many trials of it would take, if any has been run."""
+        if any(each.startswith(f"{NOT_ALLOWED} {what}") for each in self.warnings):
+            return
         takes_s = math.ceil(self.pace_s * trials)
-        more = f"; about {format_duration(takes_s * 1e9)} more would" if takes_s else ""
-        self.warnings.append(f"The budget did not allow {what}{more}; a longer --budget continues.")
+        takes = f", which takes {format_duration(takes_s * 1e9)} or longer" if takes_s else ""
+        self.warnings.append(f"{NOT_ALLOWED} {what}{takes}; a longer --budget continues.")
 
     def profile(self, link: str) -> Profile:
         """Of the link that was asked for, or of another that its operator grants."""
@@ -330,13 +343,14 @@ class Work:
         # What may stop between two replicates needs the time of one.
         least = min(lacking, len(plan.scenarios)) if name in PARTIAL else lacking
         starts = not lacking or 0 < left_s >= least * self.pace_s
+        self.lacking_trials = lacking
         if not starts and (name not in PARTIAL or lacking == plan.trials):
             return None
         before = self.budget.left_s
         # What an earlier call has run of it counts all the same.
         found = self._measured(name, loaded, plan, self.budget if starts else SPENT)
         left = _lacking(self.folder / name, plan, NOT_ENDED)
-        self.lacking = f"{left:,} of {plan.trials:,} trials" if left else ""
+        self.lacking, self.lacking_trials = f"{left:,} of {plan.trials:,} trials" if left else "", left
         if lacking > left:
             self.spent_s += before - self.budget.left_s
             self.trials += lacking - left
@@ -381,7 +395,8 @@ class Work:
         if len(self.network.radios) < 2:
             return
         radios = {link: self.network.variants(each) for link, each in self.equipments.items()}
-        near = self.evidence().near()
+        # With a deadline, what is far behind may be the only one that keeps it under another setting.
+        near = self.evidence().near() if self.asked.deadline_ns is None else self.evidence().delivering()
         keys = {key: self.runs[run] for run, (campaign, key) in self.kept.items() if campaign == name and run in near}
         if keys:
             vary_radio(keys, Dataset.read(self.folder / name), radios)

@@ -24,6 +24,14 @@ BRACKETS = (
 
 def matters(record: Chosen) -> list[str]:
     """What else could be changed: that which matters more than the choice of a protocol, and that which does not."""
+    worse = record["levers_worse"]
+    return [
+        *_matters(record),
+        *[f"Tried, and loses more messages or comes too late: {'; '.join(worse)}."] * bool(worse),
+    ]
+
+
+def _matters(record: Chosen) -> list[str]:
     spread = record["spread"]
     by_size = sorted(record["levers"], key=lambda each: -factor(each["ratio"]))
     if record["nearest"] is not None:
@@ -83,7 +91,8 @@ def _lever(record: Chosen, each: Lever) -> str:
     effect = times(record["criterion"], each["ratio"])
     if effect == SMALL:
         effect = f"{record['criterion']} changes by {SMALL}"
-    return f"{each['name']}: {by_then}{effect}{late}"
+    misses = ", which misses the deadline" if record["nearest"] is None and each["keeps_deadline"] is False else ""
+    return f"{each['name']}: {by_then}{effect}{late}{misses}"
 
 
 def table(record: Chosen) -> list[list[str]]:
@@ -132,7 +141,11 @@ def _wanted(wanted: float, name: str, life: Bounds) -> str:
         how = "reached with typical constants of the radio, but not with its worst"
     else:
         how = "reached with the best constants of the radio alone" if most >= wanted else "not reached"
-    return f"With {name}, the {wanted:g} years wanted are {how}."
+    return f"With {name}, the life of {_years(wanted)} that is wanted is {how}."
+
+
+def _years(number: float) -> str:
+    return f"{number:g} year{'s' * (number != 1)}"
 
 
 def goal(record: Chosen) -> list[str]:
@@ -141,8 +154,8 @@ def goal(record: Chosen) -> list[str]:
     if wanted is None:
         return []
     if wanted["most_j"] is None:
-        return [f"The base current alone empties the battery in less than {wanted['years']:g} years."]
-    found = f"{wanted['years']:g} years allow {format_energy(wanted['most_j'])} a reading."
+        return [f"The base current alone empties the battery in less than {_years(wanted['years'])}."]
+    found = f"A life of {_years(wanted['years'])} allows {format_energy(wanted['most_j'])} a reading."
     if not wanted["reached_by"]:
         return [f"{found} Nothing that was tried takes so little."]
     return [f"{found} So little takes: {'; '.join(wanted['reached_by'])}."]

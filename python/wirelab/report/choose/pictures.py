@@ -85,7 +85,7 @@ def _map_table(title: str, of: WinnerMap) -> Table:
 
 def settings(record: Chosen) -> list[Block]:
     """The curve with its legend and data table; nothing with one combination alone."""
-    if len(record["settings"]) < 2:
+    if len(record["settings"]) < 2 or not any(each["first"] for each in record["settings"]):
         return []
     drawn = {name: hue for name, hue in hues(record).items() if _has_values(record, name)}
     unit = MILLIJOULES if record["criterion"] == "energy" else BYTES

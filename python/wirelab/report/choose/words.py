@@ -25,10 +25,12 @@ RUNS = {
     "never": "applied to the packets of one run",
 }
 UNVALIDATED = " (unvalidated)"
+MOST_STANDINGS = 4
+"""Groups of choices that share a first rank in some settings of the network, each a sentence."""
 NEARLY_ALL = 0.8
 """Of the energy: what one state of the radio takes so much of is its lever."""
-NO_EFFECT = ", none of which changes a value by 1 %"
-"""Behind a number of settings that are all the same in effect."""
+NO_EFFECT = "None of them changes a value by 1 %."
+"""Of settings that are all the same in effect."""
 FEW = "fewer than 100 messages"
 NO_ACKNOWLEDGEMENT = "no acknowledgement is known"
 
@@ -50,7 +52,8 @@ def lead(record: Chosen) -> str:
     if record["first"] is None:
         return _no_first(record)
     first = f"First{'' if record['settled'] else ' so far'}: {record['first']}."
-    return f"{first} No other choice is ranked." if count == 1 else f"{first}{_in_settings(record)}"
+    alone = " No other choice is ranked." if count == 1 else ""
+    return f"{first}{alone}{_in_settings(record)}"
 
 
 def _rather(record: Chosen) -> str:
@@ -71,7 +74,7 @@ def _nearest(record: Chosen) -> str | None:
     so_far = "" if record["settled"] else " so far"
     by_then = _point(found["within_deadline"], share)
     half = "" if (p50 := _point(found["p50_s"], seconds)) == DASH else f", and half of them within {p50}"
-    most = "" if (p95 := _point(found["p95_s"], seconds)) == DASH else f" Of them, 95 % come within {p95}."
+    most = "" if (p95 := _point(found["p95_s"], seconds)) == DASH else f" It acknowledges 95 % within {p95}."
     return (
         f"No choice keeps the deadline of {seconds(deadline_s)}{so_far}. "
         f"{found['name']} comes nearest: it acknowledges {by_then} of its messages by then{half}.{most}"
@@ -89,11 +92,13 @@ def _in_settings(record: Chosen) -> str:
         effective = _effective(record)
         effect = f" ({effective} that differ in effect)" if effective is not None and effective > 1 else ""
         if effective == 1:
-            effect = NO_EFFECT
+            return f" It is first in all {total} operator settings{_tried(record)}. {NO_EFFECT}"
         return f" It is first in all {total} operator settings{_tried(record)}{effect}."
     count, some = (0, 0) if alone is None else (alone.count, alone.kinds)
     of = f"{total} operator settings{_tried(record)}{_in_effect(record, some, ' that differ')}"
-    return " ".join([f" It is first in {count} of {of}.", *_elsewhere(flip)])
+    rest = total - count - flip.count
+    others = [f"In the other {rest} it is otherwise."] if rest > 0 else []
+    return " ".join([f" It is first in {count} of {of}.", *_elsewhere(flip), *others])
 
 
 def _elsewhere(flip: Standing) -> Iterator[str]:
@@ -105,14 +110,11 @@ def _elsewhere(flip: Standing) -> Iterator[str]:
         if flip.more:
             yield f"The same holds in {flip.more} more."
         return
-    counted = f"{what} in {flip.count} others."
-    yield (
-        counted
-        if _is_short(counted)
-        else f"{flip.first[0]} and {len(flip.first) - 1} more are alike in {flip.count} others."
-    )
+    others = f"{flip.count} other{'s' * (flip.count != 1)}"
+    counted = f"{what} in {others}."
+    yield (counted if _is_short(counted) else f"{flip.first[0]} and {len(flip.first) - 1} more are alike in {others}.")
     for at, part in enumerate(flip.parts):
-        where = "There" if at else f"In {flip.count - flip.more} of these"
+        where = "There" if at or not flip.more else f"In {flip.count - flip.more} of these"
         sentence = f"{where}, {part}."
         axis, _, some = part.partition(" is ")
         yield sentence if _is_short(sentence) else f"{where}, {axis} has one of {some.count(' or ') + 1} levels."
@@ -125,9 +127,7 @@ def _is_short(sentence: str) -> bool:
 def _in_effect(record: Chosen, some: int, how: str = "") -> str:
     """Behind a number of settings, if not all of them differ in effect."""
     effective = _effective(record)
-    if effective is None:
-        return ""
-    return NO_EFFECT if effective == 1 else f" ({some} of {effective}{how} in effect)"
+    return "" if effective in {None, 1} else f" ({some} of {effective}{how} in effect)"
 
 
 def _effective(record: Chosen) -> int | None:
@@ -189,7 +189,8 @@ def ranked(record: Chosen) -> list[Choice]:
 
 def gap(record: Chosen) -> list[str]:
     """How much more the second takes, with the interval that decided; nothing with fewer than two."""
-    known = ranked(record)
+    # Those that are alike stand in another order in the table.
+    known = sorted(ranked(record), key=lambda choice: _value(record["criterion"], choice) or 0.0)
     if record["gap"] is None or len(known) < 2 or record["gap"]["point"] is None:
         return []
     times = interval(Estimate.of(record["gap"]), COUNT)
@@ -225,8 +226,11 @@ def left_out(record: Chosen) -> list[str]:
         best, least = (min(names, key=values.__getitem__) for names in (able, others))
         if values[least] * SAME < values[best]:
             less = format_share(1 - values[least] / values[best])
-            said.setdefault(least, []).append(f"{less} less {what} than any choice that is ranked")
-    found = [f"Left out: {name} ({' and '.join(less)}). {known[name]['not_ranked']}" for name, less in said.items()]
+            said.setdefault(least, []).append(f"{less} less {what}")
+    found = [
+        f"Left out: {name} ({' and '.join(less)} than any choice that is ranked). {known[name]['not_ranked']}"
+        for name, less in said.items()
+    ]
     lowest = [choice for choice in ranked(record) if choice["rank"] == 1 and choice["near_deadline"] is not None]
     return [*found, *(f"{choice['name']}: {choice['near_deadline']}" for choice in lowest)]
 
@@ -246,11 +250,13 @@ def safest(record: Chosen) -> list[str]:
 
 def settings(record: Chosen) -> list[str]:
     """A sentence for each choice that is first in some settings of the network."""
-    total = len(record["settings"])
+    total, known = len(record["settings"]), standings(record)
     if total < 2:
         return []
-    found = []
-    for at, each in enumerate(standings(record)):
+    if not any(each.first for each in known):
+        return [f"No choice keeps the deadline in any of {total} operator settings{_tried(record)}."]
+    found, shown = list[str](), known if len(known) <= MOST_STANDINGS else known[: MOST_STANDINGS - 1]
+    for at, each in enumerate(shown):
         # Where the usual first is first is said by the others' conditions.
         usual = at == 0 and 2 * each.count > total
         condition = f": {each.condition}" if each.condition and not usual else ""
@@ -259,6 +265,10 @@ def settings(record: Chosen) -> list[str]:
             what = f"{each.first[0]} is lowest by typical values"
         of = f"{total} operator settings{_tried(record)}{_in_effect(record, each.kinds)}"
         found.append(f"{what} in {each.count} of {of}{condition}.")
+    if len(shown) < len(known):
+        rest = known[len(shown) :]
+        count = sum(each.count for each in rest)
+        found.append(f"{len(rest)} other groups are alike in {count} more; the table of the page has them.")
     return found
 
 
@@ -344,8 +354,7 @@ def notes(record: Chosen) -> list[str]:
     said: dict[str, list[str]] = {}
     for choice in record["choices"]:
         reasons = (
-            # Where none keeps the deadline, what one is behind another decides nothing.
-            *filter(None, [choice["not_ranked"], None if record["nearest"] else choice["near_deadline"]]),
+            *filter(None, [choice["not_ranked"], choice["near_deadline"]]),
             *_missing(record, choice),
             *choice["notes"],
         )
@@ -372,7 +381,8 @@ def _missing(record: Chosen, choice: Choice) -> Iterator[str]:
     """Why figures that the table should have are missing; of what was not run its rank says so."""
     if not choice["messages"]:
         return
-    values = {"p50": (choice["p50_s"], NO_ACKNOWLEDGEMENT), "p95": (choice["p95_s"], FEW)}
+    few = NO_ACKNOWLEDGEMENT if choice["p50_s"] is None else FEW
+    values = {"p50": (choice["p50_s"], NO_ACKNOWLEDGEMENT), "p95": (choice["p95_s"], few)}
     if record["question"]["deadline_s"] is not None:
         values["share within the deadline"] = choice["within_deadline"], NO_ACKNOWLEDGEMENT
     for name, (value, otherwise) in values.items():
@@ -472,5 +482,6 @@ def not_considered(record: Chosen) -> str:
 
 def warnings(record: Chosen) -> list[str]:
     """What limits the numbers."""
-    so_far = [] if record["settled"] else ["Not settled: more trials may change which is first."]
+    what = "which is first" if ranked(record) else "this"
+    so_far = [] if record["settled"] else [f"Not settled: more trials may change {what}."]
     return [*so_far, *record["warnings"]]

@@ -27,7 +27,7 @@ SHADES = (0.55, 0.3, 0.14)
 ALIKE, NOTHING = "several are alike", "nothing is ranked"
 SEVERAL, NONE = "=", "–"
 TYPICAL = "typical settings"
-SEVERAL_SHAPE = "stroke"
+SEVERAL_SHAPE = "M-1,-0.3L1,-0.3L1,0.3L-1,0.3Z"
 LEGEND_ROW, KEY = 21, 24
 LEAST_CURVE, COLUMN = 260, 14
 MANY = 60
@@ -154,7 +154,7 @@ def over_settings(name: str, label: str, curve: Curve, hues: Mapping[str, Hue]) 
         {"at": at, "row": level, "name": column.first[0] if len(column.first) == 1 else ALIKE, "tip": column.tip}
         for at, column in enumerate(columns)
         for level in column.levels
-        if level in levels
+        if level in levels and column.first
     ]
     width = min(CURVE_WIDTH, max(COLUMN * len(columns), LEAST_CURVE), width_beside(label_width(levels or [""])))
     x = alt.X("at:O", axis=None, scale=alt.Scale(domain=[*range(len(columns))]))
