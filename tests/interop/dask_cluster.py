@@ -40,7 +40,7 @@ class Cluster:
     def _scheduler(bench: Bench, port: int, tls: Sequence[str]) -> subprocess.Popen[str]:
         protocol = ("--protocol", "tls") if tls else ()
         host = ("--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
-        return bench.start("scheduler", *host, *protocol, *tls, module="dask")
+        return bench.start("scheduler", *host, *protocol, *tls, module="dask", within=_own_files(bench))
 
     @property
     def address(self) -> str:
@@ -51,9 +51,10 @@ class Cluster:
         for worker in self.workers:
             stop(worker)
         to = f"{'tls' if self.tls else 'tcp'}://{self.address}"
-        options = ("--nthreads", "1", "--resources", "slot=1", "--local-directory", str(self.bench.folder / "dask"))
+        options = ("--nthreads", "1", "--resources", "slot=1", "--no-dashboard")
+        command = ("worker", to, *self.tls, *options)
         self.workers = [
-            self.bench.start("worker", to, *self.tls, *options, "--name", str(nth), "--no-dashboard", module="dask")
+            self.bench.start(*command, "--name", str(nth), module="dask", within=_own_files(self.bench))
             for nth in range(WORKERS)
         ]
 
@@ -73,6 +74,11 @@ class Cluster:
     def stop(self) -> None:
         for each in (*self.workers, self.scheduler):
             stop(each)
+
+
+def _own_files(bench: Bench) -> list[str]:
+    """Dask's files stay, for the cluster is its user's."""
+    return ["env", f"DASK_TEMPORARY_DIRECTORY={bench.folder / 'dask'}"]
 
 
 def command_line(process: psutil.Process) -> list[str]:
