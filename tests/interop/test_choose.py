@@ -18,6 +18,12 @@ SOME, NOTHING = "60s", "1ms"
 """Budgets: for the first table, which takes 10 s on 2 cores, and for what is there already."""
 
 
+COUNTED = 23
+"""Messages of a trial but its first."""
+LOST = 12
+"""Every other one, the second of a trial first."""
+
+
 def chosen(bench: Bench, *arguments: str, budget: str = SOME, out: str = "choose") -> Chosen:
     code, _, words = bench.run("choose", *ASKED, "--budget", budget, *arguments, "--out", out, timeout_s=300)
     assert code == 0, words
@@ -32,7 +38,7 @@ def test_a_table_has_its_page_and_the_same_command_runs_nothing_again(bench: Ben
     assert {choice["protocol"] for choice in record["choices"]} == {"coaps", "https1", "mqtts"}
     ranked = [choice for choice in record["choices"] if choice["rank"] is not None]
     for choice in ranked:
-        assert (choice["messages"], choice["lost"]) == (24 * choice["trials"], 0)
+        assert (choice["messages"], choice["lost"]) == (COUNTED * choice["trials"], 0)
         assert choice["trials"] >= 2
         assert choice["energy_j"] is not None
         assert 0 < choice["energy_j"]["low"] <= choice["energy_j"]["typical"] <= choice["energy_j"]["high"]
@@ -42,7 +48,9 @@ def test_a_table_has_its_page_and_the_same_command_runs_nothing_again(bench: Ben
 
     journals = {path: path.read_bytes() for path in bench.folder.glob("choose/*/journal.jsonl")}
     assert journals
-    assert chosen(bench, *asked, budget=NOTHING) == record
+    again = chosen(bench, *asked, budget=NOTHING)
+    # What is missing takes a time that only a call that runs something knows.
+    assert {**again, "warnings": []} == {**record, "warnings": []}
     assert {path: path.read_bytes() for path in bench.folder.glob("choose/*/journal.jsonl")} == journals
 
 
@@ -55,7 +63,7 @@ def test_a_nat_that_forgets_takes_the_messages_of_a_silent_connection(bench: Ben
     forgetting, without = over("forgetting", 'nat = { udp = "30 s" }\n'), over("without", "")
     kept, pinging = forgetting["persistent"], forgetting["persistent, a ping each 24 s"]
     # The one behind each that is lost opens a connection again.
-    assert (kept["lost"], kept["rank"]) == (kept["messages"] / 2, None)
+    assert (kept["lost"], kept["rank"]) == (LOST * kept["trials"], None)
     assert (pinging["lost"], {*without}) == (0, {"new", "persistent"})
     assert (without["persistent"]["lost"], without["persistent"]["rank"]) == (0, 1)
     # Whatever a NAT remembers, a new connection takes as much; a ping is a datagram up and one down.

@@ -132,7 +132,8 @@ def _client(address: str | None, scratch: Path) -> Iterator[Client]:
         "temporary-directory": str(scratch),
     }  # fmt: skip
     # It logs the traceback of a connection that is lost, which one error says.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with dask.config.set(settings):
         if address is not None:
             _require_certificates(address)
