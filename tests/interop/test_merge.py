@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from tests.interop.test_faults import with_small_disk
 
 from wirelab.schema.record import FACTS, CampaignRecord
 
@@ -38,6 +41,8 @@ exchanges = 5
 [stop]
 replicates = 3
 """
+SMALL = "300k"
+"""Of a disk on which no campaign has room."""
 LANES = "link_lateness"
 """The timing error by the lane that a trial happened to get, which two runs do not share."""
 
@@ -101,6 +106,46 @@ def test_machines_of_a_campaign_in_real_time_stay_apart(bench: Bench) -> None:
     records = json.loads((merged / "estimates.json").read_text())["parts"]
     assert [(each["part"], each["trials"], each["ratio"]["n"]) for each in records] == [(1, 4, 2), (2, 4, 2)]
     assert "Machines of the merged campaign" in (merged / "report.html").read_text()
+    bench.assert_nothing_left()
+
+
+def test_a_full_disk_on_one_machine_loses_nothing_and_merges_nothing_by_halves(bench: Bench) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    file = str(bench.experiment(EXPERIMENT))
+    parts = [bench.folder / "part-1", bench.folder / "small" / "part-2"]
+    assert bench.run("run", file, "--shard", "1/2", "--out", str(parts[0]))[0] == 0
+
+    def shard() -> None:
+        command = ("run", file, "--shard", "2/2", "--out", str(parts[1]))
+        code, _, words = bench.run(*command)
+        assert code == 1, words
+        assert "no space left on the device" in words
+        assert "Traceback" not in words
+        merged = bench.folder / "merged"
+        code, _, words = bench.run("merge", *map(str, parts), "--out", str(merged))
+        assert code == 2, words
+        assert str(parts[1]) in words
+        assert not merged.exists()
+        # The same of the machine that merges.
+        subprocess.run(["mount", "-o", "remount,size=400m", str(parts[1].parent)], check=True)
+        code, _, words = bench.run(*command)
+        assert code == 0, words
+        shutil.copytree(parts[1], bench.folder / "part-2")
+
+    with_small_disk(parts[1].parent, SMALL, shard)
+    parts[1] = bench.folder / "part-2"
+
+    def merge() -> None:
+        code, _, words = bench.run("merge", *map(str, parts), "--out", str(bench.folder / "full" / "merged"))
+        assert code == 1, words
+        assert "no space left on the device" in words
+        assert "Traceback" not in words
+        assert not [*(bench.folder / "full").iterdir()]
+
+    with_small_disk(bench.folder / "full", SMALL, merge)
+    code, _, words = bench.run("merge", *map(str, parts), "--out", str(bench.folder / "merged"))
+    assert code == 0, words
     bench.assert_nothing_left()
 
 
