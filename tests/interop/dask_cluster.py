@@ -66,14 +66,22 @@ class Cluster:
     def worker(self, rng: random.Random) -> psutil.Process | None:
         """One of the processes that nannies have started; None while there is none."""
         found = [
-            child for each in self.workers if each.poll() is None
-            for child in psutil.Process(each.pid).children() if "spawn_main" in " ".join(command_line(child))
+            child for each in self.workers for child in _children(each.pid)
+            if "spawn_main" in " ".join(command_line(child))
         ]  # fmt: skip
         return rng.choice(found) if found else None
 
     def stop(self) -> None:
         for each in (*self.workers, self.scheduler):
             stop(each)
+
+
+def _children(pid: int) -> list[psutil.Process]:
+    """Empty of one that has ended."""
+    try:
+        return psutil.Process(pid).children()
+    except psutil.Error:
+        return []
 
 
 def _own_files(bench: Bench) -> list[str]:

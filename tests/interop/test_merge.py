@@ -105,7 +105,7 @@ def test_machines_of_a_campaign_in_real_time_stay_apart(bench: Bench) -> None:
     assert pl.read_parquet(merged / "exchanges.parquet")["part"].null_count() == 0
     records = json.loads((merged / "estimates.json").read_text())["parts"]
     assert [(each["part"], each["trials"], each["ratio"]["n"]) for each in records] == [(1, 4, 2), (2, 4, 2)]
-    assert "Machines of the merged campaign" in (merged / "report.html").read_text()
+    assert "Parts of the merged campaign" in (merged / "report.html").read_text()
     bench.assert_nothing_left()
 
 

@@ -144,7 +144,9 @@ def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     if not rows:
         raise WirelabError(f"{campaign}: no trial has finished", hint=run_again(campaign))
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
-    ran_by = {entry.trial: entry.part for entry in entries if entry.part is not None}
+    # The last entry holds: a trial that was run again here is of no part.
+    last = {entry.trial: entry.part for entry in entries}
+    ran_by = {trial: part for trial, part in last.items() if part is not None}
     done = trials.filter(pl.col("status") == EntryStatus.DONE)
     flows = read_flows(campaign, done["trial"])
     netem = {scenario.key for scenario in plan.scenarios if is_netem(scenario.link)}

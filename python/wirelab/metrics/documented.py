@@ -50,14 +50,14 @@ class Table(NamedTuple):
 
 def tables() -> tuple[Table, ...]:
     """All of them."""
-    added = {"download_bytes": pl.Int64, "disturbed": pl.Boolean}
+    added, merged = {"download_bytes": pl.Int64, "disturbed": pl.Boolean}, {"part": pl.Int64}
     exchanges: dict[str, Any] = {**dataset.TRIAL_KEYS, **dataset.EXCHANGE_TYPES, **added}
     # Behind it stand the levels, which depend on the experiment.
     named = {"trial": pl.String, "scenario": pl.String, PROTOCOL: pl.String}
     resources = {**dataset.TRIAL_KEYS, **resource_timings.COLUMNS}
     found = {
-        dataset.EXCHANGES: ({**named, **exchanges}, EXCHANGE_METRICS),
-        dataset.TRIAL_TABLE: ({**named, **dataset.TRIAL_TYPES}, TRIAL_METRICS),
+        dataset.EXCHANGES: ({**named, **exchanges, **merged}, EXCHANGE_METRICS),
+        dataset.TRIAL_TABLE: ({**named, **dataset.TRIAL_TYPES, **merged}, TRIAL_METRICS),
         resource_timings.RESOURCES: (resources, ()),
         ledger.LEDGER: (ledger.COLUMNS, ()),
         settings_seen.SETTINGS_SEEN: (settings_seen.COLUMNS, ()),

@@ -57,6 +57,7 @@ COLUMNS = {
     "block": "Number of the block, from 0.",
     "replicate": "Number of the trial among those of its scenario, from 0.",
     "lane": "Number of the job that ran the trial, from 0.",
+    "part": "Part of a merged campaign that ran the trial, from 1. Only campaigns merged in real time have it.",
     "disturbed": "Whether a packet was late during the exchange by more than 0.5 ms and a tenth of the links' round "
     "trip: the delay is then not the protocol's alone. Null if that is not known.",
     "download_bytes": "Size of the answer that the exchange asked for; of several sizes, of the one whose turn it was.",

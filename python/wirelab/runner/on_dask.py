@@ -57,6 +57,7 @@ def run_on_dask(jobs: Sequence[ShardJob], address: str | None, scratch: Path, te
     """Run every shard that is not done, one for each slot at a time; `scratch` is for Dask's own files. Raises
     `RunError` of the first that fails, and `WirelabError` if the scheduler cannot be reached.
     """
+    from distributed import KilledWorker
     from distributed.client import FutureCancelledError
 
     waiting = [job for job in jobs if not is_done(job.folder)]
@@ -66,10 +67,12 @@ def run_on_dask(jobs: Sequence[ShardJob], address: str | None, scratch: Path, te
     try:
         with _client(address, scratch) as client:
             _run(client, waiting, over, tell)
-    except (FutureCancelledError, OSError) as error:
+    except (FutureCancelledError, KilledWorker, OSError) as error:
         # What workers have begun they end, and a shard that is done is not run again.
         hint = "the same command goes on where this one stopped"
-        raise RunError(f"the scheduler of {OPTION} was lost: {str(error).splitlines()[0]}", hint=hint) from None
+        why = str(error).partition("\n")[0] or type(error).__name__
+        lost = "its workers died again and again" if isinstance(error, KilledWorker) else "its connection was lost"
+        raise RunError(f"{OPTION} stopped, because {lost}: {why}", hint=hint) from None
 
 
 def _run(client: Client, waiting: Sequence[ShardJob], over: int, tell: Tell) -> None:
@@ -117,7 +120,7 @@ def _require_certificates(address: str) -> None:
     except OSError as error:
         raise WirelabError(f"certificates cannot be read: {error}", OPTION, needed) from None
     if context is None:
-        raise WirelabError(f"{address} needs certificates, and none are configured", OPTION, needed)
+        raise WirelabError(f"{address} needs certificates, and not all are configured", OPTION, needed)
 
 
 @contextmanager

@@ -42,10 +42,19 @@ def is_done(folder: Path) -> bool:
 
 
 def run_shard_job(job: ShardJob) -> str:
-    """Run a shard unless it is done. Gives its name. Raises `RunError` with the last words of a run that failed.
+    """Run a shard unless it is done. Gives its name. Raises `RunError` with the last words of a run that failed, and if
+    it cannot be started here, such as without the folder.
 
     The process ends with its parent (PR_SET_PDEATHSIG), so that a worker that is killed leaves none behind.
     """
+    try:
+        _run(job)
+    except OSError as error:
+        raise RunError(f"shard {job.shard} cannot be run here: {error}") from None
+    return job.shard
+
+
+def _run(job: ShardJob) -> None:
     began = time.monotonic()
     while not is_done(job.folder):
         done = subprocess.run(
@@ -64,7 +73,6 @@ def run_shard_job(job: ShardJob) -> str:
             time.sleep(WAIT_S)
         else:
             raise RunError(f"shard {job.shard} failed: {done.stderr.strip()[-LAST_WORDS:] or done.returncode}")
-    return job.shard
 
 
 def _mark(folder: Path) -> None:

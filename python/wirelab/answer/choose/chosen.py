@@ -49,7 +49,7 @@ def chosen(evidence: Evidence, *, settled: bool) -> Chosen:
     place = evidence.typical
     ranking = evidence.ranking(place)
     # Of those that are alike the one that sends least comes first; of few trials all may seem alike.
-    alike_by = _size if settled else _joules
+    alike_by = _joules if not settled and evidence.criterion == "energy" else _size
     choices = sorted(
         (_choice(evidence, each, ranking) for each in evidence.candidates), key=lambda each: _in_order(each, alike_by)
     )

@@ -94,12 +94,13 @@ def _connected(candidate: Candidate) -> str:
     return f"{words[candidate.connection]}{kept}"
 
 
-def radio_levers(evidence: Evidence) -> Iterator[Lever]:
-    """One other setting of the radio each: of the same packets, or of a run of its own if the setting moves them. What
-    delivers worse then is none.
+def radio_levers(evidence: Evidence) -> tuple[list[Lever], list[str]]:
+    """One other setting of the radio each: of the same packets, or of a run of its own if the setting moves them. And
+    the names of those that deliver worse, which are none.
     """
+    levers, worse = list[Lever](), list[str]()
     if (best_of := _best(evidence)) is None:
-        return
+        return levers, worse
     (best, without), network = best_of, evidence.network
     own = evidence.of(best, evidence.typical)
     equipment = evidence.equipments.get(evidence.typical.link)
@@ -109,19 +110,23 @@ def radio_levers(evidence: Evidence) -> Iterator[Lever]:
         if len(network.changed(radio)) != 1 or own is None or found is None or radio not in found.energies:
             continue
         [key] = network.changed(radio)
-        if key not in known or (found is not own and delivers_worse(found, own)):
+        if key not in known:
             continue
-        moves = found is not own
+        name, moves = f"{label(known[key])} {inputs[key]}", found is not own
+        if moves and delivers_worse(found, own):
+            worse.append(name)
+            continue
         trials, before = found.energies[radio], own.energies[evidence.typical.radio]
         # Of the same packets: those of the trials that have it. A run of its own begins otherwise in each trial.
         compared = before if moves else {each: before[each] for each in trials}
         ratio = bounds_of(trials.values())["typical"] / bounds_of(compared.values())["typical"]
-        yield Lever(
-            name=f"{label(known[key])} {inputs[key]}", of=best.name, how="measured" if moves else "modelled",
-            value=without * ratio, ratio=ratio, delay_s=None,
-            within_deadline=found.within.record() if moves and found.within is not None else None,
+        lever = Lever(
+            name=name, of=best.name, how="measured" if moves else "modelled", value=without * ratio, ratio=ratio,
+            delay_s=None, within_deadline=found.within.record() if moves and found.within is not None else None,
             keeps_deadline=keeps_deadline(found) if moves else None,
         )  # fmt: skip
+        levers.append(lever)
+    return levers, worse
 
 
 def _changes(asked: Asked, best: Candidate) -> Iterator[_Change]:

@@ -89,7 +89,7 @@ def _links(work: Work) -> tuple[dict[str, _Retimed], dict[Moved, OfChoice | None
                 unknown |= {(run, radio): None for run in moved}
                 continue
             written = {"profile": work.written(link), "radio": table}
-            # Several settings of the radio may put it to sleep alike.
+            # Several settings of the radio may put it to sleep alike, and then move the same runs.
             name = next((each for each, of in found.items() if of.table == written), f"{link}, {radio}")
             one = found.setdefault(name, _Retimed(written, runs=moved))
             one.radios[radio] = other

@@ -171,7 +171,9 @@ class Work:
         self.levers = levers(self)
         self._run_settings()
         self.timed = timed(self)
-        self.levers = sorted([*self.levers, *radio_levers(self.evidence())], key=lambda lever: lever["ratio"])
+        of_radio, worse = radio_levers(self.evidence())
+        self.levers = sorted([*self.levers, *of_radio], key=lambda lever: lever["ratio"])
+        self.worse += worse
         self.maps = maps(self)
         return self.record(settled=settled)
 

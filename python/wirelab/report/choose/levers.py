@@ -27,7 +27,7 @@ def matters(record: Chosen) -> list[str]:
     worse = record["levers_worse"]
     return [
         *_matters(record),
-        *[f"Tried, and loses more messages or comes too late: {'; '.join(worse)}."] * bool(worse),
+        *[f"What was tried and loses more messages or comes too late: {'; '.join(worse)}."] * bool(worse),
     ]
 
 

@@ -26,7 +26,7 @@ RUNS = {
 }
 UNVALIDATED = " (unvalidated)"
 MOST_STANDINGS = 4
-"""Groups of choices that share a first rank in some settings of the network, each a sentence."""
+"""Sentences of what is first in which settings of the network."""
 NEARLY_ALL = 0.8
 """Of the energy: what one state of the radio takes so much of is its lever."""
 NO_EFFECT = "None of them changes a value by 1 %."
@@ -268,7 +268,7 @@ def settings(record: Chosen) -> list[str]:
     if len(shown) < len(known):
         rest = known[len(shown) :]
         count = sum(each.count for each in rest)
-        found.append(f"{len(rest)} other groups are alike in {count} more; the table of the page has them.")
+        found.append(f"In {count} other settings it is otherwise; the table of the page has them.")
     return found
 
 

@@ -38,7 +38,7 @@ def section(campaign: Campaign) -> Section:
 
 
 def _parts(campaign: Campaign) -> Iterator[Table]:
-    """Of a merged campaign: how its machines differ."""
+    """Of a merged campaign: how they differ."""
     records = campaign.estimates.get("parts") or []
     if not records:
         return
@@ -46,8 +46,9 @@ def _parts(campaign: Campaign) -> Iterator[Table]:
         [Cell(str(each["part"])), Cell(f"{each['trials']:,}"), estimate(Estimate.of(each["ratio"]), COUNT, NO_VALUE)]
         for each in records
     ]  # fmt: skip
-    columns = [Column("part"), Column("trials"), Column(f"{campaign.estimates['metric']} over all [interval]", "times")]
-    yield Table("Machines of the merged campaign", columns, rows)
+    what = campaign.estimates["metric"].replace("-", " ")
+    columns = [Column("part"), Column("trials"), Column(f"{what}, over the mean of all [interval]", "times")]
+    yield Table("Parts of the merged campaign", columns, rows)
 
 
 def _implementations(campaign: Campaign) -> Table:

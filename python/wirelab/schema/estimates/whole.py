@@ -72,7 +72,7 @@ class AnalysedScenario(TypedDict):
 
 @document
 class PartRecord(TypedDict):
-    """One part of a campaign that was merged: how its machine differs from the others."""
+    """One part of a campaign that was merged: what one machine ran at one time, and how it differs from the others."""
 
     part: int
     """Its number, as in the column `part` of `trials.parquet`."""
@@ -113,7 +113,7 @@ class Estimates(TypedDict):
     expectations: NotRequired[list[ExpectationRecord]]
     """Whether scenarios keep the bounds of the experiment. Only if it has some."""
     parts: NotRequired[list[PartRecord]]
-    """Machines of a campaign that was merged, in real time."""
+    """Parts of a campaign that was merged, in real time; only of two or more."""
     notes: list[str]
     """Sentences that the reader must know: few values, pooled seeds, exclusions by protocol."""
 
