@@ -24,6 +24,7 @@ from wirelab.schema.campaign import EntryStatus, page_manifest, read_plan
 from wirelab.schema.exchange import extension
 from wirelab.site.synthetic import images
 from wirelab.stats.dataset import Dataset as Samples
+from wirelab.stats.machine.parts import PART
 
 SITE = images(2, 500).site
 WORKLOAD = {
@@ -137,10 +138,10 @@ def test_columns_of_resources_are_the_documented_ones_in_order(records: Records,
     described = {each.file: [column.name for column in each.columns] for each in tables()}
     for name in (RESOURCES, EXCHANGES, TRIAL_TABLE):
         written = pl.read_parquet(records.folder / name).columns
-        # No other workload's columns are in a campaign of pages, and the levels are those of its experiment.
+        # No other workload's columns are in a campaign of pages, nor a merged one's; the levels are its experiment's.
         levels = {path for each in read_plan(records.folder).scenarios for path in each.levels}
         assert [column for column in written if column == PROTOCOL or column not in levels] == [
-            column for column in described[name] if column not in extension("pubsub")
+            column for column in described[name] if column not in {*extension("pubsub"), PART}
         ]
 
 
