@@ -9,6 +9,7 @@ from math import comb
 
 import numpy as np
 
+from wirelab.stats.estimate import large
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.sample import Floats, Sample
 
@@ -60,7 +61,7 @@ def hodges_lehmann(pair: Pair, level: float = LEVEL) -> Estimate:
 
     n = pair.a.n + pair.b.n
     beyond = _beyond(pair)
-    a, b = np.minimum(pair.a.ordered, beyond), np.minimum(pair.b.ordered, beyond)
+    a, b = (np.minimum(large.thinned(side.ordered), beyond) for side in (pair.a, pair.b))
     total = len(a) * len(b)
     point = (difference(a, b, (total + 1) // 2) + difference(a, b, total // 2 + 1)) / 2
     if abs(point) > beyond / 4:

@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from wirelab.stats.estimate import large
 from wirelab.stats.estimate.model import Estimate, finite
 from wirelab.stats.estimate.sample import Floats
 
@@ -177,8 +178,13 @@ def moments(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) 
     pooled = np.concatenate(trials)
     centre = float(np.mean(pooled))
     sums = np.empty((len(trials), WITHIN + 1, 2))
+    few = not large.is_large(trials)
     for index, trial in enumerate(trials):
         shifted = trial - centre
+        if not few:
+            sums[index, 0] = shifted.sum(), (shifted**2).sum()
+            sums[index, 1:] = large.resampled_sums(shifted, WITHIN, rng)
+            continue
         rows = shifted[rng.integers(0, len(trial), (WITHIN, len(trial)))]
         sums[index, 0] = shifted.sum(), (shifted**2).sum()
         sums[index, 1:, 0] = rows.sum(axis=1)
@@ -219,7 +225,9 @@ def quantiles_of(trials: Sequence[Floats], q: float, chosen: NDArray[np.int64]) 
 def _quantiles(
     trials: Sequence[Floats], q: float, chosen: NDArray[np.int64], within: NDArray[np.bool_], rng: np.random.Generator
 ) -> Draws:
-    if len({len(trial) for trial in trials}) == 1:
+    if large.is_large(trials):
+        values = large.quantiles(trials, q, chosen, within, rng)
+    elif len({len(trial) for trial in trials}) == 1:
         values = _quantiles_of_equal(np.stack(trials), q, chosen, within, rng)
     else:
         values = np.array([_quantile_of_one(trials, q, *row, rng) for row in zip(chosen, within, strict=True)])

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wirelab.stats.estimate import bootstrap
+from wirelab.stats.estimate import bootstrap, large
 from wirelab.stats.estimate.bootstrap import ROUNDING, Draws
 from wirelab.stats.estimate.sample import Floats
 
@@ -89,9 +89,17 @@ class Tail:
     @property
     def mean(self) -> float:
         """Of the values above."""
-        reach = float(np.log(self.horizon_s / self.above))
-        less = self.exponent - 1
-        return self.above * (1 + (reach if abs(less * reach) < 1e-9 else -float(np.expm1(-less * reach)) / less))
+        return self.above * (1 + self._beyond(1))
+
+    @property
+    def variance(self) -> float:
+        """Of the values above."""
+        return max(self.above**2 * (1 + 2 * self._beyond(2)) - self.mean**2, 0.0)
+
+    def _beyond(self, power: int) -> float:
+        """The integral of u ** (power - 1 - exponent) from 1 to the horizon, in units of `above`."""
+        reach, less = float(np.log(self.horizon_s / self.above)), self.exponent - power
+        return reach if abs(less * reach) < 1e-9 else -float(np.expm1(-less * reach)) / less
 
     def resampled(
         self, trials: Sequence[Floats], centre: float, chosen: NDArray[np.int64], rng: np.random.Generator
@@ -102,6 +110,10 @@ class Tail:
         n = sum(len(trial) for trial in trials)
         true = (float(bodies.sum()) + int(counts.sum()) * (self.mean - centre)) / n
         sums = bodies[chosen]
+        if large.is_large(trials):
+            # Sums of so many draws are normal.
+            drawn, spread = counts[chosen], np.sqrt(self.variance * counts[chosen])
+            return true, sums + drawn * (self.mean - centre) + spread * rng.standard_normal(chosen.shape)
         rows = max(1, BLOCK // max(1, len(trials) * int(counts.max())))
         for start in range(0, len(chosen), rows):
             block = sums[start : start + rows]
