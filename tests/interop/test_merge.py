@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from tests.interop.test_engine import digest_of
 from tests.interop.test_faults import with_small_disk
-
-from wirelab.schema.record import FACTS, CampaignRecord
 
 if TYPE_CHECKING:
     from conftest import Bench
@@ -47,10 +46,6 @@ LANES = "link_lateness"
 """The timing error by the lane that a trial happened to get, which two runs do not share."""
 
 
-def _digest(campaign: Path) -> str | None:
-    return CampaignRecord.model_validate_json((campaign / FACTS).read_text()).runs[-1].digest
-
-
 def test_merged_shards_equal_one_run(bench: Bench) -> None:
     file = str(bench.experiment(EXPERIMENT))
     whole, parts = bench.folder / "whole", [bench.folder / f"part-{number}" for number in (1, 2, 3)]
@@ -65,7 +60,7 @@ def test_merged_shards_equal_one_run(bench: Bench) -> None:
     code, out, words = bench.run("merge", *map(str, parts), "--out", str(merged))
     assert code == 0, words
     assert "coap" in out
-    assert _digest(merged) == _digest(whole) is not None
+    assert digest_of(merged) == digest_of(whole) is not None
     assert (merged / "plan.json").read_bytes() == (whole / "plan.json").read_bytes()
     for name in ("exchanges.parquet", "trials.parquet", "estimates.parquet"):
         ours, theirs = (pl.read_parquet(folder / name).drop("lane", strict=False) for folder in (merged, whole))
@@ -80,11 +75,11 @@ def test_merged_shards_equal_one_run(bench: Bench) -> None:
     # The merged campaign is one that a run goes on with: it has nothing left to do.
     code, _, words = bench.run("run", file, "--out", str(merged), "--set", "stop.replicates=3")
     assert code == 0, words
-    assert _digest(merged) == _digest(whole)
+    assert digest_of(merged) == digest_of(whole)
     # Counted once, however often it is named.
     again = bench.folder / "again"
     assert bench.run("merge", *map(str, [*parts, parts[0]]), "--out", str(again))[0] == 0
-    assert _digest(again) == _digest(whole)
+    assert digest_of(again) == digest_of(whole)
     bench.assert_nothing_left()
 
 
