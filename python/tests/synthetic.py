@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from tests.documents import whole_plan, whole_result
-from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
+from wirelab.metrics.exchange_rows import EXCHANGE_TYPES
 from wirelab.metrics.tables import write_table
+from wirelab.metrics.trial_rows import TRIAL_TYPES
 from wirelab.schema import exchange_columns
 
 ROUND_TRIPS = {"http1": 2, "h2": 4, "h3": 2, "raw-tcp": 2}

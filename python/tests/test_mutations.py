@@ -26,7 +26,7 @@ from wirelab.claims.check import metric_and_claims
 from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import load_experiment
 from wirelab.fit import observe_irtt, observe_ping
-from wirelab.metrics.dataset import EXCHANGE_TYPES, exchanges_of
+from wirelab.metrics.exchange_rows import EXCHANGE_TYPES, exchanges_of
 from wirelab.metrics.tables import read_table, write_table
 from wirelab.plan import make_plan
 from wirelab.schema.campaign import read_journal

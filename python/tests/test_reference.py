@@ -16,7 +16,7 @@ from scripts.reference.markdown import MOST, slug
 
 from wirelab.cli import EXIT_CODES, VERBS, main
 from wirelab.experiment.schema import experiment_schema
-from wirelab.metrics import dataset
+from wirelab.metrics import dataset, trial_rows
 from wirelab.metrics.documented import tables
 from wirelab.metrics.levels import PROTOCOL
 from wirelab.schema.files import FILES, text
@@ -106,7 +106,7 @@ def test_a_column_of_nanoseconds_says_so() -> None:
 def test_the_trials_table_is_described_in_the_order_in_which_it_is_written() -> None:
     trials = next(each for each in tables() if each.file == dataset.TRIAL_TABLE)
     names = [column.name for column in trials.columns if column.name != PROTOCOL]
-    assert names[: len(dataset.TRIAL_TYPES)] == list(dataset.TRIAL_TYPES)
+    assert names[: len(trial_rows.TRIAL_TYPES)] == list(trial_rows.TRIAL_TYPES)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -17,8 +17,9 @@ from tests.golden.differences import differences
 import wirelab.data
 from tests.documents import whole_plan
 from wirelab.claims.judge import judge_campaign
-from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
+from wirelab.metrics.exchange_rows import EXCHANGE_TYPES
 from wirelab.metrics.tables import write_table
+from wirelab.metrics.trial_rows import TRIAL_TYPES
 from wirelab.stats.analyze import analyze
 
 GOLDEN = Path(__file__).parent / "analysis"

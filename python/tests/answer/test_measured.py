@@ -28,7 +28,7 @@ def test_each_trial_has_the_means_of_its_exchanges_and_a_time_out_counts_as_such
     key = dataset.scenarios[0].key
     found = measured(dataset, {"a digest": key}).trials["a digest"]
     assert sorted(found) == [0, 1, 2]
-    rows = dataset.exchanges.filter((pl.col("replicate") == 1) & pl.col("outcome").is_in(["completed", "timed-out"]))
+    rows = dataset.rows(key).filter((pl.col("replicate") == 1) & pl.col("outcome").is_in(["completed", "timed-out"]))
     completed = rows.filter(pl.col("outcome") == "completed")
     parts = found[1].parts
     assert parts["phase_wait_ns"] == pytest.approx(completed["response_time_ns"].sum() / 2 / len(rows) / 1e9)
@@ -50,7 +50,7 @@ def test_cpu_time_counts_in_real_time_and_takes_none_under_the_virtual_clock(dat
     })  # fmt: skip
     trials = dataset.trials.drop(used.columns, strict=False).join(used, how="cross")
     live = Dataset(dataset.folder, dataset.plan, dataset.exchanges, trials)
-    counts = dict(dataset.exchanges.group_by("replicate").len().iter_rows())
+    counts = dict(dataset.rows(key).group_by("replicate").len().iter_rows())
     found = measured(live, {"a digest": key}).trials["a digest"]
     assert found[0].cpu_s == pytest.approx(0.01 / counts[0])
     plan = json.loads((dataset.folder / "plan.json").read_text(encoding="utf-8"))

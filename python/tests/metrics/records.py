@@ -16,6 +16,8 @@ MS = 1_000_000
 START = 10_000 * MS
 SINCE_BOOT = 1_700_000_000 * 10**9
 """What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC."""
+IN_TURN = {"kind": "request-response", "upload_bytes": 0, "download_bytes": [11_000_000, 612], "timeout_ns": 10**9}
+"""A workload whose downloads take turns."""
 
 
 class AnyExchange(RequestExchange, MessageExchange, PageExchange):

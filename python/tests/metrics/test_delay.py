@@ -9,7 +9,7 @@ import pytest
 
 from tests.metrics.records import MS, exchange
 from wirelab.metrics import phases
-from wirelab.metrics.dataset import EXCHANGE_TYPES
+from wirelab.metrics.exchange_rows import EXCHANGE_TYPES
 from wirelab.metrics.registry import EXCHANGE_METRICS
 
 

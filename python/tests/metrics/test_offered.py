@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wirelab.metrics.dataset import EXCHANGE_TYPES
+from wirelab.metrics.exchange_rows import EXCHANGE_TYPES
 from wirelab.metrics.offered import Growth, growth
 
 MS = 10**6

@@ -13,7 +13,7 @@ import pytest
 
 from tests.metrics.records import MS, START, Records, exchange, flow, resource
 from wirelab.errors import RunError
-from wirelab.metrics.dataset import EXCHANGES, TRIAL_TABLE, Dataset, measure, values_so_far
+from wirelab.metrics.dataset import EXCHANGES, TRIAL_TABLE, Dataset, build, measure, values_so_far
 from wirelab.metrics.documented import tables
 from wirelab.metrics.ledger import LEDGER
 from wirelab.metrics.levels import PROTOCOL
@@ -47,7 +47,8 @@ def records(tmp_path: Path) -> Records:
 def measured(monkeypatch: pytest.MonkeyPatch) -> Build:
     def finish(records: Records) -> Dataset:
         monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
-        return measure(records.folder)
+        measure(records.folder)
+        return build(records.folder)
 
     return finish
 

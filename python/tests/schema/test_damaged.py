@@ -25,8 +25,9 @@ from wirelab.claims.judge import judge_campaign
 from wirelab.cli import main
 from wirelab.errors import WirelabError
 from wirelab.metrics import tables
-from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
+from wirelab.metrics.exchange_rows import EXCHANGE_TYPES
 from wirelab.metrics.tables import read_table, require_whole, write_table
+from wirelab.metrics.trial_rows import TRIAL_TYPES
 from wirelab.schema import exchange_columns
 from wirelab.schema.campaign import JournalEntry, read_journal, read_plan, read_result
 from wirelab.schema.estimates import read_energy_model, read_estimates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from tests.synthetic import write_campaign
 from wirelab.errors import WirelabError
+from wirelab.metrics import tables
 from wirelab.metrics.tables import write_table
 from wirelab.stats.analyze import analyze
 
@@ -366,3 +368,16 @@ def test_a_planted_link_in_place_of_an_answer_is_replaced_and_not_followed(campa
     analyze(campaign)
     assert victim.read_text() == "untouched"
     assert not any((campaign / name).is_symlink() for name in answers)
+
+
+def test_exchanges_that_stay_on_the_disk_give_the_same_answers(
+    campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(campaign, other)
+    analyze(campaign)
+    monkeypatch.setattr(tables, "HELD_ROWS", 0)
+    monkeypatch.setattr("wirelab.stats.analyze.CSV_ROWS", 3)
+    analyze(other)
+    for name in ("estimates.json", "estimates.csv", "exchanges.csv"):
+        assert (other / name).read_bytes() == (campaign / name).read_bytes()

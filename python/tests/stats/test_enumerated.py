@@ -48,7 +48,7 @@ def test_a_scenario_has_both_at_each_delay(tmp_path: Path) -> None:
     dataset = _dataset(tmp_path / "it", _exact(lossy=name.scenarios[0].identity), timed_out=0.2)
     [(key, found)] = enumerated(dataset).items()
     assert key == dataset.scenarios[0].key
-    rows = dataset.exchanges
+    rows = dataset.rows(key)
     late = rows.filter((pl.col("outcome") != "completed") | (pl.col("end_ns") - pl.col("start_ns") > 1e8))
     [share] = found["shares"]
     assert (share["delay_s"], share["low"], share["high"]) == (0.1, 0.2, 0.3)

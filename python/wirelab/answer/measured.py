@@ -36,6 +36,7 @@ def measured(dataset: Dataset, keys: Mapping[str, str]) -> Measured:
         )
         .group_by("scenario", "trial", "replicate")
         .agg(pl.col(name).mean() for name in PARTS)
+        .collect()
     )
     found: dict[str, dict[int, OfTrial]] = {key: {} for key in keys.values()}
     for row in means.iter_rows(named=True):
@@ -54,7 +55,7 @@ def _cpu_s(dataset: Dataset) -> dict[str, float]:
 
     if dataset.plan.clock is not Clock.LIVE:
         return {}
-    exchanges = dict(dataset.exchanges.group_by("trial").len().iter_rows())
+    exchanges = dict(dataset.exchanges.group_by("trial").len().collect().iter_rows())
     used = (pl.col("client_cpu_ns") - pl.col("client_cpu_idle_ns")) + (
         pl.col("server_cpu_ns") - pl.col("server_cpu_idle_ns")
     )

@@ -14,16 +14,17 @@ def command(campaign: Path) -> None:
     from wirelab.cli.campaigns import writable
     from wirelab.launcher import launched
     from wirelab.limits import require_limits
-    from wirelab.metrics.dataset import damage_words, measure
+    from wirelab.metrics.dataset import measure
+    from wirelab.metrics.trial_rows import damage_words
     from wirelab.runner.lock import locked
 
     require_limits(starts=False)
     folder = writable(campaign)
     with locked(folder):
-        dataset = measure(folder)
-    trials = len(dataset.trials)
-    click.echo(f"{trials:,} trial{'s' * (trials != 1)}, {len(dataset.exchanges):,} exchanges", err=True)
-    if (damaged := damage_words(dataset.trials)) is not None:
+        measured = measure(folder)
+    trials = len(measured.trials)
+    click.echo(f"{trials:,} trial{'s' * (trials != 1)}, {measured.exchanges:,} exchanges", err=True)
+    if (damaged := damage_words(measured.trials)) is not None:
         click.echo(damaged, err=True)
     click.echo(folder / "exchanges.parquet")
     click.echo(folder / "trials.parquet")

@@ -61,7 +61,7 @@ def quantile(delays_ns: Delays, q: float) -> Estimate:
     n = len(delays_ns)
     values = np.sort(delays_ns) / 1e9
     point = float(np.quantile(values, q))
-    places = enclosing(values <= point, np.zeros(n, dtype=np.int64), q, LEVEL)
+    places = enclosing([int((values <= point).sum())], [n], q, LEVEL)
     if places is None:
         return Estimate(point, None, None, LEVEL, n, "too few values for an interval")
     low, high = (value_at(values, place) for place in places)

@@ -27,8 +27,20 @@ def disturbed(campaign: Path, plan: Plan, trials: pl.DataFrame, exchanges: pl.Da
     scenarios = {scenario.key: scenario for scenario in plan.scenarios}
     rows = trials.select("trial", "scenario", "lateness_max_ns").iter_rows()
     late = {trial: _late(campaign / TRIALS / trial, plan, scenarios[key], worst_ns) for trial, key, worst_ns in rows}
-    each = exchanges.select("trial", "start_ns", "end_ns").iter_rows()
-    return pl.Series([_overlaps(late[trial], begin, end) for trial, begin, end in each], dtype=pl.Boolean)
+    known = [trial for trial, spans in late.items() if spans is not None]
+    timed = pl.col("trial").is_in(known) & pl.col("start_ns").is_not_null() & pl.col("end_ns").is_not_null()
+    found = exchanges.select(disturbed=pl.when(timed).then(pl.lit(False)))["disturbed"]
+    some = [trial for trial, spans in late.items() if spans is not None and len(spans[0])]
+    of_some = (
+        exchanges.select("trial", "start_ns", "end_ns")
+        .with_row_index("row")
+        .filter(timed & pl.col("trial").is_in(some))
+    )
+    for (trial,), mine in of_some.partition_by("trial", as_dict=True).items():
+        spans, times = late[trial], mine["start_ns", "end_ns"].iter_rows()
+        assert spans is not None
+        found = found.scatter(mine["row"], [_overlaps(spans, begin, end) for begin, end in times])
+    return found
 
 
 def disturbance_ns(plan: Plan, scenario: Scenario) -> int:
@@ -56,10 +68,8 @@ def _late(folder: Path, plan: Plan, scenario: Scenario, worst_ns: int | None) ->
     return left, left + packets["lateness_ns"].to_numpy()
 
 
-def _overlaps(late: Spans | None, begin: int | None, end: int | None) -> bool | None:
-    if late is None or begin is None or end is None:
-        return None
-    return bool(np.any((late[0] <= end) & (late[1] >= begin))) if len(late[0]) else False
+def _overlaps(late: Spans, begin: int, end: int) -> bool:
+    return bool(np.any((late[0] <= end) & (late[1] >= begin)))
 
 
 def _worst_ns(report: LinkReport) -> int:

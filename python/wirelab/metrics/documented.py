@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from wirelab.metrics import dataset, ledger, nat, outages, probes, radio, resource_timings, settings_seen
+from wirelab.metrics import (
+    dataset,
+    exchange_rows,
+    ledger,
+    nat,
+    outages,
+    probes,
+    radio,
+    resource_timings,
+    settings_seen,
+    trial_rows,
+)
 from wirelab.metrics.base import Metric
 from wirelab.metrics.levels import PROTOCOL
 from wirelab.metrics.registry import EXCHANGE_METRICS, TRIAL_METRICS
@@ -51,13 +62,13 @@ class Table(NamedTuple):
 def tables() -> tuple[Table, ...]:
     """All of them."""
     added, merged = {"download_bytes": pl.Int64, "disturbed": pl.Boolean}, {"part": pl.Int64}
-    exchanges: dict[str, Any] = {**dataset.TRIAL_KEYS, **dataset.EXCHANGE_TYPES, **added}
+    exchanges: dict[str, Any] = {**exchange_rows.TRIAL_KEYS, **exchange_rows.EXCHANGE_TYPES, **added}
     # Behind it stand the levels, which depend on the experiment.
     named = {"trial": pl.String, "scenario": pl.String, PROTOCOL: pl.String}
-    resources = {**dataset.TRIAL_KEYS, **resource_timings.COLUMNS}
+    resources = {**exchange_rows.TRIAL_KEYS, **resource_timings.COLUMNS}
     found = {
         dataset.EXCHANGES: ({**named, **exchanges, **merged}, EXCHANGE_METRICS),
-        dataset.TRIAL_TABLE: ({**named, **dataset.TRIAL_TYPES, **merged}, TRIAL_METRICS),
+        dataset.TRIAL_TABLE: ({**named, **trial_rows.TRIAL_TYPES, **merged}, TRIAL_METRICS),
         resource_timings.RESOURCES: (resources, ()),
         ledger.LEDGER: (ledger.COLUMNS, ()),
         settings_seen.SETTINGS_SEEN: (settings_seen.COLUMNS, ()),

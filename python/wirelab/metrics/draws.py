@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from wirelab.errors import RunError
-from wirelab.metrics.dataset import exchanges_of
+from wirelab.metrics.exchange_rows import exchanges_of
 from wirelab.metrics.packets import Packet, dissected, label, records_of
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 from wirelab.schema.exact import WAYS, Draw

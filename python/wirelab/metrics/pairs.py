@@ -37,7 +37,7 @@ class Cell:
 
 def read_pairs(folder: Path, plan: Plan) -> list[Cell]:
     """What happened to each scenario's last trial."""
-    from wirelab.metrics.dataset import exchanges_of
+    from wirelab.metrics.exchange_rows import exchanges_of
 
     entries, _ = read_journal(folder / JOURNAL)
     last = {entry.scenario: entry for entry in entries}

@@ -81,27 +81,39 @@ class Spent:
         return _spent([], [], [])
 
 
-def spend(
-    campaign: Path, plan: Plan, exchanges: pl.DataFrame, trials: pl.DataFrame, settings: Settings | None
-) -> Spent:
-    """Over these trials; writes `energy.json` and `energy.parquet`, or takes them away where there is no radio."""
-    if settings is None:
-        for name in (ENERGY, STATES):
-            (campaign / name).unlink(missing_ok=True)
-        return Spent.nothing()
-    energies = _Energies(plan, settings)
-    known = 0
-    for trial in logged_trials(campaign, plan, exchanges, trials, energies.can_take):
-        energies.take(trial)
-        known += 1
-    no_day = energies.no_day()
-    spent = energies.tables(no_day)
-    record = settings.as_record(
-        (each.link_name for each in plan.scenarios), no_day, list(energies.notes(trials, known))
-    )
-    replace_file(campaign / ENERGY, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
-    write_table(spent.states, campaign / STATES)
-    return spent
+class Spending:
+    """What the radios of a campaign spend, some whole scenarios at a time."""
+
+    def __init__(self, campaign: Path, plan: Plan, settings: Settings | None) -> None:
+        self._campaign, self._plan, self._settings = campaign, plan, settings
+        self._energies = None if settings is None else _Energies(plan, settings)
+        self._states: list[pl.DataFrame] = []
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a radio."""
+        return self._settings is not None
+
+    def of(self, exchanges: pl.DataFrame, trials: pl.DataFrame) -> Spent:
+        """In these trials, which are all of their scenarios."""
+        if self._energies is None:
+            return Spent.nothing()
+        for trial in logged_trials(self._campaign, self._plan, exchanges, trials, self._energies.can_take):
+            self._energies.take(trial)
+        spent = self._energies.tables()
+        self._states.append(spent.states)
+        return spent
+
+    def write(self, trials: pl.DataFrame) -> None:
+        """Write `energy.json` and `energy.parquet` of all trials, or take them away where there is no radio."""
+        if self._settings is None or self._energies is None:
+            for name in (ENERGY, STATES):
+                (self._campaign / name).unlink(missing_ok=True)
+            return
+        links = (each.link_name for each in self._plan.scenarios)
+        record = self._settings.as_record(links, self._energies.no_day(), list(self._energies.notes(trials)))
+        replace_file(self._campaign / ENERGY, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+        write_table(pl.concat(self._states), self._campaign / STATES)
 
 
 def logged_trials(
@@ -165,7 +177,7 @@ class _Energies:
         self._counted: dict[str, int] = {}
         """Messages of each scenario whose interval has an energy."""
         self._overloaded: set[str] = set()
-        self._unowned = self._without_cpu = 0
+        self._taken = self._unowned = self._without_cpu = 0
 
     def can_take(self, scenario: str) -> bool:
         """Whether its client has a radio."""
@@ -177,6 +189,7 @@ class _Energies:
         equipment = self._equipment(scenario)
         assert equipment is not None, "asked before"
         known = self._planned[scenario] is None
+        self._taken += 1
         one = TrialEnergy(equipment, trial.trial, trial.scenario, trial.rows, trial.packets, work_ns, intervals=known)
         self._exchanges += ((scenario, row) for row in one.exchanges())
         self._trials += one.whole()
@@ -200,17 +213,20 @@ class _Energies:
                 found[key] = why
         return found
 
-    def tables(self, no_day: Mapping[str, str]) -> Spent:
-        """The rows as tables; no row of these scenarios has an interval or a day."""
+    def tables(self) -> Spent:
+        """The rows since the last call as tables; no row of a scenario without a day has an interval or a day."""
+        no_day = self.no_day()
         unknown, no_days = dict.fromkeys(columns(INTERVAL, DAY)), dict.fromkeys(columns(DAY)) | {"days": 0}
-        return _spent(
+        spent = _spent(
             [row | unknown if scenario in no_day else row for scenario, row in self._exchanges],
             self._trials,
             [row | no_days if row["scenario"] in no_day else row for row in self._states],
         )
+        self._exchanges, self._trials, self._states = [], [], []
+        return spent
 
-    def notes(self, trials: pl.DataFrame, known: int) -> Iterator[str]:
-        """What a reader must know of these energies."""
+    def notes(self, trials: pl.DataFrame) -> Iterator[str]:
+        """What a reader must know of the energies of these trials, which are all that were taken and others."""
         used: list[Equipment] = []
         for scenario in self._counted:
             own = self._equipment(scenario)
@@ -229,7 +245,7 @@ class _Energies:
         keys = trials["scenario"].to_list()
         if no_radio := sum(self._equipment(key) is None for key in keys):
             yield f"Without energy: {no_radio} trials over links without a radio."
-        if left_out := len(trials) - known - no_radio:
+        if left_out := len(trials) - self._taken - no_radio:
             yield f"Without energy: {left_out} trials without a packet log (netem keeps none)."
         if self._unowned:
             yield f"In no energy: {self._unowned} packets that belong to no client's connection."

@@ -44,6 +44,9 @@ def sampled(rows: pl.DataFrame, metric: Metric, kind: str) -> Sampled | None:
     """
     if metric.column not in rows.columns:
         return None
+    may_be_late = CENSORED | {"delivery-delay"} | CENSORED_OF.get(kind, set())
+    if metric.name not in may_be_late and rows[metric.column].null_count() == len(rows):
+        return None
     values = rows[metric.column].cast(pl.Float64).to_numpy()
     known = np.isfinite(values)
     if metric.name in OF_ANY_OUTCOME:

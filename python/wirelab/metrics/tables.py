@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -13,7 +14,7 @@ from wirelab.schema.document import damaged
 from wirelab.schema.replaced import replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import polars as pl
     from polars._typing import PolarsDataType
@@ -30,6 +31,9 @@ _BEGINS = b"sha256:"
 PARQUET = b"PAR1"
 """The first and the last bytes of a Parquet file."""
 
+HELD_ROWS = 2_000_000
+"""Of a larger table, only what is asked for is read."""
+
 
 def read_table(
     path: Path, campaign: Path | None = None, *, types: Mapping[str, PolarsDataType] | None = None
@@ -42,37 +46,84 @@ def read_table(
     import polars as pl
 
     folder = campaign or path.parent
-    _require_as_written(path, folder)
+    scanned = _scanned(path, folder, types or {})
     try:
-        version = pl.read_parquet_metadata(path).get(VERSION)
-        table = pl.read_parquet(path)
+        return scanned.collect()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         _torn(path, folder)
+
+
+def scan_table(path: Path, *, types: Mapping[str, PolarsDataType]) -> pl.LazyFrame:
+    """The same table, held in memory unless it has more than `HELD_ROWS` rows."""
+    import polars as pl
+
+    scanned = _scanned(path, path.parent, types)
+    try:
+        return scanned if scanned.select(pl.len()).collect().item() > HELD_ROWS else scanned.collect().lazy()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        _torn(path, path.parent)
+
+
+def _scanned(path: Path, campaign: Path, types: Mapping[str, PolarsDataType]) -> pl.LazyFrame:
+    import polars as pl
+
+    _require_as_written(path, campaign)
+    try:
+        version = pl.read_parquet_metadata(path).get(VERSION)
+        scanned = pl.scan_parquet(path)
+        schema = scanned.collect_schema()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        _torn(path, campaign)
     if version != TABLES_VERSION:
-        raise damaged(path, f"its schema_version is {version}, this build's is {TABLES_VERSION}", _again(folder))
-    for name, kind in (types or {}).items():
-        found = table.schema.get(name)
+        raise damaged(path, f"its schema_version is {version}, this build's is {TABLES_VERSION}", _again(campaign))
+    for name, kind in types.items():
+        found = schema.get(name)
         if found not in (kind, pl.Null):
             why = f"it has no column {name}" if found is None else f"its column {name} is {found}, not {kind}"
-            raise damaged(path, why, _again(folder))
-    return table
+            raise damaged(path, why, _again(campaign))
+    return scanned
 
 
 def write_table(table: pl.DataFrame, path: Path) -> None:
     """Write a table with its version and its digest. Raises `RunError` if the system refuses it."""
-    import polars as pl
+    write_parts([table], path)
 
+
+def write_parts(parts: Iterable[pl.DataFrame], path: Path) -> None:
+    """The same of a table's parts, at least one, which have the same columns; each is made when the one before is
+    written. What making a part raises is raised. No row group has rows of two parts.
+    """
     metadata = {VERSION: TABLES_VERSION, DIGEST: _BEGINS.decode() + "0" * DIGITS}
-    try:
-        with replaced(path) as fresh:
-            table.write_parquet(fresh, compression="zstd", metadata=metadata)
-            content = fresh.read_bytes()
+    with replaced(path) as fresh:
+        sink(parts, path, lambda frame: frame.sink_parquet(fresh, compression="zstd", metadata=metadata))
+        with fresh.open("r+b") as file, mmap.mmap(file.fileno(), 0) as content:
             at = _digest_at(content)
             assert at is not None
-            with fresh.open("r+b") as file:
-                file.seek(at)
-                file.write(_digest_of(content, at))
+            content[at : at + DIGITS] = _digest_of(content, at)
+
+
+def sink(parts: Iterable[pl.DataFrame], path: Path, write: Callable[[pl.LazyFrame], object]) -> None:
+    """Give `write` a frame of these parts. Raises `RunError`, which names `path`, if the system refuses it."""
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    rest, faults = iter(parts), list[BaseException]()
+    first = next(rest)
+
+    def source(*_: object) -> Iterator[pl.DataFrame]:
+        yield first
+        try:
+            yield from rest
+        except BaseException as fault:
+            # The library makes another error of it.
+            faults.append(fault)
+            raise
+
+    try:
+        write(register_io_source(source, schema=first.schema))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        if faults:
+            raise faults[0] from None
         raise RunError(f"cannot be written: {error}", Where(str(path))) from None
 
 
@@ -88,31 +139,32 @@ def _require_as_written(path: Path, campaign: Path) -> None:
     try:
         if not path.is_file():
             _torn(path, campaign)
-        content = path.read_bytes()
-    except OSError:
-        _torn(path, campaign)
-    at = _digest_at(content)
-    if at is not None and content[at : at + DIGITS] == _digest_of(content, at):
-        return
-    if content[:4] != PARQUET or content[-4:] != PARQUET:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            at = _digest_at(content)
+            if at is not None and content[at : at + DIGITS] == _digest_of(content, at):
+                return
+            if content[:4] != PARQUET or content[-4:] != PARQUET:
+                _torn(path, campaign)
+    except (OSError, ValueError):
+        # An empty file cannot be mapped.
         _torn(path, campaign)
     why = "it has no digest" if at is None else "its digest is of other content"
     raise damaged(path, why, _again(campaign))
 
 
-def _digest_at(content: bytes) -> int | None:
+def _digest_at(content: mmap.mmap) -> int | None:
     """Where its digits are, or None: metadata are behind all that a table holds."""
     key = content.rfind(DIGEST.encode())
     value = content.find(_BEGINS, key) if key >= 0 else -1
     return value + len(_BEGINS) if value >= 0 else None
 
 
-def _digest_of(content: bytes, at: int) -> bytes:
+def _digest_of(content: mmap.mmap, at: int) -> bytes:
     digest = hashlib.sha256()
-    with memoryview(content) as view:
-        digest.update(view[:at])
+    with memoryview(content) as whole, whole[:at] as before, whole[at + DIGITS :] as behind:
+        digest.update(before)
         digest.update(b"0" * DIGITS)
-        digest.update(view[at + DIGITS :])
+        digest.update(behind)
     return digest.hexdigest().encode()
 
 

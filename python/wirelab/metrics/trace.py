@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
-from wirelab.metrics.dataset import done_trials
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.radio import read_packets
+from wirelab.metrics.trial_rows import done_trials
 from wirelab.schema.campaign import RESULT, TRIALS, read_plan, read_result
 from wirelab.schema.plan import EnergyRecord
 from wirelab_energy.radio import Radio

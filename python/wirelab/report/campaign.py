@@ -12,8 +12,8 @@ import polars as pl
 
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
-from wirelab.metrics.dataset import damage_words
 from wirelab.metrics.steps import next_command
+from wirelab.metrics.trial_rows import damage_words
 from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Levels, Scenario, Series
 from wirelab.report.numbers import MILLISECONDS, Unit

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from wirelab.errors import Where, WirelabError
 from wirelab.metrics.levels import PROTOCOL, with_levels
 from wirelab.metrics.registry import UNTIMED
-from wirelab.metrics.tables import write_table
+from wirelab.metrics.tables import sink, write_table
 from wirelab.schema import Clock
 from wirelab.schema.estimates import (
     ESTIMATES,
@@ -69,6 +69,8 @@ ENERGIES = ("radio-energy", "message-energy", "interval-energy")
 COMPARED_OF = {"load-time": ("time-to-first-byte",)}
 """Metrics in addition to the headline metric; for a page, delays are those of the load or of its document."""
 _OF_RULE: tuple[Literal["mean", "sd"], ...] = ("mean", "sd")
+CSV_ROWS = 50_000
+"""Exchanges that become text at a time: of many parts, several are held."""
 _NUMBERS: tuple[Literal["point", "low", "high", "level", "n", "method"], ...] = (
     "point", "low", "high", "level", "n", "method",
 )  # fmt: skip
@@ -90,7 +92,7 @@ def analyze(campaign: Path, by: str | None = None, progress: Progress = lambda _
 def _ranked_by(dataset: Dataset, statistic: str) -> Dataset:
     """The dataset with another statistic that ranks. Raises `WirelabError` if no scenario has enough values for it."""
     needs = least_values(quantile_of(statistic))
-    most = max((len(rows) for _, rows in dataset.exchanges.group_by("scenario")), default=0)
+    most = max((len(dataset.rows(scenario.key)) for scenario in dataset.scenarios), default=0)
     if most < needs:
         what = f"the {statistic} needs {needs:,} values of each scenario, and one has at most {most:,}"
         raise WirelabError(what, Where("--by"), "an inner percentile such as p75, or the median")
@@ -299,12 +301,23 @@ def _write_tables(dataset: Dataset, estimates: Estimates) -> None:
         frame.write_csv(fresh)
     write_table(frame, dataset.folder / "estimates.parquet")
     names = pl.DataFrame([_names(s) for s in estimates["scenarios"]], schema=dict.fromkeys(_NAMES, pl.String))
-    # The file's `client` is who plays the client, not which of a population it is.
-    numbered = dataset.exchanges.rename({"client": "client_number"}, strict=False)
-    names = names.drop(PROTOCOL)
-    named = with_levels(numbered, dataset.scenarios).join(names, on="scenario", how="left", maintain_order="left")
-    with replaced(dataset.folder / "exchanges.csv") as fresh:
-        _named(named).select("trial", pl.exclude("trial")).write_csv(fresh)
+    path = dataset.folder / "exchanges.csv"
+    with replaced(path) as fresh:
+        sink(_csv_parts(dataset, names.drop(PROTOCOL)), path, lambda frame: frame.sink_csv(fresh))
+
+
+def _csv_parts(dataset: Dataset, names: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Exchanges with the names of their scenarios. Here, `client` is who plays the client, not which of a population it
+    is.
+    """
+    import polars as pl
+
+    for key in names["scenario"]:
+        rows = dataset.rows(key).rename({"client": "client_number"}, strict=False)
+        for first in range(0, max(1, len(rows)), CSV_ROWS):
+            part = with_levels(rows[first : first + CSV_ROWS], dataset.scenarios)
+            named = part.join(names, on="scenario", how="left", maintain_order="left")
+            yield _named(named).select("trial", pl.exclude("trial"))
 
 
 def _named(table: pl.DataFrame) -> pl.DataFrame:

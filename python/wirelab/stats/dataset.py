@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
-from wirelab.metrics.dataset import TRIAL_KEYS, TRIAL_TYPES, exchange_types
+from wirelab.metrics.exchange_rows import TRIAL_KEYS, exchange_types
 from wirelab.metrics.registry import DELAYS, EXCHANGE_METRICS, Metric
 from wirelab.metrics.resources import USED
 from wirelab.metrics.sampled import sampled
 from wirelab.metrics.steps import next_command
-from wirelab.metrics.tables import read_table
+from wirelab.metrics.tables import read_table, scan_table
+from wirelab.metrics.trial_rows import TRIAL_TYPES
 from wirelab.schema import LinkFacts, LinkSpec, link_key
 from wirelab.schema.campaign import PLAN, read_plan
 from wirelab.schema.estimates import Downloads, Messages, Outcomes, SizeOutcomes
@@ -56,12 +57,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Plan and tables of a campaign."""
+    """Plan and tables of a campaign. Many exchanges stay on the disk until they are asked for."""
 
     folder: Path
     plan: Plan
-    exchanges: pl.DataFrame
+    exchanges: pl.LazyFrame
     trials: pl.DataFrame
+    _last: dict[str, pl.DataFrame] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """The exchanges of the scenario that was asked for last."""
 
     @classmethod
     def read(cls, campaign: Path) -> Dataset:
@@ -75,7 +78,7 @@ class Dataset:
         plan = read_plan(campaign)
         trials = read_table(campaign / "trials.parquet", types=TRIAL_TYPES)
         types: dict[str, type[pl.DataType]] = {**TRIAL_KEYS, **exchange_types(plan.scenarios), "disturbed": pl.Boolean}
-        exchanges = read_table(campaign / "exchanges.parquet", types=types)
+        exchanges = scan_table(campaign / "exchanges.parquet", types=types)
         excluded = trials.filter(pl.col("excluded"))["trial"].implode()
         return cls(campaign, plan, exchanges.filter(~pl.col("trial").is_in(excluded)), trials)
 
@@ -103,6 +106,23 @@ class Dataset:
         digest = hashlib.sha256("\0".join([str(self.plan.seed), *what]).encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:16], "big"))
 
+    def rows(self, scenario: str) -> pl.DataFrame:
+        """The exchanges of a scenario, by its key."""
+        import polars as pl
+
+        if scenario not in self._last:
+            self._last.clear()
+            self._last[scenario] = self.exchanges.filter(pl.col("scenario") == scenario).collect()
+        return self._last[scenario]
+
+    @cached_property
+    def disturbed(self) -> tuple[int, int]:
+        """During how many exchanges the link was late, and of how many."""
+        import polars as pl
+
+        late, exchanges = self.exchanges.select(pl.col("disturbed").sum(), pl.len()).collect().row(0)
+        return int(late), int(exchanges)
+
     def outcomes(self, scenario: str) -> Outcomes:
         """How many exchanges ended how, in how many trials, without excluded ones.
 
@@ -111,7 +131,7 @@ class Dataset:
         """
         import polars as pl
 
-        rows = self.exchanges.filter(pl.col("scenario") == scenario)
+        rows = self.rows(scenario)
         trials = self.trials.filter(pl.col("scenario") == scenario)
         counts = dict(rows.group_by("outcome").len().iter_rows())
         kept = trials.filter(~pl.col("excluded"))
@@ -135,7 +155,7 @@ class Dataset:
         import polars as pl
 
         answerable = ~pl.col("outcome").is_in(["unsupported", "sent"])
-        rows = self.exchanges.filter((pl.col("scenario") == scenario) & answerable)
+        rows = self.rows(scenario).filter(answerable)
         if undisturbed:
             rows = rows.filter(~pl.col("disturbed").fill_null(value=False))
         missing = (pl.col("outcome") != "completed").sum().alias("missing")
@@ -164,11 +184,11 @@ class Dataset:
         """Of the `largest` and the `smallest` of downloads that take turns: `bytes`, and how many exchanges of it ended
         how. None where all have one size.
         """
-        import polars as pl
 
-        if "download_bytes" not in self.exchanges.columns:
+        rows = self.rows(scenario)
+        if "download_bytes" not in rows.columns:
             return None
-        rows = self.exchanges.filter(pl.col("scenario") == scenario).drop_nulls("download_bytes")
+        rows = rows.drop_nulls("download_bytes")
         if rows["download_bytes"].n_unique() < 2:
             return None
         sizes = rows["download_bytes"].unique().sort()
@@ -200,7 +220,10 @@ class Dataset:
     def _exchanged(self, scenario: str) -> Iterator[Measured]:
         import polars as pl
 
-        rows = self.exchanges.filter(pl.col("scenario") == scenario).sort("replicate", "trial", "client", "index")
+        rows = self.rows(scenario)
+        order = rows.select(pl.arg_sort_by("replicate", "trial", "client", "index"))
+        if not order.to_series().is_sorted():
+            rows = rows.select(pl.all().gather(order.to_series()))
         if len(rows) == 0:
             return
         starts = np.flatnonzero(rows["trial"] != rows["trial"].shift(1).fill_null(""))

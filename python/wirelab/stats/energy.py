@@ -61,7 +61,7 @@ def radio_energies(dataset: Dataset) -> tuple[EnergyModel | None, dict[str, Ener
     for scenario in dataset.scenarios:
         if radio_of(model, scenario.link_name) is None:
             continue
-        of_one = dataset.exchanges.filter(pl.col("scenario") == scenario.key)
+        of_one = dataset.rows(scenario.key)
         rows = table.filter(pl.col("scenario") == scenario.key)
         trials = of_trials.filter(pl.col("scenario") == scenario.key)
         energy = _of_scenario(scenario, model, of_one, rows, trials)

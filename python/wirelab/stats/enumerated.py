@@ -52,7 +52,7 @@ def _sample(dataset: Dataset, scenario: str) -> Sample:
     """From the start to the end of each exchange in seconds; what did not complete is longer than any delay."""
     import polars as pl
 
-    rows = dataset.exchanges.filter(pl.col("scenario") == scenario).with_columns(
+    rows = dataset.rows(scenario).with_columns(
         delay=pl.when(pl.col("outcome") == "completed").then((pl.col("end_ns") - pl.col("start_ns")) / 1e9)
     )
     trials = [part["delay"] for _, part in rows.group_by("trial", maintain_order=True)]

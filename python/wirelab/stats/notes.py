@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from wirelab.metrics.dataset import DAMAGED, damage_words
+from wirelab.metrics.trial_rows import DAMAGED, damage_words
 from wirelab.schema import Clock
 from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.estimates import AnalysedScenario, LinkRecord
@@ -86,9 +86,9 @@ def limits(
 
 
 def _disturbed(dataset: Dataset) -> Iterator[str]:
-    disturbed = dataset.exchanges["disturbed"].sum()
+    disturbed, exchanges = dataset.disturbed
     if disturbed:
-        among = f"{disturbed:,} of {dataset.exchanges.height:,} exchanges"
+        among = f"{disturbed:,} of {exchanges:,} exchanges"
         yield f"The link was late during {among}: a difference counts only if it is there without them too."
 
 

@@ -15,10 +15,11 @@ from tests.documents import whole_plan
 from tests.wirelab_energy.radios import three_states
 from wirelab.answer.choose import measured as module
 from wirelab.answer.choose.measured import OfChoice, measured, vary_radio
-from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
 from wirelab.metrics.energy_settings import Equipment
+from wirelab.metrics.exchange_rows import EXCHANGE_TYPES
 from wirelab.metrics.intervals import Logged
 from wirelab.metrics.radio import LoggedTrial
+from wirelab.metrics.trial_rows import TRIAL_TYPES
 from wirelab.schema.plan import Plan
 from wirelab.stats.dataset import Dataset
 from wirelab_energy import Packet
@@ -91,7 +92,7 @@ class Campaign:
         ]
         plan = self.plan
         return Dataset(
-            self.folder, plan, _table(rows, EXCHANGE_TYPES, disturbed=pl.Boolean), _table(trials, TRIAL_TYPES)
+            self.folder, plan, _table(rows, EXCHANGE_TYPES, disturbed=pl.Boolean).lazy(), _table(trials, TRIAL_TYPES)
         )
 
     def measured(self, deadline_s: float | None = None, equipment: Equipment | None = RADIO) -> OfChoice:

@@ -51,27 +51,25 @@ def test_the_interval_of_a_share_covers_it_when_trials_differ() -> None:
 
 def test_limits_of_independent_values_lie_within_the_binomial_ranks() -> None:
     # The classic table: for n = 10 the median lies between the 2nd and the 9th value with 97.9 %.
-    places = enclosing(np.arange(10) < 5, np.zeros(10, dtype=np.int64), 0.5, 0.95)
+    places = enclosing([5], [10], 0.5, 0.95)
     assert places is not None
     assert 2 < places[0] < 3 and 8 < places[1] < 9
 
 
 def test_five_values_do_not_enclose_a_median() -> None:
-    assert enclosing(np.arange(5) < 3, np.zeros(5, dtype=np.int64), 0.5, 0.95) is None
+    assert enclosing([3], [5], 0.5, 0.95) is None
 
 
 def test_trials_that_are_alike_by_chance_do_not_widen_an_interval_unless_it_is_cautious() -> None:
-    labels = np.tile(np.arange(10), 10)
-    below = np.arange(100) < 50
-    below[[49, 50]] = below[[50, 49]]
-    usual, cautious = (enclosing(below, labels, 0.5, 0.95, cautious=each) for each in (False, True))
+    below, sizes = [6, *[5] * 8, 4], [10] * 10
+    usual, cautious = (enclosing(below, sizes, 0.5, 0.95, cautious=each) for each in (False, True))
     assert usual is not None and cautious is not None
     assert cautious[0] < usual[0] < usual[1] < cautious[1]
 
 
 def test_few_trials_count_no_more_values_than_there_are() -> None:
-    labels, below = np.tile(np.arange(4), 10), np.arange(40) < 20
-    assert enclosing(below, labels, 0.5, 0.95) == enclosing(below, labels, 0.5, 0.95, cautious=True)
+    below, sizes = [5] * 4, [10] * 4
+    assert enclosing(below, sizes, 0.5, 0.95) == enclosing(below, sizes, 0.5, 0.95, cautious=True)
 
 
 def test_a_place_between_two_values_is_between_them_and_infinite_next_to_infinity() -> None:

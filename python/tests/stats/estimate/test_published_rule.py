@@ -37,8 +37,8 @@ def test_a_deviation_of_zero_is_reported_with_what_it_removed() -> None:
 def test_the_rules_limit_is_three_scaled_deviations() -> None:
     values = np.concatenate([np.linspace(-1, 1, 101), [2.22, 2.23]])
     # The median deviation is 0.51 here, scaled 0.756, times three 2.268 about a median of 0.01.
-    assert published_rule.keep(values).all()
-    assert not published_rule.keep(np.append(values, 2.5))[-1]
+    assert published_rule.keep(values)[0].all()
+    assert not published_rule.keep(np.append(values, 2.5))[0][-1]
 
 
 def test_constant_values_lose_none() -> None:

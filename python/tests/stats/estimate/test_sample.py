@@ -7,10 +7,11 @@ from wirelab.stats.estimate.sample import Sample
 SAMPLE = Sample.of([[3.0, 1.0], [], [2.0]], [1, 1, 0])
 
 
-def test_censored_values_stand_last_and_keep_their_trial() -> None:
+def test_censored_values_stand_last_and_count_for_their_trial() -> None:
     assert SAMPLE.n == 5
     assert SAMPLE.ordered.tolist() == [1, 2, 3, np.inf, np.inf]
-    assert SAMPLE.labels.tolist() == [0, 2, 0, 0, 1]
+    assert SAMPLE.up_to(2) == ([1, 0, 1], [3, 1, 1])
+    assert SAMPLE.up_to(np.inf) == ([3, 1, 1], [3, 1, 1])
 
 
 def test_a_trial_of_timeouts_only_counts_if_timeouts_do() -> None:

@@ -90,7 +90,7 @@ def measured(
 ) -> dict[str, OfChoice]:
     """Of each scenario by its key. `equipments`: by the link's name, radios by the names of their settings."""
     found: dict[str, OfChoice] = {}
-    steady_rows = replace(dataset, exchanges=_without_first(dataset.exchanges))
+    steady_rows = replace(dataset, exchanges=_without_first(dataset.exchanges).collect().lazy())
     for scenario in dataset.scenarios:
         one = found[scenario.key] = OfChoice(no_energy=why_no_day(scenario, dataset.plan.known))
         _outcomes(one, dataset, steady_rows, scenario, deadline_ns)
@@ -129,7 +129,7 @@ def vary_radio(
 
 def _logged(dataset: Dataset, wanted: Container[str] | None = None) -> Iterator[LoggedTrial]:
     trials = logged_trials(
-        dataset.folder, dataset.plan, dataset.exchanges, dataset.trials,
+        dataset.folder, dataset.plan, dataset.exchanges.collect(), dataset.trials,
         lambda key: wanted is None or key in wanted,
     )  # fmt: skip
     return (trial for trial in trials if trial.rows and trial.packets)
@@ -149,7 +149,7 @@ def bounds_of(trials: Iterable[Parts]) -> Bounds:
     return {"low": low, "typical": typical, "high": high}
 
 
-def _without_first(exchanges: pl.DataFrame) -> pl.DataFrame:
+def _without_first(exchanges: pl.LazyFrame) -> pl.LazyFrame:
     """All but the first message of each trial, or its only one."""
     import polars as pl
 
@@ -166,11 +166,11 @@ def _outcomes(one: OfChoice, dataset: Dataset, steady: Dataset, scenario: Scenar
         one.failed_trials = len(failed)
         one.failure = next((text.rstrip(".") for text in failed["error"] if text), str(failed["status"][0]))
     supported = (pl.col("scenario") == scenario.key) & (pl.col("outcome") != "unsupported")
-    rows = steady.exchanges.filter(supported)
+    rows = steady.exchanges.filter(supported).collect()
     unanswered = (pl.col("outcome") == "sent").sum().alias("sent")
     lost = (~pl.col("outcome").is_in([*CARRIED_OUT])).sum().alias("lost")
     trials = rows.group_by("trial", maintain_order=True).agg(lost, unanswered, pl.len().alias("messages"))
-    in_all = dataset.exchanges.filter(supported).group_by("trial").agg(unanswered.alias("sent_in_all"))
+    in_all = dataset.exchanges.filter(supported).group_by("trial").agg(unanswered.alias("sent_in_all")).collect()
     for more in (in_all, of_scenario.select("trial", "arrived")):
         trials = trials.join(more, on="trial", how="left", maintain_order="left")
     one.unchecked = int(trials.filter(pl.col("arrived").is_null())["sent"].sum())

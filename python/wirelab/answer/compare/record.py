@@ -68,7 +68,8 @@ class Campaign:
         import polars as pl
 
         columns = ["trial", "start_ns", *packets.PHASES]
-        rows = self.dataset.exchanges.select(pl.col(each) for each in columns if each in self.dataset.exchanges.columns)
+        present = self.dataset.exchanges.collect_schema()
+        rows = self.dataset.exchanges.select(pl.col(each) for each in columns if each in present).collect()
         return {str(name[0]): group.to_dicts() for name, group in rows.group_by("trial", maintain_order=True)}
 
     def side(self, differs: dict[str, str]) -> ComparedSide:

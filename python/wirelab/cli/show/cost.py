@@ -9,8 +9,8 @@ from rich.console import Console
 
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
-from wirelab.metrics.dataset import exchanges_of
 from wirelab.metrics.draws import packets_drawn
+from wirelab.metrics.exchange_rows import exchanges_of
 from wirelab.metrics.packet_diagram import packet_diagram
 from wirelab.report.exact.words import more, price, radios
 from wirelab.schema.exact import ENUMERATED, EXACT, ExactScenario, PacketPrice, read_exact

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from wirelab.metrics.dataset import EXCHANGES, exchanges_of
+from wirelab.metrics.dataset import EXCHANGES
 from wirelab.metrics.draws import packets_drawn
+from wirelab.metrics.exchange_rows import exchanges_of
 from wirelab.metrics.one_exchange import late_exchange, one_exchange
 from wirelab.metrics.packet_diagram import packet_diagram
 from wirelab.metrics.packets import packets_of

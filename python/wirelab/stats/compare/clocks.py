@@ -184,7 +184,7 @@ def _delays(dataset: Dataset, scenario: Scenario, metric: str) -> dict[int, Floa
     import polars as pl
 
     outcome = ~pl.col("outcome").is_in(["unsupported", "sent"])
-    rows = dataset.exchanges.filter((pl.col("scenario") == scenario.key) & outcome)
+    rows = dataset.rows(scenario.key).filter(outcome)
     rows = rows.sort("replicate", "trial", "client", "index")
     definition = next(each for each in EXCHANGE_METRICS if each.name == metric)
     found = sampled(rows, definition, scenario.workload.kind) if len(rows) else None
@@ -255,8 +255,9 @@ def _notes(live: Dataset, virtual: Dataset, cells: Sequence[Cell]) -> Iterator[s
             f"The live side is not of good quality in {len(poor)} of {len(cells)} cells, and shows nothing where it is "
             f"unusable; {worst.name}: {worst.quality}, {worst.why}."
         )
-    if disturbed := int(live.exchanges["disturbed"].sum()):
-        yield f"The live link was late during {disturbed:,} of {live.exchanges.height:,} exchanges."
+    disturbed, exchanges = live.disturbed
+    if disturbed:
+        yield f"The live link was late during {disturbed:,} of {exchanges:,} exchanges."
     if scattered := [
         (each.scatter, cell.name) for cell in cells for each in cell.measures if each.scatter > each.most > 0
     ]:

@@ -129,10 +129,14 @@ def _count(a: Floats, b: Floats, limit: float) -> int:
 
 
 def _above(values: Floats, others: Floats) -> Floats:
-    """For each value: share of the others below it, minus the share above."""
-    below = np.searchsorted(others, values, side="left")
-    above = len(others) - np.searchsorted(others, values, side="right")
-    result: Floats = (below - above) / len(others)
+    """For each value: share of the others below it, minus the share above. The others are in order."""
+    # Of many others, looking them up in order is several times as fast.
+    order = np.argsort(values)
+    ordered = values[order]
+    below = np.searchsorted(others, ordered, side="left")
+    above = len(others) - np.searchsorted(others, ordered, side="right")
+    result = np.empty(len(values))
+    result[order] = (below - above) / len(others)
     return result
 
 
@@ -150,7 +154,7 @@ def _clustered(sample: Sample, others: Floats) -> tuple[float, float]:
 
 def _mean_ranks(pair: Pair) -> tuple[Floats, Floats]:
     """Mean centred rank of each trial in the pooled values."""
-    pooled = np.sort(np.concatenate([pair.a.ordered, pair.b.ordered]))
+    pooled = np.sort(np.concatenate([pair.a.ordered, pair.b.ordered]), kind="stable")
     first, second = (
         np.array([float(np.mean(_above(trial, pooled))) for trial in sample.with_censored()])
         for sample in (pair.a, pair.b)
@@ -159,7 +163,7 @@ def _mean_ranks(pair: Pair) -> tuple[Floats, Floats]:
 
 
 def _single_ranks(pair: Pair) -> tuple[Floats, Floats]:
-    pooled = np.sort(np.concatenate([pair.a.ordered, pair.b.ordered]))
+    pooled = np.sort(np.concatenate([pair.a.ordered, pair.b.ordered]), kind="stable")
     return _above(pair.a.ordered, pooled), _above(pair.b.ordered, pooled)
 
 

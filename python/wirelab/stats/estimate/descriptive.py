@@ -112,7 +112,7 @@ def quantile(sample: Sample, q: float, level: float = LEVEL, *, cautious: bool =
         return None
     ordered = sample.ordered
     point = value_at(ordered, q * (n - 1) + 1)
-    places = enclosing(ordered <= point, sample.labels, q, level, cautious=cautious)
+    places = enclosing(*sample.up_to(point), q, level, cautious=cautious)
     method = "order statistics" if len(sample.completed()) != 1 else "order statistics within one trial"
     if not math.isfinite(point):
         low = finite(value_at(ordered, places[0])) if places else None

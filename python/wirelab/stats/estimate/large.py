@@ -2,9 +2,9 @@
 counts.
 
 What a resampled trial of thousands of exchanges adds to a sum is normal by the central limit theorem, with the trial's
-own mean and variance. A quantile of a resample lies in the bin of pooled ranks where its trials' counts reach its rank;
-within the bin, values are taken in the order of all values. A bin holds one exchange of `BINS`, so that this leaves far
-less open than the exchanges of a trial do.
+own mean and variance. A quantile of a resample lies in the bin of values where its trials' counts reach its rank;
+within the bin, values are taken in the order of all values. Where quantiles of resamples lie, bins are so narrow that
+this leaves far less open than the exchanges of a trial do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ MANY = 100_000
 """Exchanges of all trials from which on a sample is large."""
 LEAST = 1_000
 """Exchanges of each of its trials."""
-BINS = 1024
+FINE, COARSE = 129, 33
+"""Borders of bins around a quantile, and over all values."""
+REACH = 8.0
+"""Standard errors of the share below a quantile, to each side of it, that narrow bins are for."""
 VARIANTS = 64
 """Resamples of each trial's exchanges."""
 POINTS = 8192
@@ -60,24 +63,38 @@ def quantiles(
     """A quantile of each resample: `chosen` are its trials, and `within` says of which the exchanges are resampled too,
     each by one of `VARIANTS` resamples of it.
     """
-    sizes = np.array([len(trial) for trial in trials])
-    whose = np.repeat(np.arange(len(trials)), sizes)
-    pooled = np.concatenate(trials)
-    order = np.argsort(pooled, kind="stable")
-    pooled, whose = pooled[order], whose[order]
-    starts = np.linspace(0, len(pooled), BINS + 1).astype(np.int64)
-    bins = np.repeat(np.arange(BINS), np.diff(starts))
-    counts = np.bincount(whose * BINS + bins, minlength=len(trials) * BINS).reshape(len(trials), BINS)
-    again = np.stack([
-        rng.multinomial(size, row / size, VARIANTS).astype(np.int32) for size, row in zip(sizes, counts, strict=True)
-    ])  # fmt: skip
-    variant = rng.integers(0, VARIANTS, chosen.shape)
+    pooled = np.sort(np.concatenate(trials))
+    lowest, starts = _bins(trials, pooled, q)
+    counts = np.stack([np.bincount(_place(lowest, trial), minlength=len(lowest)) for trial in trials])
+    again = [rng.multinomial(row.sum(), row / row.sum(), VARIANTS) for row in counts]
+    # The trial as it is, and then its variants.
+    every = np.concatenate([counts[:, None], np.stack(again)], axis=1).astype(np.int32)
+    variant = np.where(within, rng.integers(1, VARIANTS + 1, chosen.shape), 0)
     found = np.empty(len(chosen))
-    at_once = max(1, BLOCK // (len(trials) * BINS))
+    at_once = max(1, BLOCK // (len(trials) * len(lowest)))
     for first in range(0, len(chosen), at_once):
         rows = slice(first, first + at_once)
-        picked = np.where(within[rows, :, None], again[chosen[rows], variant[rows]], counts[chosen[rows]])
-        found[rows] = _read(pooled, starts, picked.sum(axis=1), q)
+        found[rows] = _read(pooled, starts, every[chosen[rows], variant[rows]].sum(axis=1), q)
+    return found
+
+
+def _bins(trials: Sequence[Floats], pooled: Floats, q: float) -> tuple[Floats, NDArray[np.int64]]:
+    """The lowest value of each bin, and where each begins and the last one ends in the pooled values: narrow ones where
+    quantiles of resamples lie, by the spread over trials of the share that is below the quantile.
+    """
+    n = len(pooled)
+    middle = pooled[int(q * (n - 1))]
+    below = np.array([np.count_nonzero(trial <= middle) / len(trial) for trial in trials])
+    reach = REACH * (float(below.std()) + (q * (1 - q) / n * len(trials)) ** 0.5) / len(trials) ** 0.5
+    shares = np.concatenate([np.linspace(0, 1, COARSE), np.linspace(q - reach, q + reach, FINE)])
+    places = (np.unique(np.clip(shares, 0, 1)) * n).astype(np.int64)
+    lowest = np.unique(pooled[np.minimum(places, n - 1)])
+    return lowest, np.append(np.searchsorted(pooled, lowest), n)
+
+
+def _place(lowest: Floats, values: Floats) -> NDArray[np.int64]:
+    """The bin of each value."""
+    found: NDArray[np.int64] = np.searchsorted(lowest, values, side="right") - 1
     return found
 
 

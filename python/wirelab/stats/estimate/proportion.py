@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wirelab.stats.estimate.bootstrap import UNKNOWN
 from wirelab.stats.estimate.model import Estimate
@@ -146,9 +145,10 @@ class ShareDifference:
 
 
 def enclosing(
-    below: NDArray[np.bool_], labels: NDArray[np.int64], q: float, level: float, *, cautious: bool = False
+    below: Sequence[int], sizes: Sequence[int], q: float, level: float, *, cautious: bool = False
 ) -> tuple[float, float] | None:
-    """The positions in order, from 1, between which quantile `q` lies; None if too few values do.
+    """The positions in order, from 1, between which quantile `q` lies; None if too few values do. `below` counts the
+    values of each trial that are not above the quantile.
 
     Woodruff's interval (1952): the limits of the share below the quantile are taken to the values in order, the k-th of
     n being that of the share (k - 1/2) / n (Hazen 1914). The share's limits are Clopper and Pearson's on its effective
@@ -156,12 +156,9 @@ def enclosing(
     chance alone makes intervals of 10 trials cover 97.5 %. Of fewer than five trials it never is, since their counts
     are often equal by chance.
     """
-    n = len(below)
-    trials = int(labels.max()) + 1 if n else 0
-    hits = np.bincount(labels, weights=below, minlength=trials)
-    sizes = np.bincount(labels, minlength=trials).astype(np.float64)
-    cautious = cautious or int(np.count_nonzero(sizes)) < LEAST_TRIALS
-    worth = effective_size(hits.tolist(), sizes.tolist(), level, at_most_n=cautious)
+    n = sum(sizes)
+    cautious = cautious or sum(size > 0 for size in sizes) < LEAST_TRIALS
+    worth = effective_size(below, sizes, level, at_most_n=cautious)
     low, high = clopper_pearson(q * worth, worth, level)
     first, last = low * n + 0.5, high * n + 0.5
     return (first, last) if first >= 1 and last <= n else None

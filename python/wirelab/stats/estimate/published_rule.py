@@ -18,6 +18,8 @@ from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.sample import Floats, Sample
 
 REACH = 3.0
+NORMAL = 0.6744897501960817
+"""The median absolute deviation of a standard normal variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +46,45 @@ class PublishedRule:
         }  # fmt: skip
 
 
-def keep(values: Floats) -> NDArray[np.bool_]:
-    """Which values the rule keeps: those within three scaled deviations of the median."""
-    from scipy.stats import median_abs_deviation
-
+def keep(values: Floats) -> tuple[NDArray[np.bool_], float]:
+    """Which values the rule keeps, those within three scaled deviations of the median, and the median deviation."""
     if len(values) == 0:
-        return np.zeros(0, dtype=np.bool_)
-    reach = REACH * float(median_abs_deviation(values, scale="normal"))
-    kept: NDArray[np.bool_] = np.abs(values - np.median(values)) <= reach
-    return kept
+        return np.zeros(0, dtype=np.bool_), 0.0
+    deviations = np.abs(values - np.median(values))
+    median = float(np.median(deviations))
+    kept: NDArray[np.bool_] = deviations <= REACH * (median / NORMAL)
+    return kept, median
 
 
 def filtered(sample: Sample) -> Sample:
     """The sample as the rule leaves it; the median is that of all completed values, censored ones are gone."""
-    kept = _by_trial(sample)
-    return Sample.of(trial[mask] for trial, mask in zip(sample.trials, kept, strict=True))
+    return _kept(sample, _by_trial(sample, keep(sample.values)[0]))
+
+
+def _kept(sample: Sample, masks: Sequence[NDArray[np.bool_]]) -> Sample:
+    trials = tuple(trial[mask] for trial, mask in zip(sample.trials, masks, strict=True))
+    return Sample(trials, (0,) * len(trials))
 
 
 def apply(
     sample: Sample, hit: Sequence[NDArray[np.bool_]] | None, rng: np.random.Generator, level: float = LEVEL
 ) -> PublishedRule:
     """The rule on one sample; `hit[i]` marks trial i's retransmission-hit values."""
-    kept = _by_trial(sample)
+    mask, deviation = keep(sample.values)
+    kept = _by_trial(sample, mask)
     removed = sum(int((~mask).sum()) for mask in kept)
     hits = removed_hits = None
     if hit is not None:
         hits = sum(int(mask.sum()) for mask in hit)
         removed_hits = sum(int((marked & ~mask).sum()) for marked, mask in zip(hit, kept, strict=True))
-    mean, sd = mean_and_sd(filtered(sample), rng, level)
-    values = sample.values
-    constant = len(values) > 0 and removed > 0 and float(np.median(np.abs(values - np.median(values)))) == 0
+    mean, sd = mean_and_sd(_kept(sample, kept), rng, level)
+    constant = removed > 0 and deviation == 0
     note = (
         f"the deviation is 0: the rule removed all {removed} values that differ from the median" if constant else None
     )
     return PublishedRule(removed, removed_hits, hits, mean, sd, note)
 
 
-def _by_trial(sample: Sample) -> list[NDArray[np.bool_]]:
-    mask = keep(sample.values)
+def _by_trial(sample: Sample, mask: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
     ends = np.cumsum([len(trial) for trial in sample.trials])
     return np.split(mask, ends[:-1]) if len(ends) else []

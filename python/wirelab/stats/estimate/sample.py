@@ -6,6 +6,7 @@ machine.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,13 +42,14 @@ class Sample:
         """Every value in order, the censored ones as infinity."""
         return np.concatenate([np.sort(self.values), np.full(sum(self.censored), np.inf)])
 
-    @cached_property
-    def labels(self) -> NDArray[np.int64]:
-        """Which trial each entry of `ordered` comes from."""
-        completed = np.repeat(np.arange(len(self.trials)), [len(trial) for trial in self.trials])
-        return np.concatenate(
-            [completed[np.argsort(self.values, kind="stable")], np.repeat(np.arange(len(self.trials)), self.censored)]
-        ).astype(np.int64)
+    def up_to(self, value: float) -> tuple[list[int], list[int]]:
+        """Of each trial: how many values are not above this one, and how many there are; censored ones are infinite."""
+        each = list(zip(self.trials, self.censored, strict=True))
+        above = math.isfinite(value)
+        return (
+            [int((trial <= value).sum()) + (0 if above else count) for trial, count in each],
+            [len(trial) + count for trial, count in each],
+        )
 
     @property
     def n(self) -> int:

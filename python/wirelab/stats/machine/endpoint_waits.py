@@ -32,7 +32,8 @@ def endpoint_waits(dataset: Dataset) -> dict[str, EndpointWaits]:
     """
     import polars as pl
 
-    rows = dataset.exchanges.group_by("trial").agg(pl.len().alias("exchanges"), _busy_ns().sum().alias("busy_ns"))
+    summed = (pl.len().alias("exchanges"), _busy_ns().sum().alias("busy_ns"))
+    rows = dataset.exchanges.group_by("trial").agg(*summed).collect()
     trials = kept_trials(dataset).join(rows, on="trial", how="inner")
     jobs = _jobs(dataset)
     return {

@@ -48,13 +48,12 @@ _WHERE = ("the uplink", "the downlink")
 
 def offered(dataset: Dataset, waits: Mapping[str, EndpointWaits]) -> dict[str, OfferedRecord]:
     """For each scenario of an open loop with enough messages in a trial, by its key."""
-    import polars as pl
 
     found = {}
     for scenario in dataset.scenarios:
         if not _is_open(scenario.workload):
             continue
-        rows = dataset.exchanges.filter(pl.col("scenario") == scenario.key)
+        rows = dataset.rows(scenario.key)
         subscribers = isinstance(scenario.workload, PubSub | Stream)
         each = (growth(part, subscribers=subscribers) for part in rows.partition_by("trial", maintain_order=True))
         if growths := [one for one in each if one is not None]:
