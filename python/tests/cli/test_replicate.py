@@ -95,6 +95,15 @@ def test_a_folder_that_is_named_twice_is_refused(campaign: Path) -> None:
     assert "hint: write once: --from" in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [["milosevic2021"], ["milosevic2021", "--kept"], []])
+def test_nothing_is_written_into_a_campaign(campaign: Path, arguments: list[str]) -> None:
+    before = sorted(campaign.iterdir())
+    done = CliRunner().invoke(main, ["replicate", *arguments, "--out", str(campaign)])
+    assert done.exit_code == 2
+    assert f"--out: {campaign} is a campaign, and no page of a paper is kept in it" in done.stderr
+    assert sorted(campaign.iterdir()) == before
+
+
 def test_without_a_paper_what_is_kept_is_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         write_record(record(tmp_path, paper=name), tmp_path / "kept" / f"{name}.json")

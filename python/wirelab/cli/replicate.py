@@ -96,11 +96,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if paper is None or use_kept:
         require_limits(starts=False)
         records = kept([] if paper is None else [_name(paper)])
-        _write(records, out or RESULTS / (f"replicate-{_name(paper)}" if paper else "replications"), markdown)
+        _write(records, _folder(out, f"replicate-{_name(paper)}" if paper else "replications"), markdown)
         return 0
     claims, place = _claims(paper)
     suffix = "-preview" if quick or budget is not None else ""
-    folder = not_an_option(out) if out is not None else RESULTS / f"replicate-{_name(paper)}{suffix}"
+    folder = _folder(out, f"replicate-{_name(paper)}{suffix}")
     left_out, complete, given = list[str](), True, list[Path]()
     if folders:
         require_limits(starts=False)
@@ -117,6 +117,17 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if keep is not None:
         _keep(record, keep, given)
     return 0 if complete else 1
+
+
+def _folder(out: Path | None, name: str) -> Path:
+    """Where the page and the folders of campaigns go: not among the files of a campaign."""
+    from wirelab.schema.campaign import PLAN
+
+    folder = not_an_option(out) if out is not None else RESULTS / name
+    if (folder / PLAN).exists():
+        what = f"{folder} is a campaign, and no page of a paper is kept in it"
+        raise WirelabError(what, "--out", "name another folder")
+    return folder
 
 
 def _refuse(paper: str | None, folders: Sequence[Path], *, use_kept: bool, runs: bool, keep: Path | None) -> None:

@@ -6,9 +6,9 @@ from wirelab.metrics.link import DIRECTIONS
 from wirelab.metrics.resources import ROLES
 
 TABLES = {
-    "exchanges.parquet": "A row for each exchange of the trials that are done, scenario after scenario. Some columns are of "
-    "one workload: `curl_starttransfer_ns` of requests and telemetry, `copies` of pubsub and stream, `connections` and "
-    "pushed bytes of pages. A table has them only if a scenario of the campaign has such a workload.",
+    "exchanges.parquet": "A row for each exchange of the trials that are done, scenario after scenario. Some columns "
+    "are of one workload: `curl_starttransfer_ns` of requests and telemetry, `copies` of pubsub and stream, "
+    "`connections` and pushed bytes of pages. A table has them only if a scenario of the campaign has such a workload.",
     "trials.parquet": "A row for each finished trial, then one for each discarded attempt.",
     "resources.parquet": "A row for each resource of each load, if pages are loaded.",
     "ledger.parquet": "A row for each direction of each captured trial that is done and whose captures lack nothing.",
