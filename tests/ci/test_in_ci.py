@@ -79,3 +79,25 @@ def test_the_action_calls_the_script_and_names_what_it_takes() -> None:
     [script] = re.findall(r"      run: \|\n((?:        .*\n)+)", text)
     assert "${{" not in script, "nothing of the workflow becomes part of the script"
     subprocess.run(["/bin/bash", "-n"], input=script, text=True, check=True, timeout=60)
+
+
+@pytest.mark.parametrize("code", [0, 4])
+def test_the_steps_script_runs_as_a_runner_runs_it(checkout: Path, code: int) -> None:
+    """By bash with `-eo pipefail`, from a file, with the inputs in its environment."""
+    [script] = re.findall(r"      run: \|\n((?:        .*\n)+)", (ROOT / "action.yml").read_text())
+    step, output, calls = checkout / "step.sh", checkout / "output", checkout / "calls"
+    step.write_text(script)
+    planted = checkout / "planted"
+    arguments = f"'python3 app.py --port {{port}}' --get '/a b' --fail-if \"p95 > 800ms\" $(touch {planted}) '' ; *"
+    done = subprocess.run(
+        ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", step], cwd=checkout, check=False, timeout=60,
+        env={
+            **os.environ, "ARGUMENTS": arguments, "GITHUB_ACTION_PATH": str(checkout), "GITHUB_OUTPUT": str(output),
+            "GITHUB_STEP_SUMMARY": str(checkout / "summary.md"), "CALLS": str(calls), "FAILS_WITH": str(code),
+        },
+    )  # fmt: skip
+    assert (done.returncode, output.read_text()) == (code, f"exit-code={code}\n")
+    assert not planted.exists()
+    words = f"python3 app.py --port {{port}} --get /a b --fail-if p95 > 800ms $(touch {planted})  ; *"
+    assert calls.read_text().splitlines()[1].startswith(f"test {words} --clock virtual")
+    assert (checkout / "summary.md").read_text() == "a table\n"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,8 @@ import pytest
 from tests.interop.test_virtual import WITHOUT_RIGHTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conftest import Bench
 
 SERVER = """
@@ -152,13 +156,48 @@ HOSTED = (
 """Begins a command as on a hosted runner: no rights, no user namespaces, two CPUs, and 64 MiB of shared memory."""
 
 
+@pytest.fixture
+def memory() -> Iterator[MemoryGroup | None]:
+    """A group of processes with the memory of a hosted runner; None where none can be made."""
+    group = MemoryGroup(Path("/sys/fs/cgroup/memory") / f"wirelab-{os.getpid()}")
+    try:
+        group.folder.mkdir()
+    except OSError as error:
+        print(f"Memory is not limited: no cgroup of version 1 can be made ({error}).")
+        yield None
+        return
+    try:
+        (group.folder / "memory.limit_in_bytes").write_text(str(7 * 10**9))
+        yield group
+    finally:
+        group.folder.rmdir()
+
+
+@dataclass(frozen=True)
+class MemoryGroup:
+    folder: Path
+
+    @property
+    def begins(self) -> tuple[str, ...]:
+        """Begins a command in the group."""
+        return ("sh", "-c", f'echo $$ >{self.folder}/cgroup.procs && exec "$@"', "sh")
+
+    @property
+    def peak_bytes(self) -> int:
+        return int((self.folder / "memory.max_usage_in_bytes").read_text())
+
+
 @pytest.mark.guest
 @pytest.mark.namespaces
-def test_a_test_needs_nothing_that_a_hosted_runner_forbids(bench: Bench) -> None:
+def test_a_test_needs_nothing_that_a_hosted_runner_lacks(bench: Bench, memory: MemoryGroup | None) -> None:
     (bench.folder / "server.py").write_text(SERVER)
     asked = ("python3 server.py {port}", "--get", "/api/items", "--clock", "virtual")
-    code, out, words = bench.run("test", *asked, *QUICK, within=HOSTED, timeout_s=120)
+    begins = () if memory is None else memory.begins
+    code, out, words = bench.run("test", *asked, *QUICK, within=(*begins, *HOSTED), timeout_s=120)
     assert code == 0, f"{out}{words}"
+    if memory is not None:
+        assert memory.peak_bytes > 10**8, "it ran in the group"
+        print(f"{memory.peak_bytes / 1e9:.1f} GB at most")
 
 
 SLOWER = SERVER.replace('self.answer(*((200, b"[]")', 'self.answer(*((200, b"[" + b" " * 3000 + b"]")')
