@@ -60,7 +60,18 @@ def silent(_text: str) -> None:
     pass
 
 
-def test_a_package_is_unpacked_as_far_as_a_build_needs_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("filters", [True, False], ids=["with filters", "as Python 3.11.2"])
+def test_a_package_is_unpacked_as_far_as_a_build_needs_it(
+    filters: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not filters:
+        whole = tarfile.TarFile.extract
+
+        def extract(archive: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
+            whole(archive, member, path)
+
+        monkeypatch.delattr(tarfile, "data_filter")
+        monkeypatch.setattr(tarfile.TarFile, "extract", extract)
     path = tmp_path / "linux.deb"
     path.write_bytes(package())
     tree = sources.unpack(path, "linux", tmp_path / "out", silent)

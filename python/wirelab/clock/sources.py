@@ -118,9 +118,12 @@ def unpack(package: Path, tree: str, folder: Path, say: Say) -> Path:
 
 
 def _extract(archive: tarfile.TarFile, folder: Path) -> None:
+    # Python 3.11.2, which is Debian 12's, has no filters. The package has the digest that is expected, with or without.
+    if hasattr(tarfile, "data_filter"):
+        archive.extraction_filter = tarfile.data_filter
     for member in archive:
         if _is_needed(PurePosixPath(*PurePosixPath(member.name).parts[1:])):
-            archive.extract(member, folder, filter="data")
+            archive.extract(member, folder)
 
 
 def _is_needed(path: PurePosixPath) -> bool:

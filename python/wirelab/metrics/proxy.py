@@ -36,10 +36,12 @@ def with_proxy(exchanges: pl.DataFrame, folder: Path) -> pl.DataFrame:
     not known which of them the proxy was asked by.
     """
     path = folder / "proxy" / "exchanges.arrow"
+    unknown = [pl.lit(None, dtype=kind).alias(name) for name, kind in _COLUMNS.items()]
+    if not path.exists() or exchanges.is_empty():
+        return exchanges.with_columns(unknown)
     ordered = exchanges.sort("start_ns")
-    overlap = (ordered["start_ns"] < ordered["end_ns"].shift(1)).any()
-    if not path.exists() or overlap or exchanges.is_empty():
-        return exchanges.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in _COLUMNS.items())
+    if (ordered["start_ns"] < ordered["end_ns"].shift(1)).any():
+        return exchanges.with_columns(unknown)
     rows = read_rows(path.parent, "exchanges", dict.fromkeys(_STAMPS, pl.Int64)).select(
         pl.col(own).alias(name) for own, name in zip(_STAMPS, _COLUMNS, strict=True)
     )
