@@ -10,7 +10,7 @@ from typing import Any
 from scripts.reference.markdown import code, table
 
 from wirelab.errors import WirelabError
-from wirelab.report.choose import words as choose
+from wirelab.report.choose import ranking
 from wirelab.report.explain import words as explain
 from wirelab.report.numbers import DASH, MILLISECONDS, Estimate, ended, plain, with_unit
 from wirelab.units import format_size
@@ -54,7 +54,7 @@ def _read(path: Path) -> Json:
 def _chosen(results: Path) -> str:
     """What `choose` prints."""
     record: Any = _read(results / "choose.json")
-    titles, kinds, *rows = choose.table(record)
+    titles, kinds, *rows = ranking.rows(record)
     measured = [f"{title}, {kind}" for title, kind in zip(titles[3:], kinds[3:], strict=True)]
     return table(["rank", "choice", "program", *measured], rows)
 

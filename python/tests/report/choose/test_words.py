@@ -23,7 +23,7 @@ from tests.report.choose.made_up import (
     missed,
     of_settings,
 )
-from wirelab.report.choose import asked, levers, maps, words
+from wirelab.report.choose import asked, levers, maps, ranking, words
 from wirelab.report.choose.settings import Standing, decisive, standings
 from wirelab.schema.choose import Choice, Chosen, OperatorAxis, OperatorSetting, WinnerMap
 
@@ -67,7 +67,7 @@ def test_if_no_choice_keeps_the_deadline_nothing_is_first_and_the_nearest_is_nam
     )
     assert words.lead(missed()) == f"No choice keeps the deadline of 10 s. {nearest}"
     assert words.lead({**missed(), "settled": False}).startswith("No choice keeps the deadline of 10 s so far. coaps, ")
-    assert {row[0] for row in words.table(missed())[words.HEADS :]} == {"–"}
+    assert {row[0] for row in ranking.rows(missed())[ranking.HEADS :]} == {"–"}
     assert [choice["name"] for choice in words.meant(missed())] == [FIRST]
     assert words.meant(RECORD) == words.ranked(RECORD)
     # Its battery's life is said all the same.
@@ -156,49 +156,6 @@ def test_the_simplest_condition_leads() -> None:
     assert words.lead(shared).endswith(f". coaps, persistent and coaps, new are alike if the {NAT} is 30 s.")
 
 
-def test_the_table_has_what_was_asked_for() -> None:
-    titles, how, *rows = words.table(RECORD)
-    assert titles[words.NAMED :] == [
-        "a message", "a message", "data/year", "cost/year", "ack p50", "p95", "within 10 s", "lost",
-    ]  # fmt: skip
-    assert how[words.NAMED :] == ["modelled J", "measured IP bytes", *["measured"] * 6]
-    assert rows[0] == [
-        "1", FIRST, "(builtin)", "75 mJ", "132 B", "6.94 MB", "3.47 EUR", "1.42 s", "1.9 s", "99.7 %", "0 of 288",
-    ]  # fmt: skip
-    assert rows[3] == [
-        "–", LOSES, "(builtin)", "310 mJ", "1.9 kB", "99.9 MB", "49.93 EUR", "–", "–", "99.7 %", "14 of 96",
-    ]  # fmt: skip
-    assert [row[0] for row in words.table(alike())[words.HEADS :]] == ["1", "1", "3", "–"]
-
-
-def test_the_table_without_a_radio_a_tariff_and_a_deadline_has_bytes() -> None:
-    titles, how, first, *_ = words.table(bare())
-    assert titles[words.NAMED :] == ["a message", "data/year", "ack p50", "p95", "lost"]
-    assert how[words.NAMED] == "measured IP bytes"
-    assert first[words.NAMED] == "132 B"
-
-
-def test_every_missing_figure_and_rank_has_its_reason() -> None:
-    assert words.notes(RECORD) == [
-        "coaps, new: no p95 (fewer than 100 messages).",
-        "coaps, new: It opens 96 sessions.",
-        "mqtts, new: It loses 14 of 96 messages, and others lose none.",
-        "mqtts, new: no p50 (no acknowledgement is known).",
-        "mqtts, new: no p95 (no acknowledgement is known).",
-    ]
-    late = {**choice(FIRST, 1, 0.1, 100, p95_s=1.0), "p95_s": {**estimate(None), "method": "above the time-out"}}
-    assert words.notes({**RECORD, "choices": [late]}) == [  # type: ignore[list-item]
-        "coaps, persistent: no p95 (above the time-out)."
-    ]
-    never = {**choice(FIRST, 1, 0.1, 100, p95_s=1.0), "within_deadline": None}
-    assert "no share within the deadline" in words.notes({**RECORD, "choices": [never]})[0]  # type: ignore[list-item]
-
-
-def test_a_reason_of_all_choices_is_said_once() -> None:
-    few = [choice(name, rank, 0.1, 100) for rank, name in enumerate((FIRST, THIRD), 1)]
-    assert words.notes({**RECORD, "choices": few})[0] == "Every choice: no p95 (fewer than 100 messages)."  # type: ignore[list-item]
-
-
 def test_what_was_not_run_has_no_figures() -> None:
     lacking: Choice = {
         **choice(LOSES, None, 0.1, 100), "not_ranked": "It was not run.", "messages": 0, "trials": 0, "program": "",
@@ -207,24 +164,9 @@ def test_what_was_not_run_has_no_figures() -> None:
         "within_deadline": None, "notes": ["It was not run."], "data_year_bytes": None, "cost_year": None,
     }  # fmt: skip
     record: Chosen = {**RECORD, "choices": [RECORD["choices"][0], lacking]}
-    assert words.table(record)[-1] == ["–", LOSES, "", *["–"] * 8]
-    assert words.notes(record) == ["mqtts, new: It was not run."]
+    assert ranking.rows(record)[-1] == ["–", LOSES, "", *["–"] * 8]
+    assert ranking.notes(record) == ["mqtts, new: It was not run."]
     assert words.quality(record).startswith("Quality: 12 trials of a choice;")
-
-
-def test_a_share_below_all_does_not_read_as_all() -> None:
-    late = {**choice(FIRST, 1, 0.1, 100), "within_deadline": estimate(0.9999)}
-    rows = words.table({**RECORD, "choices": [late]})  # type: ignore[list-item]
-    assert rows[words.HEADS][-2] == "> 99.9 %"
-    late["within_deadline"] = estimate(1.0)
-    assert words.table({**RECORD, "choices": [late]})[words.HEADS][-2] == "100 %"  # type: ignore[list-item]
-
-
-def test_protocols_that_are_apart_share_their_reason() -> None:
-    assert words.apart(RECORD) == [
-        ["h3, https1", "It has certificates here: compare it with --auth server-certificate."],
-        ["coap", "It has no security; --auth none compares those without."],
-    ]
 
 
 def test_a_crossing_has_both_sides() -> None:
@@ -384,20 +326,12 @@ def test_what_is_close_to_the_deadline_is_neither_in_nor_out() -> None:
     why = "Inconclusive, close to the deadline: 0 % of its messages are late, but 60 % with 10 % less time."
     open_yet: Choice = {**second, "rank": None, "not_ranked": why, "near_deadline": why, "notes": []}
     record: Chosen = {**RECORD, "choices": [first, open_yet]}
-    assert words.table(record)[-1][0] == "?"
-    assert words.notes(record)[0] == f"{SECOND}: {why}"
+    assert ranking.rows(record)[-1][0] == "?"
+    assert ranking.notes(record)[0] == f"{SECOND}: {why}"
     # Where none is surely in time, it has a rank.
     lowest: Chosen = {**RECORD, "choices": [{**first, "near_deadline": why}, second]}
-    assert words.table(lowest)[words.HEADS][0] == "1?"
+    assert ranking.rows(lowest)[ranking.HEADS][0] == "1?"
     assert words.left_out(lowest) == [f"{FIRST}: {why}"]
-
-
-def test_shares_without_an_interval_are_said() -> None:
-    assert words.no_intervals(RECORD) == []
-    few = [{**each, "trials": 2, "lost_share": estimate(0.0, n=48)} for each in RECORD["choices"][:2]]
-    few[1]["trials"] = 1
-    said = ["Shares of 1 or 2 trials have no interval: it would be about 90 points wide."]
-    assert words.no_intervals({**RECORD, "choices": few}) == said  # type: ignore[typeddict-item]
 
 
 KEPT = ("coaps, persistent, a ping each 1.6 min", "mqtts-psk, persistent, a ping each 16 min", "coaps, new")

@@ -210,20 +210,20 @@ def _table(path: Path, hint: str) -> dict[str, object]:
 
 def _lines(record: Chosen) -> Iterable[str]:
     from wirelab.cli.text import columns
-    from wirelab.report.choose import levers, words
+    from wirelab.report.choose import levers, ranking, words
 
-    rows = words.table(record)
-    shown, more = rows[: words.HEADS + MOST_ROWS], len(rows) - words.HEADS - MOST_ROWS
+    rows = ranking.rows(record)
+    shown, more = rows[: ranking.HEADS + MOST_ROWS], len(rows) - ranking.HEADS - MOST_ROWS
     yield words.lead(record)
     yield from (
         *words.left_out(record), *words.how_counted(record), *words.least_data(record), *words.safest(record)
     )  # fmt: skip
-    yield columns(shown, right=range(words.NAMED, len(rows[0])))
+    yield columns(shown, right=range(ranking.NAMED, len(rows[0])))
     if more > 0:
         yield f"{more} more choices are on the page"
-    yield from (f"Not compared: {names}: {why}" for names, why in words.apart(record))
+    yield from (f"Not compared: {names}: {why}" for names, why in ranking.apart(record))
     lines = (
-        *words.notes(record), *words.gap(record), *words.late(record),
+        *ranking.notes(record), *words.gap(record), *words.late(record),
         *levers.matters(record), *levers.battery(record), *words.crossings(record), *words.assumptions(record),
         words.not_considered(record), words.quality(record), *words.warnings(record),
     )  # fmt: skip

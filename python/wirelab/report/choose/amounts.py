@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from wirelab.report.numbers import DASH, plain
 from wirelab.schema.bounds import Bounds
+from wirelab.schema.estimates import EstimateRecord
 from wirelab.units import format_duration, format_share, with_bounds
 
 NO_MATTER = 1.05
@@ -59,3 +62,8 @@ def times(what: str, ratio: float) -> str:
 def digits(value: float) -> str:
     """Three digits, without zeros at the end."""
     return f"{value:.3g}" if value < 1000 else plain(value)
+
+
+def point(value: EstimateRecord | None, words: Callable[[float], str]) -> str:
+    """A figure in words; a dash if it is not known."""
+    return DASH if value is None or value["point"] is None else words(value["point"])

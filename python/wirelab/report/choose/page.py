@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from wirelab.report.blocks import Block, Cell, Column, Items, Prose, Section, Table, dash, estimate
-from wirelab.report.choose import asked, levers, pictures, words
+from wirelab.report.choose import asked, levers, pictures, ranking, words
 from wirelab.report.choose.amounts import NO_MATTER, seconds, years
 from wirelab.report.exact.page import EMULATION
 from wirelab.report.numbers import BYTES, DASH, MILLIJOULES, MILLISECONDS, PERCENT, Estimate, Unit, plain
@@ -103,7 +103,7 @@ def _choices(record: Chosen) -> list[Block]:
     return [
         *(Prose(f"Energy is modelled: {each}.") for each in words.radio(record)),
         *(_table(caption, record, [*columns]) for caption, columns in tables.items()),
-        *_items([*words.notes(record), *words.no_intervals(record)]),
+        *_items([*ranking.notes(record), *ranking.no_intervals(record)]),
     ]
 
 
@@ -134,27 +134,27 @@ def _arrives(record: Chosen) -> Iterator[_Of]:
     deadline_s = record["question"]["deadline_s"]
     yield (
         Column("acknowledged: p50 [interval]", "ms"),
-        _estimated(lambda each: each["p50_s"], MILLISECONDS, words.NO_ACKNOWLEDGEMENT),
+        _estimated(lambda each: each["p50_s"], MILLISECONDS, ranking.NO_ACKNOWLEDGEMENT),
     )
-    yield Column("p95 [interval]", "ms"), _estimated(lambda each: each["p95_s"], MILLISECONDS, words.FEW)
+    yield Column("p95 [interval]", "ms"), _estimated(lambda each: each["p95_s"], MILLISECONDS, ranking.FEW)
     if deadline_s is not None:
         yield (
             Column(f"within {seconds(deadline_s)} [interval]", "%"),
-            _estimated(lambda each: each["within_deadline"], PERCENT, words.NO_ACKNOWLEDGEMENT),
+            _estimated(lambda each: each["within_deadline"], PERCENT, ranking.NO_ACKNOWLEDGEMENT),
         )
     yield Column("lost [interval]", "%"), _estimated(lambda each: each["lost_share"], PERCENT, NO_MESSAGE)
 
 
 def _runs(record: Chosen) -> Iterator[_Of]:
-    yield Column("data of a year, measured"), lambda each: _or_dash(words.data_year(each), NO_PACKETS)
+    yield Column("data of a year, measured"), lambda each: _or_dash(ranking.data_year(each), NO_PACKETS)
     if (tariff := record["question"]["tariff"]) is not None:
         currency = tariff["currency"]
-        yield Column("cost of a year"), lambda each: _or_dash(words.cost_year(each, currency), NO_PACKETS)
+        yield Column("cost of a year"), lambda each: _or_dash(ranking.cost_year(each, currency), NO_PACKETS)
     yield Column("program", numeric=False), lambda each: Cell(each["program"])
     if len({choice["auth"] for choice in record["choices"]}) > 1:
         yield Column("security", numeric=False), lambda each: Cell(asked.SECURITY[each["auth"]])
     yield Column("trials"), lambda each: Cell(f"{each['trials']:,}")
-    yield Column("messages lost"), lambda each: _or_dash(words.lost(each), NO_MESSAGE)
+    yield Column("messages lost"), lambda each: _or_dash(ranking.lost(each), NO_MESSAGE)
 
 
 def _estimated(of: Callable[[Choice], EstimateRecord | None], unit: Unit, reason: str) -> Callable[[Choice], Cell]:
@@ -162,7 +162,7 @@ def _estimated(of: Callable[[Choice], EstimateRecord | None], unit: Unit, reason
 
 
 def _rank(choice: Choice) -> Cell:
-    text = words.rank(choice)
+    text = ranking.rank(choice)
     if text == DASH:
         return dash(NOT_RANKED)
     return Cell(text, reason=NEAR) if text.endswith("?") else Cell(text)
@@ -199,7 +199,7 @@ def _settings(record: Chosen) -> list[Block]:
 
 
 def _apart(record: Chosen) -> list[list[str]]:
-    rows = words.apart(record)
+    rows = ranking.apart(record)
     return [["protocols", "why"], *rows] if rows else []
 
 

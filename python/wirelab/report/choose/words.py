@@ -1,24 +1,20 @@
-"""What `choose` found, in words: every sentence, and the rows of every table, for the terminal and the page."""
+"""What `choose` found, in sentences, for the terminal and the page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from wirelab.report.choose import maps
-from wirelab.report.choose.amounts import NO_MATTER, money, seconds, share
+from wirelab.report.choose.amounts import NO_MATTER, point, seconds, share
 from wirelab.report.choose.settings import SAME, Standing, decisive, is_first, kinds, several, standings
 from wirelab.report.numbers import COUNT, DASH, Estimate, interval
-from wirelab.schema.bounds import Bounds
 from wirelab.schema.choose import Choice, Chosen, Criterion
-from wirelab.schema.estimates import EstimateRecord
 from wirelab.schema.exact import ExactBounds
-from wirelab.units import format_energy, format_share, format_size
+from wirelab.units import format_share, format_size
 
 LONG = 25
 """Words of the longest sentence at the beginning."""
-HEADS, NAMED = 2, 3
-"""Rows of a table's header, and its columns before those of figures."""
 RUNS = {
     "always": "run",
     "where it moves a packet": "run where it moves a packet, else applied to the packets of one run",
@@ -31,8 +27,6 @@ NEARLY_ALL = 0.8
 """Of the energy: what one state of the radio takes so much of is its lever."""
 NO_EFFECT = "None of them changes a value by 1 %."
 """Of settings that are all the same in effect."""
-FEW = "fewer than 100 messages"
-NO_ACKNOWLEDGEMENT = "no acknowledgement is known"
 
 
 def lead(record: Chosen) -> str:
@@ -72,9 +66,9 @@ def _nearest(record: Chosen) -> str | None:
     if found is None or deadline_s is None:
         return None
     so_far = "" if record["settled"] else " so far"
-    by_then = _point(found["within_deadline"], share)
-    half = "" if (p50 := _point(found["p50_s"], seconds)) == DASH else f", and half of them within {p50}"
-    most = "" if (p95 := _point(found["p95_s"], seconds)) == DASH else f" It acknowledges 95 % within {p95}."
+    by_then = point(found["within_deadline"], share)
+    half = "" if (p50 := point(found["p50_s"], seconds)) == DASH else f", and half of them within {p50}"
+    most = "" if (p95 := point(found["p95_s"], seconds)) == DASH else f" It acknowledges 95 % within {p95}."
     return (
         f"No choice keeps the deadline of {seconds(deadline_s)}{so_far}. "
         f"{found['name']} comes nearest: it acknowledges {by_then} of its messages by then{half}.{most}"
@@ -282,127 +276,6 @@ def how_counted(record: Chosen) -> list[str]:
     if (_effective(record) or 0) > 1:
         said.append("Settings differ in effect if they change the first, or a value by 1 % or more.")
     return said
-
-
-def table(record: Chosen) -> list[list[str]]:
-    """Rows of the table: `HEADS` of its header first. What nobody asked for has no column. The first `NAMED` columns
-    are words.
-    """
-    columns = [*_columns(record)]
-    head = [["", "", "", *(title for title, _, _ in columns)], ["", "", "", *(how for _, how, _ in columns)]]
-    rows = [
-        [
-            rank(choice),
-            choice["name"],
-            choice["program"] and f"({choice['program']})",
-            *(cells[at] for _, _, cells in columns),
-        ]
-        for at, choice in enumerate(record["choices"])
-    ]
-    return [*head, *rows]
-
-
-def _columns(record: Chosen) -> Iterator[tuple[str, str, list[str]]]:
-    """Title, whether it is measured or modelled, and a cell for each choice."""
-    choices, asked, measured = record["choices"], record["question"], "measured"
-    if record["criterion"] == "energy":
-        yield "a message", "modelled J", [_typical(each["energy_j"]) for each in choices]
-    yield "a message", "measured IP bytes", [_point(each["data_bytes"], format_size) for each in choices]
-    yield "data/year", measured, [data_year(each) for each in choices]
-    if asked["tariff"] is not None:
-        yield "cost/year", measured, [cost_year(each, asked["tariff"]["currency"]) for each in choices]
-    yield "ack p50", measured, [_point(each["p50_s"], seconds) for each in choices]
-    yield "p95", measured, [_point(each["p95_s"], seconds) for each in choices]
-    if asked["deadline_s"] is not None:
-        within = [_point(each["within_deadline"], share) for each in choices]
-        yield f"within {seconds(asked['deadline_s'])}", measured, within
-    yield "lost", measured, [lost(each) for each in choices]
-
-
-def _typical(joules: Bounds | None) -> str:
-    return DASH if joules is None else format_energy(joules["typical"])
-
-
-def _point(value: EstimateRecord | None, words: Callable[[float], str]) -> str:
-    return DASH if value is None or value["point"] is None else words(value["point"])
-
-
-def rank(choice: Choice) -> str:
-    """Of a choice, with a question mark if it is open whether it keeps the deadline; else a dash."""
-    if choice["rank"] is not None:
-        return f"{choice['rank']}{'?' * (choice['near_deadline'] is not None)}"
-    return "?" if choice["near_deadline"] is not None and choice["near_deadline"] == choice["not_ranked"] else DASH
-
-
-def data_year(choice: Choice) -> str:
-    """`6.9 MB`; a dash if no packet is known."""
-    return DASH if choice["data_year_bytes"] is None else format_size(choice["data_year_bytes"])
-
-
-def cost_year(choice: Choice, currency: str) -> str:
-    """`3.47 EUR`; a dash if no packet is known."""
-    return DASH if choice["data_year_bytes"] is None else money(choice["cost_year"], currency)
-
-
-def lost(choice: Choice) -> str:
-    """`2 of 600`; a dash if none was due."""
-    return DASH if not choice["messages"] else f"{choice['lost']:,} of {choice['messages']:,}"
-
-
-def notes(record: Chosen) -> list[str]:
-    """Below the table: why a figure or a rank is missing, and what else must be known of a choice."""
-    said: dict[str, list[str]] = {}
-    for choice in record["choices"]:
-        reasons = (
-            *filter(None, [choice["not_ranked"], choice["near_deadline"]]),
-            *_missing(record, choice),
-            *choice["notes"],
-        )
-        for reason in dict.fromkeys(reasons):
-            said.setdefault(reason, []).append(choice["name"])
-    measured = [choice["name"] for choice in record["choices"] if choice["messages"]]
-    return [
-        f"{'Every choice' if names == measured and len(names) > 1 else '; '.join(names)}: {reason}"
-        for reason, names in said.items()
-    ]
-
-
-def no_intervals(record: Chosen) -> list[str]:
-    """That shares of few trials have none; nothing if all have one."""
-    known = [choice for choice in record["choices"] if choice["messages"] and choice["lost_share"]["low"] is None]
-    trials = sorted({choice["trials"] for choice in known if choice["trials"]})
-    if not trials:
-        return []
-    number = f"{trials[0]}{f' or {trials[-1]}' if len(trials) > 1 else ''} trial{'s' * (trials[-1] != 1)}"
-    return [f"Shares of {number} have no interval: it would be about 90 points wide."]
-
-
-def _missing(record: Chosen, choice: Choice) -> Iterator[str]:
-    """Why figures that the table should have are missing; of what was not run its rank says so."""
-    if not choice["messages"]:
-        return
-    few = NO_ACKNOWLEDGEMENT if choice["p50_s"] is None else FEW
-    values = {"p50": (choice["p50_s"], NO_ACKNOWLEDGEMENT), "p95": (choice["p95_s"], few)}
-    if record["question"]["deadline_s"] is not None:
-        values["share within the deadline"] = choice["within_deadline"], NO_ACKNOWLEDGEMENT
-    for name, (value, otherwise) in values.items():
-        if why := _why_not(value, otherwise):
-            yield f"no {name} ({why})."
-
-
-def _why_not(value: EstimateRecord | None, otherwise: str) -> str:
-    """Why there is no figure; empty if there is one."""
-    if value is None:
-        return otherwise
-    return "" if value["point"] is not None else value["method"] or otherwise
-
-
-def apart(record: Chosen) -> list[list[str]]:
-    """Rows without a header: protocols that were not compared, and why."""
-    whys: dict[str, list[str]] = {}
-    for each in record["apart"]:
-        whys.setdefault(each["why"], []).append(each["protocol"])
-    return [[", ".join(protocols), why] for why, protocols in whys.items()]
 
 
 def late(record: Chosen) -> list[str]:
