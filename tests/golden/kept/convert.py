@@ -19,7 +19,9 @@ def unpack(name: str, folder: Path) -> Path:
     """The kept campaign of that name as a campaign's folder inside `folder`, with its plan converted."""
     campaign = folder / name
     with tarfile.open(KEPT / f"{name}.tar.xz") as archive:
-        archive.extractall(campaign, filter="data")
+        # Python 3.11.2, which is Debian 12's, has none.
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)
+        archive.extractall(campaign)
     path = campaign / "plan.json"
     path.write_text(json.dumps(converted(json.loads(path.read_text(encoding="utf-8")))), encoding="utf-8")
     for claims in campaign.glob("*.claims.toml"):
