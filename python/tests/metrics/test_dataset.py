@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +116,14 @@ def test_parts_give_the_tables_that_the_whole_gives(
     whole = build(records.folder)
     monkeypatch.setattr(parts, "PART_ROWS", 1)
     made: list[str] = []
-    monkeypatch.setattr(parts, "write_parts", lambda every, _: made.extend("".join(part["scenario"]) for part in every))
+    write = parts.parts_written
+
+    def written(every: Iterable[pl.DataFrame], path: Path) -> AbstractContextManager[None]:
+        held = list(every)
+        made.extend("".join(part["scenario"]) for part in held)
+        return write(held, path)
+
+    monkeypatch.setattr(parts, "parts_written", written)
     measure(records.folder)
     assert made == (["ssss", "tttt"] if energy else ["ss", "ss", "tt", "tt"])
     for ours, theirs in zip(build(records.folder), whole, strict=True):
@@ -144,3 +153,23 @@ def test_a_trial_that_cannot_be_read_leaves_the_tables_as_they_were(
         measure(records.folder)
     assert (records.folder / "exchanges.parquet").read_bytes() == before
     assert not list(records.folder.glob("*.new"))
+
+
+def test_exchanges_take_their_place_with_the_trials(
+    records: Records, built: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """New exchanges next to old trials would be counted wrongly."""
+    records.trial("s", [exchange()])
+    built(records)
+    measure(records.folder)
+    before = [(records.folder / name).read_bytes() for name in ("exchanges.parquet", "trials.parquet")]
+    records.trial("s", [exchange()])
+    records.finish()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(parts, "measure_settings", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        measure(records.folder)
+    assert [(records.folder / name).read_bytes() for name in ("exchanges.parquet", "trials.parquet")] == before

@@ -2,7 +2,8 @@
 
 Exchanges of trials that are done count; those of trials that failed or were discarded stay in their folders, and their
 trials in `trials.parquet`. Exchanges are read and written a part at a time, scenario after scenario, so that a large
-campaign needs no more memory than its largest scenario, or a part.
+campaign needs no more memory than a part, or with a radio than its largest scenario. Of captured exchanges and of those
+behind a NAT a few columns are held.
 """
 
 from __future__ import annotations
@@ -15,16 +16,14 @@ import numpy as np
 import polars as pl
 
 from wirelab.errors import WirelabError
-from wirelab.metrics import delivery, resources
+from wirelab.metrics import delivery, ledger, nat, resources
 from wirelab.metrics.disturbed import disturbed
 from wirelab.metrics.energy_names import PART, columns
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.exchange_rows import exchange_rows, recorded_exchanges, with_absent
 from wirelab.metrics.flows import read_flows, without_drops
-from wirelab.metrics.ledger import measure_ledger
 from wirelab.metrics.levels import with_levels
 from wirelab.metrics.link import DIRECTIONS
-from wirelab.metrics.nat import has_nat, measure_nat
 from wirelab.metrics.outages import by_trial, outages, write_outages
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.radio import Spending, Spent
@@ -34,7 +33,7 @@ from wirelab.metrics.resource_timings import measure_resources
 from wirelab.metrics.sampled import sampled
 from wirelab.metrics.settings_seen import measure_settings
 from wirelab.metrics.steps import run_again
-from wirelab.metrics.tables import write_parts, write_table
+from wirelab.metrics.tables import parts_written, write_table
 from wirelab.metrics.trial_rows import ENERGY, OUTCOMES, TRIAL_TYPES, attempts, checked_row, entry_row
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import JOURNAL, EntryStatus, read_journal, read_plan
@@ -70,7 +69,7 @@ def measure(campaign: Path, energy: EnergyRecord | None = None) -> Measured:
     """
     plan = read_plan(campaign)
     building = _Building(campaign, plan, energy)
-    wanted = [each.key for each in plan.scenarios if each.capture or has_nat(each)]
+    wanted = [each.key for each in plan.scenarios if each.capture or nat.has_nat(each)]
     kept: list[pl.DataFrame] = []
     count = 0
 
@@ -78,19 +77,21 @@ def measure(campaign: Path, energy: EnergyRecord | None = None) -> Measured:
         nonlocal count
         for part in building.exchanges():
             count += part.height
-            kept.append(part.filter(pl.col("scenario").is_in(wanted)))
+            read = [name for name in part.columns if name in {*ledger.READ, *nat.READ}]
+            kept.append(part.filter(pl.col("scenario").is_in(wanted)).select(read))
             yield with_levels(part, plan.scenarios)
 
-    write_parts(parts(), campaign / EXCHANGES)
-    trials, away = building.finish()
-    explained = pl.concat(kept)
-    measure_all_probes(campaign)
-    measure_ledger(campaign, plan, trials, explained)
-    measure_resources(campaign, plan, trials)
-    measure_settings(campaign, trials)
-    measure_nat(campaign, plan, trials, explained)
-    write_outages(campaign, away)
-    write_table(with_levels(trials, plan.scenarios), campaign / TRIAL_TABLE)
+    # Both tables take their places together, at the end.
+    with parts_written(parts(), campaign / EXCHANGES):
+        trials, away = building.finish()
+        explained = pl.concat(kept)
+        measure_all_probes(campaign)
+        ledger.measure_ledger(campaign, plan, trials, explained)
+        measure_resources(campaign, plan, trials)
+        measure_settings(campaign, trials)
+        nat.measure_nat(campaign, plan, trials, explained)
+        write_outages(campaign, away)
+        write_table(with_levels(trials, plan.scenarios), campaign / TRIAL_TABLE)
     return Measured(trials, count)
 
 

@@ -27,6 +27,8 @@ COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "trial": pl.String, "scenario": pl.String, "direction": pl.String, "exchanges": pl.Int64,
     **dict.fromkeys(("packets", "total", *PARTS, "payload", "link_layer", "connections"), pl.Int64),
 }  # fmt: skip
+READ = ("trial", "outcome", "connection_reused", "connections", "download_bytes")
+"""Columns of exchanges, of which some may be absent."""
 _AT_ONCE = 100
 
 

@@ -22,6 +22,8 @@ COLUMNS: Types = {
     "trial": pl.String, "scenario": pl.String, "client": pl.Int64, "local_port": pl.Int64, "at_ns": pl.Int64,
     "treatment": pl.String, "response": pl.String, "not_completed": pl.Int64, "recovery_ns": pl.Int64,
 }  # fmt: skip
+READ = ("trial", "client", "local_port", "start_ns", "end_ns", "outcome", "connection_reused", "resumed")
+"""Columns of exchanges."""
 _QUIC = "quic-idle-timeout"
 """A setting of every protocol over QUIC."""
 _EXPIRIES: Types = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import shlex
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -86,12 +87,15 @@ def _scanned(path: Path, campaign: Path, types: Mapping[str, PolarsDataType]) ->
 
 def write_table(table: pl.DataFrame, path: Path) -> None:
     """Write a table with its version and its digest. Raises `RunError` if the system refuses it."""
-    write_parts([table], path)
+    with parts_written([table], path):
+        pass
 
 
-def write_parts(parts: Iterable[pl.DataFrame], path: Path) -> None:
+@contextmanager
+def parts_written(parts: Iterable[pl.DataFrame], path: Path) -> Iterator[None]:
     """The same of a table's parts, at least one, which have the same columns; each is made when the one before is
-    written. What making a part raises is raised. No row group has rows of two parts.
+    written. What making a part raises is raised. No row group has rows of two parts. The table takes its place when
+    this ends: until then the earlier one is there.
     """
     metadata = {VERSION: TABLES_VERSION, DIGEST: _BEGINS.decode() + "0" * DIGITS}
     with replaced(path) as fresh:
@@ -100,6 +104,7 @@ def write_parts(parts: Iterable[pl.DataFrame], path: Path) -> None:
             at = _digest_at(content)
             assert at is not None
             content[at : at + DIGITS] = _digest_of(content, at)
+        yield
 
 
 def sink(parts: Iterable[pl.DataFrame], path: Path, write: Callable[[pl.LazyFrame], object]) -> None:
@@ -114,6 +119,8 @@ def sink(parts: Iterable[pl.DataFrame], path: Path, write: Callable[[pl.LazyFram
         yield first
         try:
             yield from rest
+        except GeneratorExit:
+            raise
         except BaseException as fault:
             # The library makes another error of it.
             faults.append(fault)

@@ -38,7 +38,7 @@ _NAMED = 3
 OUTCOMES = ("completed", "sent", "failed", "timed-out", "unsupported")
 _LINK = [f"{direction}_{name}" for direction in DIRECTIONS for name in COUNTS]
 _LATENESS = ["lateness_p50_ns", "lateness_p99_ns", "lateness_max_ns", "kernel_drops", "oversized"]
-WIRE = [f"wire_{direction}_{unit}" for unit in ("bytes", "packets") for direction in DIRECTIONS]
+_WIRE = [f"wire_{direction}_{unit}" for unit in ("bytes", "packets") for direction in DIRECTIONS]
 LIMIT = {
     "quota_periods": "periods", "throttled_periods": "throttled_periods", "throttled_ns": "throttled_ns",
 }  # fmt: skip
@@ -59,7 +59,7 @@ TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     "left_out_of_captures": pl.Int64,
     **dict.fromkeys(["lateness_upper_ns", "lateness_packets"], pl.List(pl.Int64)),
     **dict.fromkeys(REPLAY, pl.Int64),
-    **dict.fromkeys(["duration_ns", *WIRE, *_RESOURCES], pl.Int64),
+    **dict.fromkeys(["duration_ns", *_WIRE, *_RESOURCES], pl.Int64),
     **dict.fromkeys(ENERGY, pl.Float64),
 }  # fmt: skip
 

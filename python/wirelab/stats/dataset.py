@@ -1,4 +1,4 @@
-"""A campaign's tables, read once, as samples."""
+"""A campaign's tables as samples."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Dataset:
         import polars as pl
 
         late, exchanges = self.exchanges.select(pl.col("disturbed").sum(), pl.len()).collect().row(0)
-        return int(late), int(exchanges)
+        return int(late or 0), int(exchanges)
 
     def outcomes(self, scenario: str) -> Outcomes:
         """How many exchanges ended how, in how many trials, without excluded ones.
@@ -184,7 +184,6 @@ class Dataset:
         """Of the `largest` and the `smallest` of downloads that take turns: `bytes`, and how many exchanges of it ended
         how. None where all have one size.
         """
-
         rows = self.rows(scenario)
         if "download_bytes" not in rows.columns:
             return None

@@ -49,6 +49,26 @@ def test_quantiles_have_the_same_distribution(monkeypatch: pytest.MonkeyPatch, q
             assert ours == pytest.approx(theirs, abs=0.3 * deviation)
 
 
+def _unlike(sizes: list[int], first: float) -> list[Floats]:
+    """The first trial is many times as slow as the others."""
+    rng = np.random.default_rng(1)
+    return [rng.lognormal(0 if index else first, 0.2, size) for index, size in enumerate(sizes)]
+
+
+@pytest.mark.parametrize("q", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize(
+    "trials",
+    [_unlike([10_000] * 10, 2.3), _unlike([100_000, *[1_000] * 9], 2.0), _unlike([100_000, *[1_000] * 9], -2.0)],
+    ids=["one is slow", "a slow one is long", "a fast one is long"],
+)
+def test_a_resample_without_a_trial_that_is_unlike_the_others_is_read_right(
+    monkeypatch: pytest.MonkeyPatch, trials: list[Floats], q: float
+) -> None:
+    exact, read = both(monkeypatch, lambda rng: bootstrap.quantiles(trials, q, RESAMPLES, rng))
+    for ours, theirs in zip(read.interval(0.95), exact.interval(0.95), strict=True):
+        assert ours == pytest.approx(theirs, rel=0.02)
+
+
 @pytest.mark.parametrize("spread", [0.0, 0.05], ids=["alike", "trials differ"])
 def test_means_and_deviations_have_the_same_distribution(monkeypatch: pytest.MonkeyPatch, spread: float) -> None:
     trials = made(4, 2000, spread)

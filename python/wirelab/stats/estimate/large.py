@@ -20,8 +20,10 @@ MANY = 100_000
 """Exchanges of all trials from which on a sample is large."""
 LEAST = 1_000
 """Exchanges of each of its trials."""
-FINE, COARSE = 129, 33
-"""Borders of bins around a quantile, and over all values."""
+FINE, COARSE = 65, 33
+"""Borders of bins around a quantile of all values, and over all values."""
+OF_TRIALS, LEAST_OF_TRIAL = 128, 3
+"""Borders around quantiles of trials: of all trials together, and of each at least."""
 REACH = 8.0
 """Standard errors of the share below a quantile, to each side of it, that narrow bins are for."""
 VARIANTS = 64
@@ -79,17 +81,30 @@ def quantiles(
 
 
 def _bins(trials: Sequence[Floats], pooled: Floats, q: float) -> tuple[Floats, NDArray[np.int64]]:
-    """The lowest value of each bin, and where each begins and the last one ends in the pooled values: narrow ones where
-    quantiles of resamples lie, by the spread over trials of the share that is below the quantile.
+    """The lowest value of each bin, and where each begins and the last one ends in the pooled values.
+
+    Narrow ones lie where quantiles of resamples do: around the quantile of all, by the spread over trials of the share
+    that is below it, and around that of each trial, since a resample may lack the trials that are unlike it.
     """
     n = len(pooled)
     middle = pooled[int(q * (n - 1))]
     below = np.array([np.count_nonzero(trial <= middle) / len(trial) for trial in trials])
     reach = REACH * (float(below.std()) + (q * (1 - q) / n * len(trials)) ** 0.5) / len(trials) ** 0.5
-    shares = np.concatenate([np.linspace(0, 1, COARSE), np.linspace(q - reach, q + reach, FINE)])
-    places = (np.unique(np.clip(shares, 0, 1)) * n).astype(np.int64)
-    lowest = np.unique(pooled[np.minimum(places, n - 1)])
+    borders = [_at(pooled, np.linspace(0, 1, COARSE)), _at(pooled, np.linspace(q - reach, q + reach, FINE))]
+    each = max(LEAST_OF_TRIAL, OF_TRIALS // len(trials))
+    for trial in trials:
+        own = REACH * (q * (1 - q) / len(trial)) ** 0.5
+        shares = np.append(np.linspace(q - own, q + own, each), 0)
+        borders.append(_at(np.sort(trial), shares))
+    lowest = np.unique(np.concatenate(borders))
     return lowest, np.append(np.searchsorted(pooled, lowest), n)
+
+
+def _at(ordered: Floats, shares: Floats) -> Floats:
+    """The values at these shares of all, as far as they are between 0 and 1."""
+    places = (np.clip(shares, 0, 1) * len(ordered)).astype(np.int64)
+    found: Floats = ordered[np.minimum(places, len(ordered) - 1)]
+    return found
 
 
 def _place(lowest: Floats, values: Floats) -> NDArray[np.int64]:

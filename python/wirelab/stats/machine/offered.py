@@ -48,7 +48,6 @@ _WHERE = ("the uplink", "the downlink")
 
 def offered(dataset: Dataset, waits: Mapping[str, EndpointWaits]) -> dict[str, OfferedRecord]:
     """For each scenario of an open loop with enough messages in a trial, by its key."""
-
     found = {}
     for scenario in dataset.scenarios:
         if not _is_open(scenario.workload):
