@@ -102,7 +102,7 @@ RADIO = {"radio": "enc28j60-ethernet"}
 
 
 @pytest.mark.parametrize("energy", [None, RADIO], ids=["no radio", "a radio"])
-def test_parts_give_the_tables_that_the_whole_gives(
+def test_slices_give_the_tables_that_the_whole_gives(
     energy: dict[str, Any] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A trial at a time, or with a radio a scenario, whose day is that of its trials together."""
@@ -114,7 +114,7 @@ def test_parts_give_the_tables_that_the_whole_gives(
         ]
     monkeypatch.setenv("WIRELAB_AGENT", str(records.finish(energy=energy)))
     whole = build(records.folder)
-    monkeypatch.setattr(parts, "PART_ROWS", 1)
+    monkeypatch.setattr(parts, "SLICE_ROWS", 1)
     made: list[str] = []
     write = parts.parts_written
 
@@ -140,7 +140,7 @@ def test_a_trial_that_cannot_be_read_leaves_the_tables_as_they_were(
     built(records)
     measure(records.folder)
     before = (records.folder / "exchanges.parquet").read_bytes()
-    monkeypatch.setattr(parts, "PART_ROWS", 1)
+    monkeypatch.setattr(parts, "SLICE_ROWS", 1)
     read = parts.recorded_exchanges
 
     def torn(campaign: Path, trials: list[str]) -> pl.DataFrame:

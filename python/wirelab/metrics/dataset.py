@@ -1,9 +1,9 @@
 """A campaign's raw records as two tables, `exchanges.parquet` and `trials.parquet` (`docs/reference/tables.md`).
 
 Exchanges of trials that are done count; those of trials that failed or were discarded stay in their folders, and their
-trials in `trials.parquet`. Exchanges are read and written a part at a time, scenario after scenario, so that a large
-campaign needs no more memory than a part, or with a radio than its largest scenario. Of captured exchanges and of those
-behind a NAT a few columns are held.
+trials in `trials.parquet`. Exchanges are read and written a slice at a time, scenario after scenario, so that a large
+campaign needs no more memory than a slice, or with a radio than its largest scenario. Of exchanges that are captured,
+or behind a NAT, a few columns are held.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from wirelab.schema.workload import Stream
 
 EXCHANGES = "exchanges.parquet"
 TRIAL_TABLE = "trials.parquet"
-PART_ROWS = 500_000
-"""Exchanges of a part, but for those that complete a trial."""
+SLICE_ROWS = 500_000
+"""Exchanges of a slice, but for those that complete a trial."""
 
 
 class Measured(NamedTuple):
@@ -73,16 +73,16 @@ def measure(campaign: Path, energy: EnergyRecord | None = None) -> Measured:
     kept: list[pl.DataFrame] = []
     count = 0
 
-    def parts() -> Iterator[pl.DataFrame]:
+    def slices() -> Iterator[pl.DataFrame]:
         nonlocal count
-        for part in building.exchanges():
-            count += part.height
-            read = [name for name in part.columns if name in {*ledger.READ, *nat.READ}]
-            kept.append(part.filter(pl.col("scenario").is_in(wanted)).select(read))
-            yield with_levels(part, plan.scenarios)
+        for each in building.exchanges():
+            count += each.height
+            read = [name for name in each.columns if name in {*ledger.READ, *nat.READ}]
+            kept.append(each.filter(pl.col("scenario").is_in(wanted)).select(read))
+            yield with_levels(each, plan.scenarios)
 
     # Both tables take their places together, at the end.
-    with parts_written(parts(), campaign / EXCHANGES):
+    with parts_written(slices(), campaign / EXCHANGES):
         trials, away = building.finish()
         explained = pl.concat(kept)
         measure_all_probes(campaign)
@@ -123,16 +123,16 @@ class _Building:
         self._netem = [scenario.key for scenario in plan.scenarios if is_netem(scenario.link)]
         self._streams = [s.key for s in plan.scenarios if isinstance(s.workload, Stream)]
         self._of_trials: list[pl.DataFrame] = []
-        """Columns of `trials.parquet` that come of exchanges and packets, with the trials of each part."""
+        """Columns of `trials.parquet` that come of exchanges and packets, with the trials of each slice."""
         self._outages: list[pl.DataFrame] = []
 
     def exchanges(self) -> Iterator[pl.DataFrame]:
-        """A part at a time."""
-        for done, recorded in self._parts():
-            yield self._part(done, recorded)
+        """A slice at a time."""
+        for done, recorded in self._slices():
+            yield self._slice(done, recorded)
 
     def finish(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The trials and their outages, of the parts that were made."""
+        """The trials and their outages, of the slices that were made."""
         self._spending.write(self._done)
         found = pl.concat(self._of_trials)
         counted = [outcome.replace("-", "_") for outcome in OUTCOMES]
@@ -145,7 +145,7 @@ class _Building:
         )
         return _with_part(trials, self._ran_by), pl.concat(self._outages)
 
-    def _parts(self) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    def _slices(self) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
         """Trials that are done, and what their clients recorded. The radio's day is that of a whole scenario."""
         places = {scenario.key: place for place, scenario in enumerate(self._plan.scenarios)}
         done = self._done.sort(pl.col("scenario").replace_strict(places, return_dtype=pl.Int64), maintain_order=True)
@@ -156,12 +156,12 @@ class _Building:
         for place, (trial, may_end) in enumerate(zip(done["trial"], ends, strict=True)):
             frames.append(recorded_exchanges(self._campaign, [trial]))
             size += frames[-1].height
-            if size >= PART_ROWS and may_end and place + 1 < done.height:
+            if size >= SLICE_ROWS and may_end and place + 1 < done.height:
                 yield done[first : place + 1], pl.concat(frames)
                 first, size, frames = place + 1, 0, []
         yield done[first:], pl.concat([recorded_exchanges(self._campaign, []), *frames])
 
-    def _part(self, done: pl.DataFrame, recorded: pl.DataFrame) -> pl.DataFrame:
+    def _slice(self, done: pl.DataFrame, recorded: pl.DataFrame) -> pl.DataFrame:
         campaign, plan = self._campaign, self._plan
         flows = read_flows(campaign, done["trial"])
         flows = without_drops(flows, done.filter(pl.col("scenario").is_in(self._netem))["trial"])
