@@ -24,6 +24,8 @@ FINE, COARSE = 65, 33
 """Borders of bins around a quantile of all values, and over all values."""
 OF_TRIALS, LEAST_OF_TRIAL = 128, 3
 """Borders around quantiles of trials: of all trials together, and of each at least."""
+APART = 512
+"""Of borders of trials there is one in such a share of all values."""
 REACH = 8.0
 """Standard errors of the share below a quantile, to each side of it, that narrow bins are for."""
 VARIANTS = 64
@@ -90,13 +92,16 @@ def _bins(trials: Sequence[Floats], pooled: Floats, q: float) -> tuple[Floats, N
     middle = pooled[int(q * (n - 1))]
     below = np.array([np.count_nonzero(trial <= middle) / len(trial) for trial in trials])
     reach = REACH * (float(below.std()) + (q * (1 - q) / n * len(trials)) ** 0.5) / len(trials) ** 0.5
-    borders = [_at(pooled, np.linspace(0, 1, COARSE)), _at(pooled, np.linspace(q - reach, q + reach, FINE))]
     each = max(LEAST_OF_TRIAL, OF_TRIALS // len(trials))
+    unlike = []
     for trial in trials:
         own = REACH * (q * (1 - q) / len(trial)) ** 0.5
-        shares = np.append(np.linspace(q - own, q + own, each), 0)
-        borders.append(_at(np.sort(trial), shares))
-    lowest = np.unique(np.concatenate(borders))
+        unlike.append(_at(np.sort(trial), np.append(np.linspace(q - own, q + own, each), 0)))
+    borders = np.sort(np.concatenate(unlike))
+    # Trials that are alike have theirs at the same places.
+    _, apart = np.unique(np.searchsorted(pooled, borders) * APART // n, return_index=True)
+    of_all = np.append(np.linspace(0, 1, COARSE), np.linspace(q - reach, q + reach, FINE))
+    lowest = np.unique(np.concatenate([borders[apart], _at(pooled, of_all)]))
     return lowest, np.append(np.searchsorted(pooled, lowest), n)
 
 
