@@ -132,6 +132,9 @@ def _client(address: str | None, scratch: Path) -> Iterator[Client]:
         # Of a shard: it is stored once however often it starts, so one worker's death may start it again.
         "distributed.scheduler.allowed-failures": 3,
         "distributed.worker.daemon": False,
+        # Nobody looks at either, and the trials lack what they take of the processors.
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "1s",
         "temporary-directory": str(scratch),
     }  # fmt: skip
     # It logs the traceback of a connection that is lost, which one error says.
