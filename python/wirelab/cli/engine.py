@@ -38,7 +38,7 @@ def run_with_engine(
     name, asked = engine
     address = require_engine(name)
     plan = divisible(plan, console)
-    count = asked or _count(plan)
+    count = asked or shards_of(plan)
     every = [Shard(number, count) for number in range(1, count + 1)]
     every[0].trials(plan)
     folder = new_folder(plan, out)
@@ -60,11 +60,13 @@ def run_with_engine(
     return code
 
 
-def _count(plan: Plan) -> int:
-    """Shards of some minutes each, and of two or more for each processor."""
+def shards_of(plan: Plan) -> int:
+    """Shards of some minutes of the machine's time each, and of two or more for each processor."""
+    from wirelab.experiment.duration.guest import guests_wall_ns
     from wirelab.plan import expected_ns
     from wirelab.runner.shards import units
+    from wirelab.schema import Clock
 
-    whole_s = expected_ns(plan, 1) / 1e9
+    whole_s = (guests_wall_ns(plan, 1) if plan.clock is Clock.VIRTUAL else expected_ns(plan, 1)) / 1e9
     least = A_SLOT * len(os.sched_getaffinity(0))
     return max(1, min(len(units(plan)), max(least, math.ceil(whole_s / SHARD_S))))
