@@ -44,8 +44,10 @@ def sampled(rows: pl.DataFrame, metric: Metric, kind: str) -> Sampled | None:
     """
     if metric.column not in rows.columns:
         return None
-    may_be_late = CENSORED | {"delivery-delay"} | CENSORED_OF.get(kind, set())
-    if metric.name not in may_be_late and rows[metric.column].null_count() == len(rows):
+    has_copies = "copies" in rows.columns and rows["copies"].null_count() < len(rows)
+    above = CENSORED | ({"delivery-delay"} if has_copies else CENSORED_OF.get(kind, set()))
+    # Most metrics have no value in most campaigns.
+    if metric.name not in above and rows[metric.column].null_count() == len(rows):
         return None
     values = rows[metric.column].cast(pl.Float64).to_numpy()
     known = np.isfinite(values)
@@ -56,8 +58,6 @@ def sampled(rows: pl.DataFrame, metric: Metric, kind: str) -> Sampled | None:
     among = rows.select(metric.among.alias("among"))["among"].fill_null(False).to_numpy()
     given_up = timed_out & ~known if metric.name in EARLIER else timed_out
     late, use = given_up & among, known & (completed | (timed_out & ~given_up))
-    has_copies = "copies" in rows.columns and rows["copies"].null_count() < len(rows)
-    above = CENSORED | ({"delivery-delay"} if has_copies else CENSORED_OF.get(kind, set()))
     found = Sampled(values, use, late, metric.name in above)
     only_late = found.censored and late.any() and not (completed & among).any()
     return found if use.any() or only_late else None

@@ -165,12 +165,12 @@ def _outcomes(one: OfChoice, dataset: Dataset, steady: Dataset, scenario: Scenar
     if len(failed):
         one.failed_trials = len(failed)
         one.failure = next((text.rstrip(".") for text in failed["error"] if text), str(failed["status"][0]))
-    supported = (pl.col("scenario") == scenario.key) & (pl.col("outcome") != "unsupported")
-    rows = steady.exchanges.filter(supported).collect()
+    supported = pl.col("outcome") != "unsupported"
+    rows = steady.rows(scenario.key).filter(supported)
     unanswered = (pl.col("outcome") == "sent").sum().alias("sent")
     lost = (~pl.col("outcome").is_in([*CARRIED_OUT])).sum().alias("lost")
     trials = rows.group_by("trial", maintain_order=True).agg(lost, unanswered, pl.len().alias("messages"))
-    in_all = dataset.exchanges.filter(supported).group_by("trial").agg(unanswered.alias("sent_in_all")).collect()
+    in_all = dataset.rows(scenario.key).filter(supported).group_by("trial").agg(unanswered.alias("sent_in_all"))
     for more in (in_all, of_scenario.select("trial", "arrived")):
         trials = trials.join(more, on="trial", how="left", maintain_order="left")
     one.unchecked = int(trials.filter(pl.col("arrived").is_null())["sent"].sum())
