@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_main import run
-from wirelab.launcher import LAUNCHER, launched
+from wirelab.launcher import LAUNCHER, installs, launched
 
 
 @pytest.fixture
@@ -21,6 +21,16 @@ def checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_installed_wirelab_is_named_wirelab_in_hints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(LAUNCHER, raising=False)
     assert launched("run quickstart") == "wirelab run quickstart"
+
+
+def test_an_extra_is_installed_where_its_wirelab_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(LAUNCHER, raising=False)
+    assert installs("dask") == "pip install 'wirelab[dask]'"
+    sync = "sync --locked --no-dev --inexact --extra dask --project"
+    monkeypatch.setenv(LAUNCHER, "./wirelab")
+    assert installs("dask") == f"scripts/uv {sync} ."
+    monkeypatch.setenv(LAUNCHER, "/my lab/wirelab")
+    assert installs("dask") == f"'/my lab/scripts/uv' {sync} '/my lab'"
 
 
 def test_a_launcher_with_a_space_in_its_path_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from wirelab.errors import RunError, WirelabError
+from wirelab.launcher import installs
 from wirelab.runner.shard_jobs import ShardJob, is_done, run_shard_job
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def require_engine(name: str) -> str | None:
     try:
         import distributed  # noqa: F401
     except ImportError:
-        raise WirelabError("Dask is not installed", OPTION, "pip install 'wirelab[dask]'") from None
+        raise WirelabError("Dask is not installed", OPTION, installs("dask")) from None
     return address
 
 
