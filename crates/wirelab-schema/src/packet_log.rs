@@ -159,6 +159,8 @@ pub struct Flow {
     pub retransmissions: Option<[u64; 2]>,
     /// Spurious retransmissions: the link had delivered the original.
     pub spurious: Option<[u64; 2]>,
+    /// Packets in turn: each reached the link after the one before had arrived from the other side. Two are a round trip.
+    pub turns: u64,
     /// Packets for which the address translation no longer had the mapping of those before.
     pub expiries: Vec<MappingExpiry>,
 }

@@ -75,11 +75,11 @@ def resource(exchange: int = 0, **given: Any) -> dict[str, Any]:
 
 
 def flow(port: int | None, *, transport: str = "tcp", **given: Any) -> dict[str, Any]:
-    """A flow of 7 packets up and 5 down."""
+    """A flow of 7 packets up and 5 down, of which 8 go in turn."""
     return {
         "transport": transport, "client_port": port, "server_port": 8443, "first_ns": 1, "last_ns": 2,
         "packets": [7, 5],
-        "bytes": [700, 500], "dropped": [1, 0], "retransmissions": [1, 0], "spurious": [0, 0],
+        "bytes": [700, 500], "dropped": [1, 0], "retransmissions": [1, 0], "spurious": [0, 0], "turns": 8,
     } | given  # fmt: skip
 
 

@@ -40,12 +40,21 @@ def test_the_drops_of_an_exchange_under_netem_are_unknown(tmp_path: Path, monkey
     rows = build(records.folder).exchanges.sort("scenario")
     assert rows["lost_packets"].to_list() == [None, 1]
     assert rows["spurious_retransmissions"].to_list() == [None, 0]
+    assert rows["round_trips"].to_list() == [None, 4]
     assert rows["wire_up_bytes"].to_list() == [700, 700]
 
 
 def test_exchanges_share_the_bytes_of_a_persistent_connection(records: Records, built: Build) -> None:
     records.trial("s", [exchange(i, local_port=40_000) for i in range(4)], [flow(40_000)])
     assert built(records).exchanges["wire_up_bytes"].to_list() == [175.0] * 4
+
+
+def test_two_packets_in_turn_are_a_round_trip_of_those_that_share_the_connection(
+    records: Records, built: Build
+) -> None:
+    rows = [exchange(0), exchange(1, local_port=40_001), exchange(2, local_port=40_001), exchange(3, local_port=None)]
+    records.trial("s", rows, [flow(40_000, turns=7), flow(40_001, turns=6)])
+    assert built(records).exchanges["round_trips"].to_list() == [3.5, 1.5, 1.5, None]
 
 
 def test_over_quic_retransmissions_are_the_packets_that_the_client_declared_lost(

@@ -123,6 +123,7 @@ def test_the_bytes_of_a_load_are_those_of_all_its_connections(records: Records, 
     assert rows["retransmissions"].to_list() == [1 + 2 + 1, 1, 1]
     assert rows["lost_packets"].to_list() == [3, 1, 1]
     assert rows["spurious_retransmissions"].to_list() == [0, 0, 0]
+    assert rows["round_trips"].to_list() == [None, None, 4]
 
 
 def test_the_wire_bytes_of_a_load_are_unknown_without_its_documents_port(records: Records, measured: Build) -> None:

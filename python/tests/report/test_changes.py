@@ -57,6 +57,11 @@ def test_the_first_sentence_names_the_largest_change_for_the_worse() -> None:
     assert words.headline(found) == (
         "Worse in 1 of 1 scenario: h2, lossy, the p95 of end-to-end delay is 2.00 [1.80, 2.20] times the old one."
     )
+    more = measure("larger", of="mean", metric="wire-bytes", unit="bytes", effect=estimate(1.2, 1.1, 1.3))
+    assert words.headline(record("changed", more)).endswith(
+        "the mean of IP bytes is 1.20 [1.10, 1.30] times the old one."
+    )
+    assert words.subject(more) == "IP bytes"
     share = measure(
         "smaller", worse=True, of="completed", metric=None, unit="share", effect=estimate(-0.25, -0.3, -0.2)
     )

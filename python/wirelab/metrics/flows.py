@@ -15,9 +15,11 @@ CLIENT = "client"
 Types = dict[str, pl.DataType | type[pl.DataType]]
 _TYPES: Types = {
     "log": pl.String, "transport": pl.String, "near": pl.String, "client_port": pl.Int64, "first_ns": pl.Int64,
+    "turns": pl.Int64,
     **dict.fromkeys(["packets", "bytes", "dropped", "retransmissions", "spurious"], pl.List(pl.Int64)),
 }  # fmt: skip
 _LOGS_AT_ONCE = 500
+_MAYBE_UNKNOWN = ("flow_dropped", "flow_spurious", "flow_turns")
 
 
 def dissected_flows(campaign: Path, trials: Iterable[str], types: Types) -> pl.DataFrame:
@@ -53,6 +55,7 @@ def read_flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
             pl.col("client_port").alias("local_port"),
             pl.col("transport").alias("flow_transport"),
             pl.col("first_ns").alias("flow_first_ns"),
+            pl.col("turns").alias("flow_turns"),
             *up_and_down,
             *both,
         )
@@ -60,14 +63,17 @@ def read_flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
 
 
 def without_drops(flows: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
-    """The losses of these trials' flows are not known: netem dropped packets after the log."""
+    """The losses of these trials' flows are not known, nor when packets arrived: netem dropped and held them after the
+    log.
+    """
     known = ~pl.col("trial").is_in(trials.implode())
-    return flows.with_columns(pl.when(known).then(pl.col("flow_dropped", "flow_spurious")))
+    return flows.with_columns(pl.when(known).then(pl.col(*_MAYBE_UNKNOWN)))
 
 
 def with_loads(flows: pl.DataFrame, exchanges: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
     """The same with all connections of a load as one, under the port of its document's: in these trials each exchange
-    is a load, which opens several and begins when the one before has ended.
+    is a load, which opens several and begins when the one before has ended. Turns of connections that go on at once
+    are none of the load.
     """
     mine = pl.col("trial").is_in(trials.implode())
     loads = exchanges.filter(mine).select("trial", "start_ns", pl.col("local_port").alias("port")).sort("start_ns")
@@ -77,6 +83,7 @@ def with_loads(flows: pl.DataFrame, exchanges: pl.DataFrame, trials: pl.Series) 
         .join_asof(loads, left_on="flow_first_ns", right_on="start_ns", by="trial", check_sortedness=False)
         .with_columns(local_port=pl.coalesce("port", "local_port"))
         .drop("port", "start_ns")
+        .with_columns(flow_turns=pl.lit(None, pl.Int64))
     )
     return pl.concat([flows.filter(~mine), _summed(placed)])
 
@@ -87,9 +94,6 @@ def _summed(flows: pl.DataFrame) -> pl.DataFrame:
         pl.col("flow_transport").first(),
         pl.col("flow_first_ns").min(),
         # The sum of what is not known is not 0.
-        *(
-            pl.when(pl.col(column).count() > 0).then(pl.col(column).sum())
-            for column in ("flow_dropped", "flow_spurious")
-        ),
-        pl.exclude("trial", "local_port", "flow_transport", "flow_first_ns", "flow_dropped", "flow_spurious").sum(),
+        *(pl.when(pl.col(column).count() > 0).then(pl.col(column).sum()) for column in _MAYBE_UNKNOWN),
+        pl.exclude("trial", "local_port", "flow_transport", "flow_first_ns", *_MAYBE_UNKNOWN).sum(),
     )

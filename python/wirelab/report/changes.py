@@ -14,7 +14,12 @@ from wirelab.schema.estimates import EXACT
 from wirelab.statistic import MEAN
 
 SHARE = "share that completed"
-METRICS = {"wire-bytes": "IP bytes", "wire-up-packets": "packets up", "wire-down-packets": "packets down"}
+METRICS = {
+    "wire-bytes": "IP bytes",
+    "wire-up-packets": "packets up",
+    "wire-down-packets": "packets down",
+    "round-trips": "round trips",
+}
 UNUSABLE = "the quality is unusable: "
 """How the reason of a scenario begins whose numbers may be those of the machine."""
 MOST_LISTED = 3
@@ -91,10 +96,14 @@ def margin(changes: Changes) -> str:
 
 def subject(measure: MeasureChange) -> str:
     """`median of end-to-end delay`."""
-    if measure["metric"] is None:
-        return SHARE
-    name = METRICS.get(measure["metric"]) or metric_words(measure["metric"])
-    return name if measure["of"] == MEAN and measure["metric"] in METRICS else f"{measure['of']} of {name}"
+    metric = measure["metric"]
+    if metric in METRICS and measure["of"] == MEAN:
+        return METRICS[metric]
+    return SHARE if metric is None else _statistic(measure["of"], metric)
+
+
+def _statistic(of: str, metric: str) -> str:
+    return f"{of} of {METRICS.get(metric) or metric_words(metric)}"
 
 
 def effect(measure: MeasureChange) -> str:
@@ -210,9 +219,10 @@ def difference_words(first: FirstDifference) -> str:
 
 
 def _named(scenario: ScenarioChange, measure: MeasureChange) -> str:
-    by = effect(measure)
-    how = f"changes by {by}" if measure["metric"] is None else f"is {by} times the old one"
-    return f"{scenario_name(scenario)}, the {subject(measure)} {how}"
+    by, name = effect(measure), scenario_name(scenario)
+    if measure["metric"] is None:
+        return f"{name}, the {SHARE} changes by {by}"
+    return f"{name}, the {_statistic(measure['of'], measure['metric'])} is {by} times the old one"
 
 
 def _first(each: Sequence[tuple[ScenarioChange, MeasureChange]]) -> tuple[ScenarioChange, MeasureChange]:

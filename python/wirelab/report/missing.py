@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from wirelab.metrics.page import PAGE
 from wirelab.report.model import Scenario, is_delay
 from wirelab.report.protocols import BUILTIN, describe
 from wirelab.schema import is_netem
@@ -14,7 +15,15 @@ NOT_IN_FORCE = "a setting was not in force; section Emulation accuracy names it"
 NOTHING_ANSWERS = "its messages are sent and nothing answers them"
 NO_TRIAL = "no trial of this scenario was analysed"
 FROM_PACKETS = frozenset(
-    {"wire-up-bytes", "wire-down-bytes", "wire-bytes", "wire-up-packets", "wire-down-packets", "lost-packets"}
+    {
+        "wire-up-bytes",
+        "wire-down-bytes",
+        "wire-bytes",
+        "wire-up-packets",
+        "wire-down-packets",
+        "round-trips",
+        "lost-packets",
+    }
 )
 """Counted from the packet log, where a client's port leads from an exchange to its packets."""
 AGAIN = frozenset({"retransmissions", "spurious-retransmissions"})
@@ -74,6 +83,10 @@ def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
         yield NOTHING_ANSWERS
     if metric in DROPS and is_netem(scenario.plan.link):
         yield "netem keeps no log of what it drops"
+    if metric == "round-trips" and is_netem(scenario.plan.link):
+        yield "netem keeps no log of when packets arrive"
+    if metric == "round-trips" and scenario.plan.workload.kind == PAGE:
+        yield "the connections of a load go on at once"
     if metric == "spurious-retransmissions" and over_udp and secure:
         yield "QUIC and DTLS give each packet a new number, so retransmissions do not show"
     if metric == "phase-connect" and over_udp:

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use wirelab_link::Direction;
+use wirelab_link::{Direction, Instant};
 use wirelab_schema::{DissectedPacket, ExpiryTreatment, Flow, MappingExpiry};
 
 use super::{Dissection, Dissector};
@@ -57,6 +57,7 @@ pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
 pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
     let mut flows: Vec<Flow> = Vec::new();
     let mut mappings: Vec<Mapping> = Vec::new();
+    let mut turns: Vec<Turns> = Vec::new();
     for (record, dissection) in dissections(log) {
         if dissection.flow == flows.len() {
             flows.push(Flow {
@@ -73,9 +74,11 @@ pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
                 dropped: [0; 2],
                 retransmissions: None,
                 spurious: None,
+                turns: 0,
                 expiries: Vec::new(),
             });
             mappings.push(Mapping::default());
+            turns.push(Turns::default());
         }
         let flow = &mut flows[dissection.flow];
         if flow.near.is_none() && record.port.direction() == Direction::Uplink && !record.originated {
@@ -84,9 +87,27 @@ pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
         if dissection.ports.is_some() {
             mappings[dissection.flow].read(record, &mut flow.expiries);
         }
+        flow.turns += u64::from(turns[dissection.flow].take(record));
         count(flow, record, &dissection);
     }
     flows
+}
+
+/// Packets of a flow in turn, by the last one and its arrival.
+#[derive(Default)]
+struct Turns(Option<(Direction, Instant)>);
+
+impl Turns {
+    /// Whether a packet is the next in turn: the one before had arrived from the other side when it reached the link.
+    fn take(&mut self, record: &Record) -> bool {
+        let direction = record.port.direction();
+        let waits = self.0.is_some_and(|(last, arrived)| last == direction || record.arrival < arrived);
+        let is_next = record.outcome == Outcome::Delivered && !record.copy && !record.originated && !waits;
+        if is_next {
+            self.0 = Some((direction, record.departure + record.lateness));
+        }
+        is_next
+    }
 }
 
 /// The mapping of a flow in the address translation, by the outcomes of its packets.
@@ -148,6 +169,8 @@ fn count(flow: &mut Flow, record: &Record, dissection: &Dissection) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use wirelab_schema::{LinkSpec, PacketOutcome};
 
     use super::*;
@@ -286,6 +309,30 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_is_in_turn_once_the_one_before_has_crossed_the_other_way() {
+        let sent = |n, port: u16, outcome, arrival, departure| {
+            (record(n, port, outcome, arrival, departure), tcp(port == 0, 0x10, 9))
+        };
+        let turns = |records: &[(Record, Vec<u8>)]| {
+            let log = log_file::parse(&written(&LinkSpec::default(), 1, records)[..]).unwrap();
+            flows("log", &log)[0].turns
+        };
+        let request = [sent(0, 0, Outcome::Delivered, 0, 20), sent(1, 0, Outcome::Delivered, 5, 25)];
+        assert_eq!(turns(&request), 1, "both go the same way");
+        let answers = |at, outcome| [&request[..], &[sent(2, 1, outcome, at, at + 20)]].concat();
+        assert_eq!(turns(&answers(19, Outcome::Delivered)), 1, "it left before the request was there");
+        assert_eq!(turns(&answers(20, Outcome::Delivered)), 2);
+        assert_eq!(turns(&answers(20, Outcome::Loss)), 1, "it never arrived");
+        let next = [&answers(20, Outcome::Delivered)[..], &[sent(3, 0, Outcome::Delivered, 41, 61)]].concat();
+        assert_eq!(turns(&next), 3);
+        let late = Record { lateness: Duration::from_nanos(2), ..record(2, 1, Outcome::Delivered, 20, 40) };
+        let after_late = [&request[..], &[(late, tcp(false, 0x10, 9)), next[3].clone()]].concat();
+        assert_eq!(turns(&after_late), 2, "the answer came at 42");
+        let copy = Record { copy: true, ..record(2, 1, Outcome::Delivered, 20, 40) };
+        assert_eq!(turns(&[&request[..], &[(copy, tcp(false, 0x10, 9))]].concat()), 1, "the link made it");
+    }
+
+    #[test]
     fn flows_count_each_direction() {
         let rows = flows("a.wlpl", &log());
         let expected = Flow {
@@ -302,6 +349,7 @@ mod tests {
             dropped: [1, 1],
             retransmissions: Some([1, 1]),
             spurious: Some([0, 1]),
+            turns: 2,
             expiries: vec![],
         };
         assert_eq!(rows[0], expected);

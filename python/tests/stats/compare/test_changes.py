@@ -123,6 +123,15 @@ def test_the_headline_metric_its_tail_and_packets_are_compared(tmp_path: Path) -
     ]  # fmt: skip
 
 
+def test_round_trips_are_compared_and_more_of_them_are_not_worse(tmp_path: Path) -> None:
+    sides = write_two(tmp_path)
+    for side, turns in zip(sides, (6, 8), strict=True):
+        edit_exchanges(side, ((turns + pl.col("index") % 2) / 2).alias("round_trips"))
+    found = changes(*sides)["mean round-trips"]
+    assert (found["change"], found["worse"], found["unit"]) == ("larger", False, "")
+    assert found["effect"]["point"] == pytest.approx(4.25 / 3.25)
+
+
 def test_a_tail_of_too_few_values_is_not_compared(tmp_path: Path) -> None:
     found = compared(*write_two(tmp_path, exchanges=9))
     assert "p95 end-to-end-delay" not in found

@@ -35,6 +35,7 @@ COLUMNS = {
     "wire-down-bytes": Column("down: mean [interval]", "B"),
     "wire-up-packets": Column("up: mean [interval]", "packets"),
     "wire-down-packets": Column("down: mean [interval]", "packets"),
+    "round-trips": Column("round trips: mean [interval]"),
     "retransmissions": Column("retransmitted: mean [interval]", "packets"),
     "spurious-retransmissions": Column("spurious: mean [interval]", "packets"),
     "lost-packets": Column("lost on the link: mean [interval]", "packets"),

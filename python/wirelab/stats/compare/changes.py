@@ -21,7 +21,7 @@ from wirelab.stats.exact import repeats
 
 TAIL = "p95"
 """Compared next to the statistic that ranks, where a side has enough values."""
-WIRE = ("wire-bytes", "wire-up-packets", "wire-down-packets")
+WIRE = ("wire-bytes", "wire-up-packets", "wire-down-packets", "round-trips")
 """Metrics of which means are compared."""
 COMPLETED = "completed"
 RISING_IS_WORSE = DELAYS
@@ -57,9 +57,9 @@ class Measure:
 
 
 def measures(old: Dataset, old_key: str, new: Dataset, new_key: str, *, same: bool = False) -> list[Measure]:
-    """What is compared of a scenario: the headline metric by the statistic that ranks and by its p95, packets and
-    bytes by their means, and the share of exchanges that completed, if one did not. `same`: both sides have the same
-    packets at the same times.
+    """What is compared of a scenario: the headline metric by the statistic that ranks and by its p95, packets, bytes
+    and round trips by their means, and the share of exchanges that completed, if one did not. `same`: both sides have
+    the same packets at the same times.
     """
     ours, theirs = (
         {one.metric.name: one for one in side.measured(key)} for side, key in ((old, old_key), (new, new_key))
