@@ -1,7 +1,7 @@
 """`python -m tests.alarms FOLDER [EQUAL] [LONGER]`: how often `compare` finds a change in real time.
 
 EQUAL runs have two sides that are the same program, compared without a margin: what is found is a false alarm. LONGER
-runs have round trips of 20 and 23 ms: what is not found is missed. The same command continues.
+runs are of raw TCP over links of 20 and 23 ms: what is not found is missed. The same command continues.
 """
 
 from __future__ import annotations
@@ -47,19 +47,27 @@ protocols = ["http1"]
 command = ["{{{{ python }}}}", "{{{{ beside }}}}/server.py", "{{{{ port }}}}"]
 ready = "tcp-connect"
 """
-WORKLOAD = """
+FILE = """
+title = "Two sides"
+[factors]
+{factors}
+[links]
+"20 ms" = {{ rtt = "20 ms" }}
+"23 ms" = {{ rtt = "23 ms" }}
 [workload]
 kind = "request-response"
-request = { path = "/" }
+{message}
 exchanges = 20
 [stop]
 replicates = 10
 """
+OWN = 'protocol = ["http1"]\n"server.implementation" = ["one", "two"]\nlink = ["20 ms"]'
+RAW = 'protocol = ["raw-tcp"]\nlink = ["20 ms", "23 ms"]'
 SIDES: Mapping[str, tuple[str, str]] = {
-    "equal": ("server.implementation", '"server.implementation" = ["one", "two"]\nlink = ["20 ms"]'),
-    "longer": ("link", '"server.implementation" = ["one"]\nlink = ["20 ms", "23 ms"]'),
+    "equal": ("server.implementation", FILE.format(factors=OWN, message='request = { path = "/" }')),
+    "longer": ("link", FILE.format(factors=RAW, message='upload = "30 B"')),
 }
-"""What two sides differ in, and the factors of their experiment."""
+"""What two sides differ in, and their experiment."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -87,10 +95,9 @@ def _read(arguments: Sequence[str]) -> tuple[Path, int, int]:
 
 
 def _compared(folder: Path, kind: str, runs: int, *, margin: str) -> Iterator[Alarm]:
-    by, factors = SIDES[kind]
+    by, experiment = SIDES[kind]
     file = folder / f"{kind}.toml"
-    links = '[links]\n"20 ms" = { rtt = "20 ms" }\n"23 ms" = { rtt = "23 ms" }\n'
-    file.write_text(f'title = "Two sides"\n[factors]\nprotocol = ["http1"]\n{factors}\n{links}{WORKLOAD}')
+    file.write_text(experiment)
     for number in range(1, runs + 1):
         out = folder / f"{kind}-{number}"
         _wirelab("run", str(file), "--seed", str(number), "--no-probes", "--out", str(out))

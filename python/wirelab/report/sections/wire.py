@@ -48,10 +48,10 @@ def section(campaign: Campaign) -> Section | None:
         return None
     note = (
         "IP bytes and packets per exchange that reached the link, including connection set-up and end, "
-        "acknowledgements, retransmissions and packets that the link then dropped. TCP's retransmissions are "
-        "segments that the link had seen before; QUIC's are packets that the client declared lost. Spurious "
-        "retransmissions: data retransmitted "
-        "although it had arrived (TCP and CoAP's confirmable messages only). " + OWN_SCALE
+        "acknowledgements, retransmissions and packets that the link then dropped. Round trips are packets that set "
+        "out once the one before had arrived from the other side, two for each. TCP's retransmissions are segments "
+        "that the link had seen before; QUIC's are packets that the client declared lost. Spurious retransmissions: "
+        "data retransmitted although it had arrived (TCP and CoAP's confirmable messages only). " + OWN_SCALE
     )
     line = "Mean IP bytes of one exchange on the link, each way."
     return Section(
