@@ -9,7 +9,7 @@ import pytest
 from wirelab.report import changes as words
 from wirelab.report import junit, markdown
 from wirelab.schema.changes import Changes, FirstDifference, MeasureChange, PacketsChange
-from wirelab.schema.estimates import EXACT
+from wirelab.schema.estimates import EXACT, EXACT_IN_PHASES
 
 
 def estimate(point: float | None, low: float | None, high: float | None, method: str = "bootstrap") -> dict[str, Any]:
@@ -86,6 +86,11 @@ def test_each_verdict_has_its_sentence(verdict: str, measures: list[MeasureChang
 def test_what_is_exact_has_no_interval() -> None:
     found = measure("larger", worse=True, effect=estimate(1.075, 1.075, 1.075, EXACT))
     assert words.effect(found) == "1.0750"
+    found["old"], found["new"] = estimate(0.0403, 0.0403, 0.0403, EXACT), estimate(0.043, 0.043, 0.043, EXACT_IN_PHASES)
+    changed = record("slower", found)
+    assert [cell.text for cell in words.table(changed).rows[0][2:5]] == ["40.300 ms", "43 ms", "1.0750"]
+    assert "A number without an interval is the same in each trial." in [*words.notes(changed)]
+    assert not any("without an interval" in each for each in words.notes(record("slower", measure())))
     assert words.headline(record("unchanged", measure(), comparisons=0, clock="virtual")) == (
         "Unchanged: the same packets or values in each trial of 1 scenario."
     )

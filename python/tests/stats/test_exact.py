@@ -13,7 +13,8 @@ from tests.synthetic import write_campaign
 from wirelab.metrics.tables import write_table
 from wirelab.schema.estimates import EXACT, EXACT_IN_PHASES
 from wirelab.stats.analyze import analyze
-from wirelab.stats.exact import mark
+from wirelab.stats.estimate.model import Estimate
+from wirelab.stats.exact import mark, marked
 
 DELAY = "end_to_end_delay_ns"
 
@@ -27,6 +28,9 @@ def test_an_interval_without_a_width_that_a_digit_shows_is_called_exact(high: fl
     found = {"mean": {"median": _record(0.04, high)}}
     mark(found, EXACT)
     assert (found["mean"]["median"]["method"] == EXACT) is exact
+    estimate = Estimate(0.04, 0.04, high, 0.95, 80, "order statistics")
+    assert (marked(estimate, EXACT).method == EXACT) is exact
+    assert marked(estimate, None) == estimate
 
 
 def test_what_has_no_interval_keeps_its_reason() -> None:

@@ -7,10 +7,10 @@ from typing import Literal
 
 from wirelab.report.blocks import Cell, Column, Table
 from wirelab.report.compared import Case, Compared
-from wirelab.report.numbers import COUNT, PERCENT, UNITS, Estimate, Unit, plain, with_unit
+from wirelab.report.numbers import COUNT, PERCENT, UNITS, Estimate, Unit, exact, plain, with_unit
 from wirelab.report.sections.common import metric_words
 from wirelab.schema.changes import Change, Changes, FirstDifference, MeasureChange, PacketsChange, ScenarioChange
-from wirelab.schema.estimates import EXACT
+from wirelab.schema.estimates import EXACT, EXACT_IN_PHASES
 from wirelab.statistic import MEAN
 
 SHARE = "share that completed"
@@ -23,6 +23,8 @@ METRICS = {
 UNUSABLE = "the quality is unusable: "
 """How the reason of a scenario begins whose numbers may be those of the machine."""
 MOST_LISTED = 3
+SAME = frozenset({EXACT, EXACT_IN_PHASES})
+"""Methods of what is the same in each trial."""
 
 
 def compared(changes: Changes) -> Compared:
@@ -154,6 +156,9 @@ def notes(changes: Changes) -> Iterator[str]:
             f"{'intervals hold' if number > 1 else 'interval holds'}{' together' * (number > 1)} with a chance of "
             f"{changes['level'] * 100:.3g} %."
         )
+    measures = (measure for scenario in changes["scenarios"] for measure in scenario["measures"])
+    if any(measure[side]["method"] in SAME for measure in measures for side in ("old", "new")):
+        yield "A number without an interval is the same in each trial."
     yield from _open(changes)
     for words, names in (("old", changes["only_old"]), ("new", changes["only_new"])):
         if names:
@@ -240,7 +245,8 @@ def _size(measure: MeasureChange) -> float:
 def _value(measure: MeasureChange, side: str) -> str:
     found = Estimate.of(measure["old"] if side == "old" else measure["new"])
     unit = COUNT if measure["metric"] in METRICS else UNITS.get(measure["unit"], Unit(measure["unit"]))
-    return with_unit(found, PERCENT if measure["unit"] == "share" else unit)
+    unit = PERCENT if measure["unit"] == "share" else unit
+    return exact(found, unit) if found is not None and found.method in SAME else with_unit(found, unit)
 
 
 def _change(measure: MeasureChange) -> str:

@@ -119,6 +119,14 @@ def with_unit(estimate: Estimate | None, unit: Unit) -> str:
     return " ".join(part for part in (head, unit.symbol, tail) if part)
 
 
+def exact(estimate: Estimate | None, unit: Unit) -> str:
+    """`205.90 ms`, of what is the same in each trial."""
+    if estimate is None or estimate.point is None:
+        return DASH
+    point = estimate.point * unit.per_base
+    return f"{plain(point, _most_places(point))} {unit.symbol}".rstrip()
+
+
 def p_value(value: float | None) -> str:
     """A p value; tiny ones as an upper bound."""
     if value is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from wirelab.schema import Clock, RequestWorkload
 from wirelab.schema.estimates import EXACT, EXACT_IN_PHASES
 from wirelab.schema.plan import Scenario
 from wirelab.stats.dataset import Dataset, Measured
+from wirelab.stats.estimate.model import Estimate
 
 DIGITS = 5
 """So many digits are shown of the most exact number. Each look at the clock takes 256 ns of it, and trials that repeat
@@ -44,8 +46,19 @@ def mark(found: object, method: str) -> None:
 def _is_exact(record: object) -> bool:
     match record:
         case {"point": float(point), "low": float(low), "high": float(high), "method": _}:
-            return high - low <= float(_last_digit(np.array(point)))
+            return _no_width(point, low, high)
     return False
+
+
+def marked(found: Estimate, method: str | None) -> Estimate:
+    """An estimate with this method, if there is one and its interval has no width to see."""
+    if method is None or found.point is None or found.low is None or found.high is None:
+        return found
+    return replace(found, method=method) if _no_width(found.point, found.low, found.high) else found
+
+
+def _no_width(point: float, low: float, high: float) -> bool:
+    return high - low <= float(_last_digit(np.array(point)))
 
 
 def _last_digit(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -179,7 +179,11 @@ def test_what_repeats_under_the_virtual_clock_needs_no_interval(tmp_path: Path) 
     found = changes(old, new)["median end-to-end-delay"]
     assert (found["change"], found["worse"], found["why"]) == ("larger", True, "each trial has the same values")
     assert found["effect"]["point"] == found["effect"]["low"] == pytest.approx(43 / 40)
-    assert found["effect"]["method"] == EXACT
+    assert found["effect"]["method"] == found["old"]["method"] == found["new"]["method"] == EXACT
+    edit_exchanges(new, pl.when(pl.col("block") == 0).then(50_000_000).otherwise(DELAY).alias(DELAY))
+    found = changes(old, new)["median end-to-end-delay"]
+    assert (found["old"]["method"] == EXACT, found["new"]["method"] == EXACT) == (True, False)
+    assert found["why"] is None
 
 
 def test_the_same_packets_are_unchanged_whatever_the_spread(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from wirelab.metrics.registry import DELAYS
 from wirelab.schema.changes import Change, MeasureChange
@@ -17,7 +18,7 @@ from wirelab.stats.compare.scenarios import ERROR_RATE, Ratio, Side, pairs_of, r
 from wirelab.stats.dataset import Dataset, Measured
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.proportion import Share, ShareDifference
-from wirelab.stats.exact import repeats
+from wirelab.stats.exact import marked, repeats
 
 TAIL = "p95"
 """Compared next to the statistic that ranks, where a side has enough values."""
@@ -139,20 +140,21 @@ class _OnSide:
         drawn = Side.of(self.key, self.one.sample, rng, self.one.horizon_s, statistic)
         return replace(drawn, replicates=self.one.replicates)
 
-    @property
-    def repeats(self) -> bool:
-        """Whether each trial has the same values."""
-        return repeats(self.dataset, self.dataset.plan.scenario(self.key), self.one) is not None
+    @cached_property
+    def exact(self) -> str | None:
+        """The method of what has the same values in each trial; None if they differ."""
+        return repeats(self.dataset, self.dataset.plan.scenario(self.key), self.one)
 
 
 def _measure(old: _OnSide, new: _OnSide, of: str, *, same: bool) -> Iterator[Measure]:
     if min(old.one.sample.n, new.one.sample.n) < least_values(quantile_of(of)):
         return
     sides = old.drawn(of, "old"), new.drawn(of, "new")
-    known = "each trial has the same values" if old.repeats and new.repeats else None
+    known = "each trial has the same values" if old.exact and new.exact else None
     paired = old.dataset.plan.seed == new.dataset.plan.seed
     name = new.one.metric.name, new.one.unit
-    yield measure_of(of, name, sides, paired=paired, known=SAME_PACKETS if same else known)
+    found = measure_of(of, name, sides, paired=paired, known=SAME_PACKETS if same else known)
+    yield replace(found, old=marked(found.old, old.exact), new=marked(found.new, new.exact))
 
 
 def measure_of(
