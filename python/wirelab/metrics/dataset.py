@@ -21,7 +21,7 @@ from wirelab.metrics.disturbed import disturbed
 from wirelab.metrics.energy_names import PART, columns
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.exchange_rows import exchange_rows, recorded_exchanges, with_absent
-from wirelab.metrics.flows import read_flows, without_drops
+from wirelab.metrics.flows import read_flows, without_unknown
 from wirelab.metrics.levels import with_levels
 from wirelab.metrics.link import DIRECTIONS
 from wirelab.metrics.outages import by_trial, outages, write_outages
@@ -164,7 +164,7 @@ class _Building:
     def _slice(self, done: pl.DataFrame, recorded: pl.DataFrame) -> pl.DataFrame:
         campaign, plan = self._campaign, self._plan
         flows = read_flows(campaign, done["trial"])
-        flows = without_drops(flows, done.filter(pl.col("scenario").is_in(self._netem))["trial"])
+        flows = without_unknown(flows, done.filter(pl.col("scenario").is_in(self._netem))["trial"])
         spent = self._spending.of(recorded, done)
         marked = recorded.with_columns(disturbed=disturbed(campaign, plan, done, recorded))
         exchanges = exchange_rows(marked, done, plan.scenarios, flows, spent)

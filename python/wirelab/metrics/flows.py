@@ -62,7 +62,7 @@ def read_flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
     )
 
 
-def without_drops(flows: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
+def without_unknown(flows: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
     """The losses of these trials' flows are not known, nor when packets arrived: netem dropped and held them after the
     log.
     """
@@ -72,8 +72,8 @@ def without_drops(flows: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
 
 def with_loads(flows: pl.DataFrame, exchanges: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
     """The same with all connections of a load as one, under the port of its document's: in these trials each exchange
-    is a load, which opens several and begins when the one before has ended. Turns of connections that go on at once
-    are none of the load.
+    is a load, which opens several and begins when the one before has ended. A load has no turns: its connections go
+    on at once.
     """
     mine = pl.col("trial").is_in(trials.implode())
     loads = exchanges.filter(mine).select("trial", "start_ns", pl.col("local_port").alias("port")).sort("start_ns")

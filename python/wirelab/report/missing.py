@@ -86,7 +86,7 @@ def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
     if metric == "round-trips" and is_netem(scenario.plan.link):
         yield "netem keeps no log of when packets arrive"
     if metric == "round-trips" and scenario.plan.workload.kind == PAGE:
-        yield "the connections of a load go on at once"
+        yield "a load may open several connections"
     if metric == "spurious-retransmissions" and over_udp and secure:
         yield "QUIC and DTLS give each packet a new number, so retransmissions do not show"
     if metric == "phase-connect" and over_udp:

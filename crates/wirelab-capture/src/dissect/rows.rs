@@ -93,20 +93,29 @@ pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
     flows
 }
 
-/// Packets of a flow in turn, by the last one and its arrival.
+/// Packets of a flow in turn: the direction of the last one, and when the first packet arrived that went with it.
 #[derive(Default)]
 struct Turns(Option<(Direction, Instant)>);
 
 impl Turns {
-    /// Whether a packet is the next in turn: the one before had arrived from the other side when it reached the link.
+    /// Whether a packet is the next in turn: one from the other side had arrived when it reached the link.
     fn take(&mut self, record: &Record) -> bool {
-        let direction = record.port.direction();
-        let waits = self.0.is_some_and(|(last, arrived)| last == direction || record.arrival < arrived);
-        let is_next = record.outcome == Outcome::Delivered && !record.copy && !record.originated && !waits;
-        if is_next {
-            self.0 = Some((direction, record.departure + record.lateness));
+        if record.outcome != Outcome::Delivered || record.originated || record.corrupted_bit.is_some() {
+            return false;
         }
-        is_next
+        let (direction, arrival) = (record.port.direction(), record.departure + record.lateness);
+        match &mut self.0 {
+            // It may overtake the one before.
+            Some((last, first)) if *last == direction => {
+                *first = arrival.min(*first);
+                false
+            }
+            Some((_, first)) if record.arrival < *first => false,
+            last => {
+                *last = Some((direction, arrival));
+                true
+            }
+        }
     }
 }
 
@@ -309,27 +318,42 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_in_turn_once_the_one_before_has_crossed_the_other_way() {
-        let sent = |n, port: u16, outcome, arrival, departure| {
-            (record(n, port, outcome, arrival, departure), tcp(port == 0, 0x10, 9))
+    fn a_packet_is_in_turn_once_one_from_the_other_side_has_arrived() {
+        let plain = |n, port: u16, arrival, departure| {
+            (record(n, port, Outcome::Delivered, arrival, departure), tcp(port == 0, 0x10, 9))
+        };
+        let changed = |(record, packet): (Record, Vec<u8>), change: fn(&mut Record)| {
+            let mut record = record;
+            change(&mut record);
+            (record, packet)
         };
         let turns = |records: &[(Record, Vec<u8>)]| {
             let log = log_file::parse(&written(&LinkSpec::default(), 1, records)[..]).unwrap();
             flows("log", &log)[0].turns
         };
-        let request = [sent(0, 0, Outcome::Delivered, 0, 20), sent(1, 0, Outcome::Delivered, 5, 25)];
-        assert_eq!(turns(&request), 1, "both go the same way");
-        let answers = |at, outcome| [&request[..], &[sent(2, 1, outcome, at, at + 20)]].concat();
-        assert_eq!(turns(&answers(19, Outcome::Delivered)), 1, "it left before the request was there");
-        assert_eq!(turns(&answers(20, Outcome::Delivered)), 2);
-        assert_eq!(turns(&answers(20, Outcome::Loss)), 1, "it never arrived");
-        let next = [&answers(20, Outcome::Delivered)[..], &[sent(3, 0, Outcome::Delivered, 41, 61)]].concat();
-        assert_eq!(turns(&next), 3);
-        let late = Record { lateness: Duration::from_nanos(2), ..record(2, 1, Outcome::Delivered, 20, 40) };
-        let after_late = [&request[..], &[(late, tcp(false, 0x10, 9)), next[3].clone()]].concat();
-        assert_eq!(turns(&after_late), 2, "the answer came at 42");
-        let copy = Record { copy: true, ..record(2, 1, Outcome::Delivered, 20, 40) };
-        assert_eq!(turns(&[&request[..], &[(copy, tcp(false, 0x10, 9))]].concat()), 1, "the link made it");
+        let request = [plain(0, 0, 0, 20), plain(1, 0, 5, 25)];
+        let with = |more: &[(Record, Vec<u8>)]| turns(&[&request[..], more].concat());
+        assert_eq!(with(&[]), 1, "both go the same way");
+        assert_eq!(with(&[plain(2, 1, 19, 39)]), 1, "it set out before the request was there");
+        let (answer, next) = (plain(2, 1, 20, 40), plain(3, 0, 41, 61));
+        assert_eq!(with(&[answer.clone()]), 2);
+        assert_eq!(with(&[answer.clone(), next.clone()]), 3);
+        let late = changed(answer.clone(), |record| record.lateness = Duration::from_nanos(2));
+        assert_eq!(with(&[late, next.clone()]), 2, "the answer came at 42");
+        let never: [fn(&mut Record); 4] = [
+            |record| record.outcome = Outcome::Loss,
+            |record| record.outcome = Outcome::Held,
+            |record| record.originated = true,
+            |record| record.corrupted_bit = Some(1),
+        ];
+        for change in never {
+            assert_eq!(with(&[changed(answer.clone(), change), next.clone()]), 1, "no answer arrived");
+        }
+        let lost = changed(answer.clone(), |record| record.outcome = Outcome::Loss);
+        let copy = changed(answer.clone(), |record| record.copy = true);
+        assert_eq!(with(&[lost, copy, next.clone()]), 3, "a copy of it arrived");
+        let overtaken = [plain(0, 0, 0, 900), plain(1, 0, 1, 21), plain(2, 1, 22, 42), plain(3, 0, 43, 63)];
+        assert_eq!(turns(&overtaken), 3, "the second packet was answered");
     }
 
     #[test]

@@ -123,6 +123,19 @@ def test_the_headline_metric_its_tail_and_packets_are_compared(tmp_path: Path) -
     ]  # fmt: skip
 
 
+def test_few_trials_of_counts_show_no_change_without_a_margin() -> None:
+    def found(trials: int, margin: float, metric: str = "round-trips") -> MeasureChange:
+        rng = np.random.default_rng(1)
+        sides = tuple(Side.of("s", Sample.of(np.full((trials, 20), value)), rng) for value in (3.5, 3.0))
+        return judged(measure_of("mean", (metric, ""), sides), margin, 0.99)
+
+    assert (found(4, 0.0)["change"], found(4, 0.05)["change"], found(5, 0.0)["change"]) == (
+        "inconclusive", "smaller", "smaller",
+    )  # fmt: skip
+    assert found(4, 0.0)["why"] == "4 trials of counts are too few without a margin: it takes 5"
+    assert found(4, 0.0, "end-to-end-delay")["change"] == "smaller", "delays vary"
+
+
 def test_round_trips_are_compared_and_more_of_them_are_not_worse(tmp_path: Path) -> None:
     sides = write_two(tmp_path)
     for side, turns in zip(sides, (6, 8), strict=True):

@@ -48,8 +48,8 @@ def section(campaign: Campaign) -> Section | None:
         return None
     note = (
         "IP bytes and packets per exchange that reached the link, including connection set-up and end, "
-        "acknowledgements, retransmissions and packets that the link then dropped. Round trips are packets that set "
-        "out once the one before had arrived from the other side, two for each. TCP's retransmissions are segments "
+        "acknowledgements, retransmissions and packets that the link then dropped. A packet is half a round "
+        "trip if it set out once the one before had arrived from the other side. TCP's retransmissions are segments "
         "that the link had seen before; QUIC's are packets that the client declared lost. Spurious retransmissions: "
         "data retransmitted although it had arrived (TCP and CoAP's confirmable messages only). " + OWN_SCALE
     )

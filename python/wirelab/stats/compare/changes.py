@@ -18,6 +18,7 @@ from wirelab.stats.compare.scenarios import ERROR_RATE, Ratio, Side, pairs_of, r
 from wirelab.stats.dataset import Dataset, Measured
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.proportion import Share, ShareDifference
+from wirelab.stats.estimate.studentized import LEAST_TRIALS
 from wirelab.stats.exact import marked, repeats
 
 TAIL = "p95"
@@ -44,6 +45,8 @@ class Measure:
     new: Estimate
     effect: Callable[[float], Estimate]
     known: str | None = None
+    trials: int = 0
+    """Of the side that has fewer; 0 of a share."""
 
     @property
     def is_share(self) -> bool:
@@ -86,6 +89,10 @@ def judged(measure: Measure, margin: float, level: float, unusable: str | None =
             change = "unchanged"
     elif unusable is not None:
         change, why = "inconclusive", f"the quality is unusable: {unusable}"
+    elif margin == 0 and measure.metric in WIRE and measure.trials < LEAST_TRIALS and change != "inconclusive":
+        # Few whole numbers may differ by chance on each side in all of its trials, without any spread.
+        counted = f"{measure.trials} trial{'s' * (measure.trials > 1)}"
+        change, why = "inconclusive", f"{counted} of counts are too few without a margin: it takes {LEAST_TRIALS}"
     return {
         "of": measure.of,
         "metric": measure.metric,
@@ -171,7 +178,8 @@ def measure_of(
     def effect(level: float) -> Estimate:
         return ratio(which, new, old, level, pairs)
 
-    return Measure(of, *metric, _of_side(old, which), _of_side(new, which), effect, known)
+    trials = min(len(old.sample.trials), len(new.sample.trials))
+    return Measure(of, *metric, _of_side(old, which), _of_side(new, which), effect, known, trials)
 
 
 def _of_side(side: Side, which: Ratio) -> Estimate:
