@@ -69,6 +69,7 @@ def check(rows: pl.DataFrame, protocols: list[str]) -> None:
     assert rows["end_to_end_delay_ns"].min() >= RTT_NS
     assert rows["wire_up_bytes"].min() > 30
     assert rows["wire_down_packets"].min() >= 1
+    assert rows["round_trips"].min() >= 1
     assert rows["lost_packets"].max() == 0
 
 
