@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.interop.test_virtual import WITHOUT_RIGHTS
 
+from wirelab.schema.campaign import EntryStatus, read_journal
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -72,7 +74,19 @@ def test_a_server_answers_its_own_path_and_a_bound_has_an_exit_code(bench: Bench
 def test_a_path_that_is_not_there_is_named_with_its_status(bench: Bench) -> None:
     code, out, _ = measured(bench, "python3 server.py {port}", "--get", "/none")
     assert code == 1
-    assert "No request completed: http1 (status 404)" in out
+    assert "No request completed: http1 (status 404)\nhint: it answers GET /none with it" in out
+    assert "completed / attempted" not in out, "a table of nothing"
+
+
+@pytest.mark.guest
+def test_a_server_on_another_port_is_waited_for_once(bench: Bench) -> None:
+    elsewhere = "python3 -m http.server 9999 --directory {port}"
+    code, out, words = measured(bench, elsewhere, "--get", "/", "--clock", "virtual")
+    assert code == 1
+    assert out.startswith("No request completed: http1 (server was not ready after 20s (waited for TCP port ")
+    assert words.count("hint: it must listen on the TCP port that it is given, and on every address") == 1
+    statuses = {entry.status for entry in read_journal(bench.folder / "results/test/campaign/journal.jsonl")[0]}
+    assert EntryStatus.NOT_RUN in statuses
 
 
 def test_a_body_and_a_header_arrive_as_given(bench: Bench) -> None:

@@ -125,6 +125,24 @@ def test_a_server_that_crashes_before_it_is_ready_is_started_once(folder: Path) 
     assert (len(host.started), summary.failed, summary.not_run) == (1, 1, 2)
 
 
+def test_a_server_that_waits_elsewhere_is_ended_by_us_and_started_once(folder: Path) -> None:
+    def waits(request: TrialRequest, _: int) -> TrialResult:
+        late = not_ready(request)
+        server = late.endpoints[0].model_copy(update={"exit_code": None, "signal": signal.SIGTERM.value})
+        return late.model_copy(update={"endpoints": (server, late.endpoints[1])})
+
+    summary, host, _ = run(plan_of("mine"), folder, waits)
+    assert (len(host.started), summary.failed, summary.not_run) == (1, 1, 2)
+
+
+def test_a_server_that_ends_says_its_last_line_once_and_gets_no_hint_on_ports(folder: Path) -> None:
+    ends = "server exited with 2: Listening on \N{REPLACEMENT CHARACTER}[1m127.0.0.1:9"
+    _, _, ears = run(plan_of("mine"), folder, lambda request, _: not_ready(request, ends))
+    said = next(words for words in ears.said if "exited" in words)
+    assert said.splitlines()[0] == "scenario 0: failed: server exited with 2"
+    assert (said.count("127.0.0.1:9"), "hint" in said) == (1, False)
+
+
 def test_a_run_of_nothing_else_ends(folder: Path) -> None:
     summary, host, _ = run(plan_of("mine", "mine"), folder, only_builtin)
     assert (len(host.started), summary.failed, summary.not_run) == (1, 1, 5)
@@ -138,8 +156,8 @@ def test_the_last_lines_of_its_output_are_said_with_what_it_must_do(folder: Path
         "its stderr ends with:",
         "    Listening on �[1m127.0.0.1:9",
         "its stdout is empty",
-        "hint: it must listen on the TCP port {{ port }} of {{ address }}, which the command of [mine] in "
-        "implementations.toml gives it",
+        "hint: it must listen on the TCP port that it is given, and on every address: what listens on 127.0.0.1 alone "
+        "cannot be reached over a link",
     ]
     assert said.partition(": failed: ")[2] in {entry.error for entry in last(folder).values()}
 
@@ -177,10 +195,11 @@ def test_a_client_that_fails_is_tried_in_each_trial(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "ready", "ends"),
     [
-        ("mine", "tcp-connect", "does not pass {{ address }} and {{ port }}"),
-        ("mine --port={{ port }}", "udp-bound", "does not pass {{ address }}"),
+        ("mine", "tcp-connect", "does not pass {{ port }}"),
+        ("mine", "event", "does not pass {{ address }} and {{ port }}"),
+        ("mine --port={{ port }}", "udp-bound", "cannot be reached over a link"),
         ("mine --bind={{ host }}", "event", "does not pass {{ port }}"),
-        ("mine {{ parameters }}", "event", "gives it"),
+        ("mine {{ parameters }}", "event", "{{ address }} and {{ port }}"),
     ],
 )
 def test_an_entry_that_does_not_pass_address_and_port_is_said_so(command: str, ready: str, ends: str) -> None:

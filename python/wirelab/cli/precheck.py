@@ -30,11 +30,11 @@ class Beforehand(NamedTuple):
     fails: bool
 
 
-def precheck(plan: Plan, experiment: Experiment, jobs: int) -> Beforehand:
+def precheck(plan: Plan, experiment: Experiment, jobs: int, *, closed_loop: bool = True) -> Beforehand:
     """Say on stderr what was dropped or chosen without being asked, what keeps scenarios from being run here, what
     pages leave out, which exchanges would time out, which clients a NAT would forget for good, what an idle start and a
     closed loop leave out, which first retransmissions come too early, and that a run with so many trials at a time
-    takes hours.
+    takes hours. Without `closed_loop` nothing is said of what such a loop leaves out.
 
     Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything.
     """
@@ -52,7 +52,7 @@ def precheck(plan: Plan, experiment: Experiment, jobs: int) -> Beforehand:
         *_too_late(experiment),
         *_forgotten(experiment),
         *_not_covered(experiment),
-        *_back_to_back(left),
+        *(_back_to_back(left) if closed_loop else ()),
         *short_timer_lines((each.protocol, each.link_name, each.short_timer) for each in left.scenarios),
         *_hours(left, jobs),
         *_too_few_values(plan),

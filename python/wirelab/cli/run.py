@@ -252,6 +252,8 @@ class How:
     retry_failed: bool = False
     probes: bool = True
     shard: Shard | None = None
+    closed_loop: bool = True
+    """Whether it is said what a closed loop leaves out, which a test of a program cannot set."""
 
 
 def run_campaign(loaded: Experiment, plan: Plan, folder: Path, how: How, console: Console) -> Summary:
@@ -268,7 +270,7 @@ def run_trials(loaded: Experiment, plan: Plan, folder: Path, how: How, console: 
 
     require_makeable(folder)
     at_a_time = planned_jobs(plan).number if how.jobs is None else how.jobs
-    left = precheck(plan, loaded, at_a_time).plan
+    left = precheck(plan, loaded, at_a_time, closed_loop=how.closed_loop).plan
     options = Options(
         jobs=how.jobs, fresh=how.fresh, retry_failed=how.retry_failed, probes=how.probes,
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from wirelab.errors import CombinedError, Where, WirelabError
 from wirelab.schema.describe import SuccessStatus
 
 if TYPE_CHECKING:
+    from wirelab.answer.compare.pairing import Pairing
     from wirelab.experiment.experiment import Experiment
     from wirelab.experiment.own_program import OwnProgram
     from wirelab.report.campaign import Campaign
@@ -239,9 +240,9 @@ def _other_side(
     compared. Raises `WirelabError` before anything is run if the earlier one is of something else.
     """
     from wirelab.answer.compare.kept import opened
-    from wirelab.answer.compare.pairing import Pairing, between, within
+    from wirelab.answer.compare.pairing import within
     from wirelab.answer.compare.record import Campaign as Side
-    from wirelab.answer.compare.record import changes, require_alike
+    from wirelab.answer.compare.record import changes
 
     if against is None:
         yield None
@@ -256,13 +257,28 @@ def _other_side(
     else:
         with opened(Path(against)) as kept:
             old = Side.read(kept)
-            require_alike(old.plan, plan, (Path(against), Path("this test")))
-            found: Pairing = between(old.plan, plan)
+            found = _as_tested(against, old.plan, plan)
 
             def earlier(folder: Path, margin: float) -> Changes:
                 return changes(old, Side.read(folder), found, margin)
 
             yield earlier
+
+
+def _as_tested(against: str, old: Plan, plan: Plan) -> Pairing:
+    """Raises `WirelabError` if the earlier test had another clock or headline metric, or asked something else."""
+    from wirelab.answer.compare.pairing import between
+    from wirelab.answer.compare.record import require_alike
+
+    anew = f"or keep it anew: --keep {against}"
+    if old.clock is not plan.clock:
+        what = f"{against} was tested with --clock {old.clock.value}, and this is --clock {plan.clock.value}"
+        raise WirelabError(what, "--against", f"test with --clock {old.clock.value}, {anew}")
+    try:
+        require_alike(old, plan, (Path(against), Path("this test")))
+        return between(old, plan)
+    except WirelabError as error:
+        raise WirelabError(error.what, "--against", f"test what was tested then, {anew}") from None
 
 
 def _measured(loaded: Experiment, plan: Plan, folder: Path) -> Campaign:
@@ -274,7 +290,9 @@ def _measured(loaded: Experiment, plan: Plan, folder: Path) -> Campaign:
     from wirelab.runner.last import remove_last
 
     remove_last(folder / "campaign", plan)
-    run_campaign(loaded, plan, folder / "campaign", How(fresh=True), Console(stderr=True, highlight=False))
+    run_campaign(
+        loaded, plan, folder / "campaign", How(fresh=True, closed_loop=False), Console(stderr=True, highlight=False)
+    )
     return load(folder / "campaign", folder / "campaign")
 
 
@@ -387,22 +405,34 @@ def _without_any(campaign: Campaign) -> list[AnalysedScenario]:
     return [each for each in campaign.estimates["scenarios"] if not each["denominators"]["completed"]]
 
 
+def _reasons(campaign: Campaign, without: Sequence[AnalysedScenario]) -> Iterator[str]:
+    """Why no request of a scenario completed. What a program printed stood there while the test ran."""
+    from wirelab.report.sections.outcomes import commonest_errors
+
+    errors = commonest_errors(campaign)
+    for scenario in without:
+        key = scenario["key"]
+        why = campaign.unsupported.get(key) or errors.get(key, (None, 0))[0]
+        why = why or next((each.error for each in campaign.journal.values() if each.scenario == key), None) or ""
+        first, *_ = why.splitlines() or [""]
+        yield f"No request completed: {scenario['name']}{f' ({first})' * bool(first)}"
+        request = getattr(campaign.plan.scenario(key).workload, "request", None)
+        if request is not None and first.startswith("status "):
+            yield f"hint: it answers {request.method} {request.target} with it; --get and its like name another path"
+
+
 def _tell(campaign: Campaign, folder: Path, compared: Compared | None) -> None:
     from wirelab.answer.compare.record import NO_CPU
     from wirelab.cli import summary
     from wirelab.experiment.own_program import NAME
-    from wirelab.report.sections.outcomes import commonest_errors
 
-    click.echo(summary.link_line(campaign))
-    for table in summary.tables(campaign):
-        click.echo(f"\n{table}")
-    click.echo("")
-    errors = commonest_errors(campaign)
-    for scenario in _without_any(campaign):
-        why = campaign.unsupported.get(scenario["key"]) or errors.get(scenario["key"], (None, 0))[0]
-        why = why or next((each.error for each in campaign.journal.values() if each.scenario == scenario["key"]), None)
-        click.echo(f"No request completed: {scenario['name']}{f' ({why})' * (why is not None)}")
-    for line in expectation_lines(campaign.estimates):
+    without = _without_any(campaign)
+    if len(without) < len(campaign.estimates["scenarios"]):
+        click.echo(summary.link_line(campaign))
+        for table in summary.tables(campaign):
+            click.echo(f"\n{table}")
+        click.echo("")
+    for line in (*_reasons(campaign, without), *expectation_lines(campaign.estimates)):
         click.echo(line)
     if compared is not None:
         click.echo("\n".join([*compare.lines(compared), ""]))

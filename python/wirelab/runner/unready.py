@@ -25,6 +25,8 @@ ROLES = {role.value: role for role in Role}
 FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM})
 """Signals that a program does not raise by a fault of its own."""
 EVENT = re.compile(r'\s*\{\s*"event"\s*:\s*"ready"')
+TIMED_OUT = " was not ready after"
+"""What follows the role in the error of a trial that waited for a program as long as it may."""
 READY_EVENT = '{"event": "ready", "ports": {"main": PORT}}'
 
 
@@ -65,7 +67,12 @@ class Unready:
             self._reasons.setdefault(
                 program, f"{last.value} {program.implementation} did not become ready in trial {result.trial}"
             )
-        return "\n".join([result.error or "", *printed(folder / last.value), *self._hint(program)])
+        error, said = result.error or "", [*printed(folder / last.value)]
+        if error.startswith(f"{last.value}{TIMED_OUT}"):
+            return "\n".join([error, *said, *self._hint(program)])
+        # Its last line is among those that follow.
+        ending, _, line = error.partition(": ")
+        return "\n".join([ending if f"    {line}" in said else error, *said])
 
     def _hint(self, program: Program) -> Iterator[str]:
         implementation = self._implementations.get(program.implementation)
@@ -81,11 +88,12 @@ def ready_words(entry: ServerEntry, place: str) -> str:
         must = f"it must print a line {READY_EVENT} on stdout once it listens on {{{{ address }}}} and {{{{ port }}}}"
     else:
         transport = "TCP" if entry.ready == "tcp-connect" else "UDP"
-        must = f"it must listen on the {transport} port {{{{ port }}}} of {{{{ address }}}}"
-    lacking = _lacking(entry)
-    if not lacking:
-        return f"{must}, which the command of {place} gives it"
-    return f"{must}; the command of {place} does not pass {' and '.join(lacking)}"
+        must = (
+            f"it must listen on the {transport} port that it is given, and on every address: what listens on 127.0.0.1 "
+            "alone cannot be reached over a link"
+        )
+    lacking = _lacking(entry, by_event=entry.ready == "event")
+    return f"{must}; the command of {place} does not pass {' and '.join(lacking)}" if lacking else must
 
 
 def program_of(scenario: Scenario, role: Role) -> Program:
@@ -107,19 +115,24 @@ def _last_role(result: TrialResult) -> Role | None:
 
 
 def _was_killed(result: TrialResult, role: Role) -> bool:
-    """Whether somebody else ended the program, which says nothing of the next time that it is started."""
+    """Whether somebody else ended the program, which says nothing of the next time that it is started. We end what is
+    not ready in time.
+    """
+    if (result.error or "").startswith(f"{role.value}{TIMED_OUT}"):
+        return False
     return any(endpoint.name == role.value and endpoint.signal in FROM_OUTSIDE for endpoint in result.endpoints)
 
 
-def _lacking(entry: ServerEntry) -> list[str]:
-    """Of a server's address and port, what none of its texts names."""
+def _lacking(entry: ServerEntry, *, by_event: bool) -> list[str]:
+    """Of a server's port, and of its address if it says by an event where it listens, what none of its texts names."""
     texts = [text for words in (*entry.command, *entry.arguments) for text in words.add]
     texts += [*entry.environment.values(), *(text for file in entry.files for text in (file.path, file.text))]
     code = (expression for text in texts for expression in re.findall(r"\{[{%].*?[}%]\}", text))
     named = {word for expression in code for word in re.findall(r"\w+", expression)}
     if "parameters" in named:
         return []
-    return ["{{ address }}"] * (not named & {"address", "host"}) + ["{{ port }}"] * ("port" not in named)
+    needs_address = by_event and not named & {"address", "host"}
+    return ["{{ address }}"] * needs_address + ["{{ port }}"] * ("port" not in named)
 
 
 def printed(folder: Path, *, events: bool = True) -> Iterator[str]:
