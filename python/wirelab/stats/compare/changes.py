@@ -16,6 +16,7 @@ from wirelab.schema.estimates import EXACT
 from wirelab.statistic import MEAN, MEDIAN, least_values, quantile_of
 from wirelab.stats.compare.scenarios import ERROR_RATE, Ratio, Side, pairs_of, ratio
 from wirelab.stats.dataset import Dataset, Measured
+from wirelab.stats.estimate import descriptive
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.proportion import Share, ShareDifference
 from wirelab.stats.estimate.studentized import LEAST_TRIALS
@@ -147,6 +148,16 @@ class _OnSide:
         drawn = Side.of(self.key, self.one.sample, rng, self.one.horizon_s, statistic)
         return replace(drawn, replicates=self.one.replicates)
 
+    def estimate(self, of: str) -> Estimate:
+        """What the analysis says of it."""
+        sample, q = self.one.sample, quantile_of(of)
+        if q is None:
+            rng = self.dataset.rng(self.key, self.one.metric.name, "moments")
+            found = descriptive.mean_and_sd(sample, rng, horizon_s=self.one.horizon_s)[0]
+        else:
+            found = descriptive.quantile(sample, q) or Estimate(None, None, None, LEVEL, sample.n, "too few values")
+        return marked(found, self.exact)
+
     @cached_property
     def exact(self) -> str | None:
         """The method of what has the same values in each trial; None if they differ."""
@@ -161,14 +172,14 @@ def _measure(old: _OnSide, new: _OnSide, of: str, *, same: bool) -> Iterator[Mea
     paired = old.dataset.plan.seed == new.dataset.plan.seed
     name = new.one.metric.name, new.one.unit
     found = measure_of(of, name, sides, paired=paired, known=SAME_PACKETS if same else known)
-    yield replace(found, old=marked(found.old, old.exact), new=marked(found.new, new.exact))
+    yield replace(found, old=old.estimate(of), new=new.estimate(of))
 
 
 def measure_of(
     of: str, metric: tuple[str, str], sides: tuple[Side, Side], *, paired: bool = False, known: str | None = None
 ) -> Measure:
-    """A statistic of a metric, its name and unit, from the old and the new side. `paired`: trials of one replicate
-    have the same random numbers.
+    """A statistic of a metric, its name and unit, from the old and the new side, without the estimates of either.
+    `paired`: trials of one replicate have the same random numbers.
     """
     old, new = sides
     q = quantile_of(of)
@@ -179,14 +190,8 @@ def measure_of(
         return ratio(which, new, old, level, pairs)
 
     trials = min(len(old.sample.trials), len(new.sample.trials))
-    return Measure(of, *metric, _of_side(old, which), _of_side(new, which), effect, known, trials)
-
-
-def _of_side(side: Side, which: Ratio) -> Estimate:
-    draws = side.draws(which)
-    if draws is None:
-        return Estimate(None, None, None, LEVEL, side.sample.n, "fewer than two values")
-    return draws.estimate(LEVEL)
+    apart = Estimate(None, None, None, LEVEL, 0, "compared alone")
+    return Measure(of, *metric, apart, apart, effect, known, trials)
 
 
 def _completed(old: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]], *, same: bool) -> Iterator[Measure]:
