@@ -74,13 +74,47 @@ def test_the_first_sentence_names_the_largest_change_for_the_worse() -> None:
     ("verdict", "measures", "sentence"),
     [
         ("changed", [measure("smaller")], "Changed, and not for the worse, in 1 of 1 scenario: h2, lossy, the median"),
-        ("changed", [measure()], "Nothing changed by more than 5 %, but packets did."),
         ("unchanged", [measure()], "Unchanged: no difference above 5 % in 1 scenario."),
-        ("inconclusive", [measure(), measure("inconclusive")], "Inconclusive: 1 of 2 comparisons say neither"),
+        ("inconclusive", [measure(), measure("inconclusive")], "Inconclusive: 1 of 2 comparisons says neither"),
     ],
 )
 def test_each_verdict_has_its_sentence(verdict: str, measures: list[MeasureChange], sentence: str) -> None:
     assert words.headline(record(verdict, *measures)).startswith(sentence)
+
+
+def test_other_packets_without_a_change_say_where_and_what_stays_open() -> None:
+    changed = record("changed", measure("unchanged"), measure("unchanged"))
+    changed["scenarios"][0]["packets"] = packets(None)
+    head = "Other packets in 1 of 1 scenario: h2, lossy."
+    assert words.headline(changed) == f"{head} No measure changed by more than 5 %."
+    changed["scenarios"][0]["measures"] = [measure("unchanged"), measure("inconclusive")]
+    assert words.headline(changed) == f"{head} 1 of 2 comparisons are inconclusive."
+
+
+def test_an_unusable_scenario_does_not_hide_what_else_is_open() -> None:
+    poor = measure("inconclusive", why=f"{words.UNUSABLE}late")
+    both = record("inconclusive", poor)
+    other = {**both["scenarios"][0], "name": "h3, lossy", "measures": [measure("inconclusive"), measure("unchanged")]}
+    both["scenarios"] = [*both["scenarios"], cast("Any", other)]
+    assert words.headline(both) == (
+        "Inconclusive: the quality of 1 of 2 scenarios is unusable, "
+        "and 1 of 2 comparisons of the others says neither a change nor none."
+    )
+    assert words.headline(record("inconclusive", poor)).endswith("the quality of 1 of 1 scenario is unusable.")
+
+
+def test_an_interval_that_says_nothing_has_short_ends() -> None:
+    assert words.effect(measure("inconclusive", effect=estimate(1.02, 0.000006, 173_788.5))) == "1.02 [< 0.01, > 100]"
+    assert words.effect(measure("inconclusive", effect=estimate(0.74, 0.4, 851.2))) == "0.740 [0.400, > 100]"
+    assert words.effect(measure("inconclusive", effect=estimate(1.0, 0.5, 2.0))) == "1.0 [0.5, 2.0]"
+
+
+def test_two_sides_of_a_run_are_named_by_what_differs() -> None:
+    found = record("unchanged", measure())
+    assert words.compared(found).name == "before and after"
+    for side, value in (("old", "cubic"), ("new", "bbr")):
+        cast("Any", found)[side].update(campaign="mine", differs={"congestion-control": value})
+    assert words.compared(found).name == "cubic and bbr in mine"
 
 
 def test_what_is_exact_has_no_interval() -> None:
@@ -131,7 +165,7 @@ def test_packets_are_said_in_a_sentence_or_two() -> None:
     lines = list(words.packets_words("h2", packets(first)))
     assert lines[0].startswith("h2: first change at packet 4 (TLS or QUIC handshake): client to server, UDP 500")
     assert lines[0].endswith(", +1,184 B.")
-    assert lines[1] == "  1 of 5 pairs of trials differs, with 50 to 55 packets, 5,000 to 6,184 IP bytes."
+    assert lines[1] == "  1 of 5 pairs of trials differs, with 50 → 55 packets, 5,000 → 6,184 IP bytes."
     assert list(words.packets_words("h2", packets(None, 0))) == [
         "h2: the same packets at the same times in 5 pairs of trials."
     ]

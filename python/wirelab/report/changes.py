@@ -23,6 +23,8 @@ METRICS = {
 UNUSABLE = "the quality is unusable: "
 """How the reason of a scenario begins whose numbers may be those of the machine."""
 MOST_LISTED = 3
+WIDEST = 100
+"""A ratio's interval is shown up to here, and down to one over it: few trials would give ends of many digits."""
 SAME = frozenset({EXACT, EXACT_IN_PHASES})
 """Methods of what is the same in each trial."""
 
@@ -33,11 +35,20 @@ def compared(changes: Changes) -> Compared:
         line
         for each in changes["scenarios"]
         if "packets" in each
-        for line in packets_words(each["name"], each["packets"])
+        for line in packets_words(scenario_name(each), each["packets"])
     )
     cases = (case for scenario in changes["scenarios"] for case in _cases(scenario))
-    name = f"{changes['old']['campaign']} and {changes['new']['campaign']}"
-    return Compared(name, headline(changes), table(changes), [*packets], [*sides(changes), *notes(changes)], [*cases])
+    said = [*sides(changes), *notes(changes)]
+    return Compared(_names(changes), headline(changes), table(changes), [*packets], said, [*cases])
+
+
+def _names(changes: Changes) -> str:
+    """`before and after`, or of two sides of a run `cubic and bbr in quickstart`."""
+    old, new = changes["old"], changes["new"]
+    if old["campaign"] != new["campaign"] or not old["differs"]:
+        return f"{old['campaign']} and {new['campaign']}"
+    values = (_some([*side["differs"].values()]) for side in (old, new))
+    return f"{' and '.join(values)} in {new['campaign']}"
 
 
 def _cases(scenario: ScenarioChange) -> Iterator[Case]:
@@ -67,7 +78,7 @@ def headline(changes: Changes) -> str:
         case "changed":
             changed = [each for each in every if each[1]["change"] in {"larger", "smaller"}]
             if not changed:
-                return f"Nothing changed by more than {margin(changes)}, but packets did."
+                return _packets_alone(changes)
             scenarios = len({id(scenario) for scenario, _ in changed})
             where = f"{scenarios} of {_scenarios(number)}"
             return f"Changed, and not for the worse, in {where}: {_named(*_first(changed))}."
@@ -78,6 +89,19 @@ def headline(changes: Changes) -> str:
     return _open_headline(changes)
 
 
+def _packets_alone(changes: Changes) -> str:
+    """What differs although no measure is shown to."""
+    other = [each for each in changes["scenarios"] if "packets" in each and each["packets"]["differing"]]
+    measures = [measure for each in changes["scenarios"] for measure in each["measures"]]
+    unsure = sum(measure["change"] == "inconclusive" for measure in measures)
+    more = f" and {len(other) - 1} more" if len(other) > 1 else ""
+    where = _scenarios(len(changes["scenarios"]))
+    packets = f"Other packets in {len(other)} of {where}: {scenario_name(other[0])}{more}"
+    if unsure:
+        return f"{packets}. {unsure} of {len(measures)} comparisons are inconclusive."
+    return f"{packets}. No measure changed by more than {margin(changes)}."
+
+
 def _open_headline(changes: Changes) -> str:
     """What keeps all of it open."""
     every = [(scenario, measure) for scenario in changes["scenarios"] for measure in scenario["measures"]]
@@ -85,10 +109,14 @@ def _open_headline(changes: Changes) -> str:
     if not every:
         return f"Inconclusive: {where}, and none has an exchange."
     unusable = {id(scenario) for scenario, measure in every if (measure["why"] or "").startswith(UNUSABLE)}
+    others = [measure for scenario, measure in every if id(scenario) not in unusable]
+    open_ones = sum(measure["change"] == "inconclusive" for measure in others)
+    unclear = f"{open_ones} of {len(others)} comparisons" + " of the others" * bool(unusable)
+    unclear += f" say{'s' * (open_ones == 1)} neither a change nor none"
     if unusable:
-        return f"Inconclusive: the quality of {len(unusable)} of {where} is unusable."
-    open_ones = sum(measure["change"] == "inconclusive" for _, measure in every)
-    return f"Inconclusive: {open_ones} of {len(every)} comparisons say neither a change nor none."
+        more = f", and {unclear}" if open_ones else ""
+        return f"Inconclusive: the quality of {len(unusable)} of {where} is unusable{more}."
+    return f"Inconclusive: {unclear}."
 
 
 def margin(changes: Changes) -> str:
@@ -115,7 +143,18 @@ def effect(measure: MeasureChange) -> str:
         return "–"
     if measure["metric"] is None:
         return with_unit(found, Unit("points", 1e2)) if found.method != EXACT else f"{plain(found.point * 100)} points"
-    return with_unit(found, COUNT) if found.method != EXACT else plain(found.point, 4)
+    if found.method == EXACT:
+        return plain(found.point, 4)
+    return _wide(found, found.point) or with_unit(found, COUNT)
+
+
+def _wide(found: Estimate, point: float) -> str | None:
+    """`1.0 [< 0.01, > 100]` of an interval that says next to nothing; None of another."""
+    low, high = found.low, found.high
+    if low is None or high is None or (low > 1 / WIDEST and high < WIDEST):
+        return None
+    ends = "< 0.01" if low <= 1 / WIDEST else plain(low), "> 100" if high >= WIDEST else plain(high)
+    return f"{plain(point)} [{', '.join(ends)}]"
 
 
 def table(changes: Changes) -> Table:
@@ -205,7 +244,7 @@ def packets_words(name: str, found: PacketsChange) -> Iterator[str]:
         return
     yield f"{name}: {difference_words(first)}."
     counts = (("packets", found["packets"]), ("IP bytes", found["size_bytes"]), ("flights", found["flights"]))
-    totals = [f"{old:,} to {new:,} {words}" for words, (old, new) in counts if old != new]
+    totals = [f"{old:,} → {new:,} {words}" for words, (old, new) in counts if old != new]
     how_many = f"{found['differing']} of {_trials(trials)} {'differs' if found['differing'] == 1 else 'differ'}"
     yield f"  {how_many}, with {', '.join(totals) if totals else 'as many packets, bytes and flights'}."
 
