@@ -183,7 +183,8 @@ def test_markdown_and_junit_say_the_same() -> None:
     assert f"| h2, lossy | median of end-to-end delay | {numbers} | larger: worse |" in text
     xml = junit.of_comparison(words.compared(found))
     assert 'tests="2" failures="1" skipped="1"' in xml
-    assert 'message="new / old 1.50 [1.40, 1.60]: too wide"' in xml
+    values = "40.0 ms [39.0, 41.0] → 60.0 ms [59.0, 61.0]"
+    assert f'message="{values}, new / old 1.50 [1.40, 1.60]: too wide"' in xml
 
 
 def test_unusable_quality_leads_and_its_reason_is_said_once() -> None:

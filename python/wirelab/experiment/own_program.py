@@ -111,7 +111,7 @@ def _words(role: str, program: str, folder: Path, option: str) -> list[str]:
 def experiment_text(tested: OwnProgram) -> str:
     """The experiment, as a file has it."""
     return f"""\
-title = "Test of {_in_words(tested.program)}"
+title = "Test of {_in_words(tested.program)} over {", ".join(tested.links)}"
 
 [factors]
 protocol = {inline(list(tested.protocols))}

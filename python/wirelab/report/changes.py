@@ -59,7 +59,8 @@ def _cases(scenario: ScenarioChange) -> Iterator[Case]:
         tag: Literal["failure", "skipped"] | None = (
             "failure" if changed else "skipped" if measure["change"] == "inconclusive" else None
         )
-        message = ": ".join(filter(None, [f"new / old {effect(measure)}", measure["why"]]))
+        values = f"{_value(measure, 'old')} → {_value(measure, 'new')}, new / old {effect(measure)}"
+        message = ": ".join(filter(None, [values, measure["why"]]))
         yield Case(name, subject(measure), tag, message)
     if "packets" in scenario:
         differ = scenario["packets"]["differing"] > 0

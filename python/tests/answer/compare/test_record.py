@@ -16,6 +16,7 @@ from wirelab.answer.compare.pairing import between, within
 from wirelab.answer.compare.record import Campaign, changes, verdict_of
 from wirelab.schema.changes import Changes, Outcome, ScenarioChange
 from wirelab.schema.files import FILES
+from wirelab.statistic import key_of
 from wirelab.stats.analyze import analyze
 
 
@@ -61,6 +62,19 @@ def test_a_record_is_valid_and_says_what_ran(tmp_path: Path) -> None:
     assert (found["new"]["campaign"], found["new"]["version"]) == ("new", "0.2.0")
     assert found["only_old"] == []
     assert found["verdict"] == "unchanged"
+
+
+def test_each_side_has_the_numbers_of_its_analysis(tmp_path: Path) -> None:
+    """A few trials give the limits of a median that no resample gives."""
+    found: Any = compared(tmp_path)
+    for name in ("old", "new"):
+        estimates = json.loads((tmp_path / name / "estimates.json").read_text())
+        written = {each["key"]: each["metrics"] for each in estimates["scenarios"]}
+        for each in found["scenarios"]:
+            metrics = written[each["keys"][name == "new"]]
+            for measure in each["measures"]:
+                metric = metrics[measure["metric"]]
+                assert measure[name] == (metric | metric["quantiles"])[key_of(measure["of"])]
 
 
 def test_other_kernels_and_agents_are_warnings(tmp_path: Path) -> None:
