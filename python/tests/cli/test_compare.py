@@ -113,7 +113,7 @@ def test_the_virtual_clock_says_what_it_does_not_see(two: tuple[Path, Path]) -> 
         analyze(folder)
     code, out, _ = run("compare", *map(str, two))
     assert code == 0
-    assert "CPU time is not simulated: a slower program is not seen, --clock live sees it." in out
+    assert "CPU time is not simulated: a program that computes longer is not seen, --clock live sees it." in out
     assert "their packets are not compared" in out
 
 

@@ -12,7 +12,7 @@ import click
 
 from wirelab.cli import compare
 from wirelab.cli.arguments import DurationType, clock_option, with_clock
-from wirelab.cli.campaigns import RESULTS
+from wirelab.cli.campaigns import CAMPAIGN, RESULTS
 from wirelab.cli.compare import margin_option
 from wirelab.cli.expectations import (
     MISSED,
@@ -289,11 +289,11 @@ def _measured(loaded: Experiment, plan: Plan, folder: Path) -> Campaign:
     from wirelab.report.campaign import load
     from wirelab.runner.last import remove_last
 
-    remove_last(folder / "campaign", plan)
+    remove_last(folder / CAMPAIGN, plan)
     run_campaign(
-        loaded, plan, folder / "campaign", How(fresh=True, closed_loop=False), Console(stderr=True, highlight=False)
+        loaded, plan, folder / CAMPAIGN, How(fresh=True, closed_loop=False), Console(stderr=True, highlight=False)
     )
-    return load(folder / "campaign", folder / "campaign")
+    return load(folder / CAMPAIGN, folder / CAMPAIGN)
 
 
 def _each(text: str, option: str) -> tuple[str, ...]:
@@ -440,5 +440,5 @@ def _tell(campaign: Campaign, folder: Path, compared: Compared | None) -> None:
         click.echo("Delays include the start of the client's process, which is started for each request.")
     if campaign.plan.clock.value == "virtual" and compared is None:
         click.echo(NO_CPU)
-    click.echo(f"Report  {folder / 'campaign' / 'report.html'}")
+    click.echo(f"Report  {folder / CAMPAIGN / 'report.html'}")
     click.echo(f"Files   {folder / EXPERIMENT}, from which an experiment of your own can start")

@@ -33,7 +33,7 @@ from wirelab.stats.dataset import Dataset
 from wirelab.stats.link.grade import GRADES
 from wirelab.stats.quality import of_scenario
 
-NO_CPU = "CPU time is not simulated: a slower program is not seen, --clock live sees it."
+NO_CPU = "CPU time is not simulated: a program that computes longer is not seen, --clock live sees it."
 
 
 @dataclass(frozen=True)
