@@ -34,7 +34,7 @@ def test_a_kept_campaign_that_is_not_there_is_a_missing_file(here: Path) -> None
         existing(Path("old.tar.xz"))
     assert raised.value.hint == "wirelab run FILE --keep old.tar.xz writes it"
     (here / "old.tar.xz").touch()
-    with pytest.raises(WirelabError, match="no campaign 'old.tar.xz'"):
+    with pytest.raises(WirelabError, match=r"no campaign 'old\.tar\.xz'"):
         existing(Path("old.tar.xz"))
 
 

@@ -24,7 +24,9 @@ UNUSABLE = "the quality is unusable: "
 """How the reason of a scenario begins whose numbers may be those of the machine."""
 MOST_LISTED = 3
 WIDEST = 100
-"""A ratio's interval is shown up to here, and down to one over it: few trials would give ends of many digits."""
+"""An end of a ratio's interval is shown if it is at most so many times as large or as small: those of few trials would
+have many digits.
+"""
 SAME = frozenset({EXACT, EXACT_IN_PHASES})
 """Methods of what is the same in each trial."""
 
@@ -150,31 +152,31 @@ def effect(measure: MeasureChange) -> str:
 
 
 def _wide(found: Estimate, point: float) -> str | None:
-    """`1.0 [< 0.01, > 100]` of an interval that says next to nothing; None of another."""
-    low, high = found.low, found.high
-    if low is None or high is None or (low > 1 / WIDEST and high < WIDEST):
+    """`1.00 [< 0.0100, > 100]` of an interval that says next to nothing; None of another."""
+    low, high, least, most = found.low, found.high, point / WIDEST, point * WIDEST
+    if low is None or high is None or least <= low <= high <= most:
         return None
-    ends = "< 0.01" if low <= 1 / WIDEST else plain(low), "> 100" if high >= WIDEST else plain(high)
+    ends = plain(low) if low >= least else f"< {plain(least)}", plain(high) if high <= most else f"> {plain(most)}"
     return f"{plain(point)} [{', '.join(ends)}]"
 
 
 def table(changes: Changes) -> Table:
-    """A row for each measure of each scenario."""
+    """A row for each measure of each scenario. What is asked first comes first, also where a phone cuts the row."""
     rows = [
         [
             Cell(scenario_name(scenario)),
             Cell(subject(measure)),
+            Cell(_change(measure), title=measure["why"], tone=_tone(measure)),
+            Cell(effect(measure)),
             Cell(_value(measure, "old")),
             Cell(_value(measure, "new")),
-            Cell(effect(measure)),
-            Cell(_change(measure), title=measure["why"], tone=_tone(measure)),
         ]
         for scenario in changes["scenarios"]
         for measure in scenario["measures"]
     ]
     columns = [
-        Column("scenario", numeric=False), Column("measure", numeric=False), Column("old [95 %]"), Column("new [95 %]"),
-        Column(f"new / old [{changes['each_level'] * 100:.4g} %]"), Column("change", numeric=False),
+        Column("scenario", numeric=False), Column("measure", numeric=False), Column("change", numeric=False),
+        Column(f"new / old [{changes['each_level'] * 100:.4g} %]"), Column("old [95 %]"), Column("new [95 %]"),
     ]  # fmt: skip
     return Table("Changes", columns, rows, row_headers=2)
 
