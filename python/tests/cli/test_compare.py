@@ -82,7 +82,7 @@ def test_what_is_inconclusive_fails_if_asked(two: tuple[Path, Path]) -> None:
     code, out, _ = run("compare", *map(str, two), "--margin", "0 %")
     assert code == 0
     assert out.startswith("Inconclusive: ")
-    assert run("compare", *map(str, two), "--margin", "0 %", "--fail-if-inconclusive")[0] == 6
+    assert run("compare", *map(str, two), "--margin", "0", "--fail-if-inconclusive")[0] == 6
 
 
 def test_json_is_the_whole_record(two: tuple[Path, Path]) -> None:

@@ -31,7 +31,7 @@ EXAMPLES = {"--protocols": "coap,http1", "--link": "'20 ms'", "--loss": "'1 %'",
 
 
 class QuantityType(click.ParamType[Any]):
-    """A quantity with its unit, in the unit of `read`."""
+    """A quantity with its unit, in the unit of `read`. 0 is the same in each unit, where it may be 0."""
 
     def __init__(self, name: str, read: Callable[[object], float], *, may_be_0: bool = False) -> None:
         self.name = name
@@ -42,6 +42,8 @@ class QuantityType(click.ParamType[Any]):
         """Read `3.7 V`."""
         if not isinstance(value, str):
             return value
+        if self._may_be_0 and value.strip() == "0":
+            return 0
         try:
             read = self._read(value)
         except UnitError as error:
