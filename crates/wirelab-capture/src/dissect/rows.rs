@@ -336,7 +336,7 @@ mod tests {
         assert_eq!(with(&[]), 1, "both go the same way");
         assert_eq!(with(&[plain(2, 1, 19, 39)]), 1, "it set out before the request was there");
         let (answer, next) = (plain(2, 1, 20, 40), plain(3, 0, 41, 61));
-        assert_eq!(with(&[answer.clone()]), 2);
+        assert_eq!(with(std::slice::from_ref(&answer)), 2);
         assert_eq!(with(&[answer.clone(), next.clone()]), 3);
         let late = changed(answer.clone(), |record| record.lateness = Duration::from_nanos(2));
         assert_eq!(with(&[late, next.clone()]), 2, "the answer came at 42");
