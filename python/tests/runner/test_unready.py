@@ -135,8 +135,27 @@ def test_a_server_that_waits_elsewhere_is_ended_by_us_and_started_once(folder: P
     assert (len(host.started), summary.failed, summary.not_run) == (1, 1, 2)
 
 
+def test_a_client_that_waits_for_its_link_is_started_in_each_trial(folder: Path) -> None:
+    def waits(request: TrialRequest, _: int) -> TrialResult:
+        client = ended("client", started=False).model_copy(update={"signal": signal.SIGTERM.value})
+        over = result(request.trial, TrialStatus.FAILED)
+        error = "client was not ready after 60s (waited for its event)"
+        never = ended("publisher", started=False)
+        return over.model_copy(update={"error": error, "endpoints": (ended("server"), client, never)})
+
+    summary, host, _ = run(plan_of("mine"), folder, waits)
+    assert (len(host.started), summary.failed, summary.not_run) == (3, 3, 0)
+
+
+def test_a_server_that_goes_to_the_background_is_told_to_stay(folder: Path) -> None:
+    ends = "server ended before it was ready"
+    _, _, ears = run(plan_of("mine"), folder, lambda request, _: not_ready(request, ends))
+    said = next(words for words in ears.said if "ended before" in words)
+    assert said.endswith("hint: it must stay in the foreground")
+
+
 def test_a_server_that_ends_says_its_last_line_once_and_gets_no_hint_on_ports(folder: Path) -> None:
-    ends = "server exited with 2: Listening on \N{REPLACEMENT CHARACTER}[1m127.0.0.1:9"
+    ends = "server exited with 2: Listening on \x1b[1m127.0.0.1:9"
     _, _, ears = run(plan_of("mine"), folder, lambda request, _: not_ready(request, ends))
     said = next(words for words in ears.said if "exited" in words)
     assert said.splitlines()[0] == "scenario 0: failed: server exited with 2"
@@ -156,7 +175,7 @@ def test_the_last_lines_of_its_output_are_said_with_what_it_must_do(folder: Path
         "its stderr ends with:",
         "    Listening on �[1m127.0.0.1:9",
         "its stdout is empty",
-        "hint: it must listen on the TCP port that it is given, and on every address: what listens on 127.0.0.1 alone "
+        "hint: it must listen on the TCP port that it is given, on every address or on {{ address }}; 127.0.0.1 "
         "cannot be reached over a link",
     ]
     assert said.partition(": failed: ")[2] in {entry.error for entry in last(folder).values()}
@@ -199,7 +218,7 @@ def test_a_client_that_fails_is_tried_in_each_trial(folder: Path) -> None:
         ("mine", "event", "does not pass {{ address }} and {{ port }}"),
         ("mine --port={{ port }}", "udp-bound", "cannot be reached over a link"),
         ("mine --bind={{ host }}", "event", "does not pass {{ port }}"),
-        ("mine {{ parameters }}", "event", "{{ address }} and {{ port }}"),
+        ("mine {{ parameters }}", "event", "once it listens on {{ address }} and {{ port }}"),
     ],
 )
 def test_an_entry_that_does_not_pass_address_and_port_is_said_so(command: str, ready: str, ends: str) -> None:

@@ -27,6 +27,8 @@ FROM_OUTSIDE = frozenset({signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.S
 EVENT = re.compile(r'\s*\{\s*"event"\s*:\s*"ready"')
 TIMED_OUT = " was not ready after"
 """What follows the role in the error of a trial that waited for a program as long as it may."""
+ENDED = " ended before it was ready"
+"""The same of one that ended without a fault."""
 READY_EVENT = '{"event": "ready", "ports": {"main": PORT}}'
 
 
@@ -68,11 +70,14 @@ class Unready:
                 program, f"{last.value} {program.implementation} did not become ready in trial {result.trial}"
             )
         error, said = result.error or "", [*printed(folder / last.value)]
-        if error.startswith(f"{last.value}{TIMED_OUT}"):
+        if _timed_out(result, last):
             return "\n".join([error, *said, *self._hint(program)])
+        if error == f"{last.value}{ENDED}":
+            return "\n".join([error, *said, "hint: it must stay in the foreground"])
         # Its last line is among those that follow.
         ending, _, line = error.partition(": ")
-        return "\n".join([ending if f"    {line}" in said else error, *said])
+        repeated = any(each.strip() == _shown(line.strip()) for each in said)
+        return "\n".join([ending if repeated else error, *said])
 
     def _hint(self, program: Program) -> Iterator[str]:
         implementation = self._implementations.get(program.implementation)
@@ -89,8 +94,8 @@ def ready_words(entry: ServerEntry, place: str) -> str:
     else:
         transport = "TCP" if entry.ready == "tcp-connect" else "UDP"
         must = (
-            f"it must listen on the {transport} port that it is given, and on every address: what listens on 127.0.0.1 "
-            "alone cannot be reached over a link"
+            f"it must listen on the {transport} port that it is given, on every address or on {{{{ address }}}}; "
+            "127.0.0.1 cannot be reached over a link"
         )
     lacking = _lacking(entry, by_event=entry.ready == "event")
     return f"{must}; the command of {place} does not pass {' and '.join(lacking)}" if lacking else must
@@ -115,12 +120,16 @@ def _last_role(result: TrialResult) -> Role | None:
 
 
 def _was_killed(result: TrialResult, role: Role) -> bool:
-    """Whether somebody else ended the program, which says nothing of the next time that it is started. We end what is
-    not ready in time.
+    """Whether somebody else ended the program, which says nothing of the next time that it is started. What is not
+    ready in time we end; but a client may wait for its link, and be ready over another.
     """
-    if (result.error or "").startswith(f"{role.value}{TIMED_OUT}"):
+    if role is not Role.CLIENT and _timed_out(result, role):
         return False
     return any(endpoint.name == role.value and endpoint.signal in FROM_OUTSIDE for endpoint in result.endpoints)
+
+
+def _timed_out(result: TrialResult, role: Role) -> bool:
+    return (result.error or "").startswith(f"{role.value}{TIMED_OUT}")
 
 
 def _lacking(entry: ServerEntry, *, by_event: bool) -> list[str]:
@@ -150,8 +159,13 @@ def _last_lines(path: Path, *, events: bool) -> list[str]:
             text = file.read(TAIL_BYTES).decode(errors="replace")
     except OSError:
         return []
-    lines = (_printable(line) for line in text.splitlines() if line.strip() and (events or not EVENT.match(line)))
-    return [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in [*lines][-LAST_LINES:]]
+    lines = [line for line in text.splitlines() if line.strip() and (events or not EVENT.match(line))]
+    return [_shown(line) for line in lines[-LAST_LINES:]]
+
+
+def _shown(line: str) -> str:
+    text = _printable(line)
+    return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
 
 
 def _printable(characters: Iterable[str]) -> str:
