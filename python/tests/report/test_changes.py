@@ -88,7 +88,7 @@ def test_other_packets_without_a_change_say_where_and_what_stays_open() -> None:
     head = "Other packets in 1 of 1 scenario: h2, lossy."
     assert words.headline(changed) == f"{head} No measure changed by more than 5 %."
     changed["scenarios"][0]["measures"] = [measure("unchanged"), measure("inconclusive")]
-    assert words.headline(changed) == f"{head} 1 of 2 comparisons are inconclusive."
+    assert words.headline(changed) == f"{head} 1 of 2 comparisons is inconclusive."
 
 
 def test_an_unusable_scenario_does_not_hide_what_else_is_open() -> None:
@@ -104,18 +104,25 @@ def test_an_unusable_scenario_does_not_hide_what_else_is_open() -> None:
 
 
 def test_an_interval_that_says_nothing_has_short_ends() -> None:
-    assert words.effect(measure("inconclusive", effect=estimate(1.02, 0.000006, 173_788.5))) == "1.02 [< 0.0102, > 102]"
-    assert words.effect(measure("inconclusive", effect=estimate(0.74, 0.4, 851.2))) == "0.740 [0.400, > 74.0]"
+    assert words.effect(measure("inconclusive", effect=estimate(1.02, 0.000006, 173_788.5))) == "1.02 [< 0.0100, > 102]"
+    assert words.effect(measure("inconclusive", effect=estimate(0.74, 0.4, 851.2))) == "0.740 [0.400, > 100]"
     assert words.effect(measure("inconclusive", effect=estimate(1.0, 0.5, 2.0))) == "1.0 [0.5, 2.0]"
     assert words.effect(measure("larger", effect=estimate(150.0, 140.0, 160.0))) == "150 [140, 160]"
+    assert words.effect(measure("larger", effect=estimate(500.0, 3.0, 60_000.0))) == "500 [3.00, > 50,000]"
+    assert words.effect(measure("smaller", effect=estimate(0.002, 0.000001, 0.9))) == "0.00200 [< 0.000020, 0.900]"
+    assert "<" not in words.effect(measure("inconclusive", effect=estimate(0.0, 0.0, 3.0)))
 
 
 def test_two_sides_of_a_run_are_named_by_what_differs() -> None:
     found = record("unchanged", measure())
     assert words.compared(found).name == "before and after"
     for side, value in (("old", "cubic"), ("new", "bbr")):
-        cast("Any", found)[side].update(campaign="mine", differs={"congestion-control": value})
+        cast("Any", found)[side].update(campaign="mine", differs={"link.name": value, "link.rate": "1"})
+    assert words.compared(found).name == "mine and mine", "two runs may have one name"
+    found["by"] = "link"
     assert words.compared(found).name == "cubic and bbr in mine"
+    found["new"]["differs"] = {}
+    assert words.compared(found).name == "mine and mine"
 
 
 def test_what_is_exact_has_no_interval() -> None:
@@ -125,6 +132,8 @@ def test_what_is_exact_has_no_interval() -> None:
     changed = record("slower", found)
     assert [cell.text for cell in words.table(changed).rows[0][3:]] == ["1.0750", "40.300 ms", "43 ms"]
     assert "A number without an interval is the same in each trial." in [*words.notes(changed)]
+    few: Any = record("slower", found, {**measure(), "old": {**found["old"], "low": None, "high": None, "method": ""}})
+    assert "the same in each trial, or of too few values for one." in " ".join(words.notes(few))
     assert not any("without an interval" in each for each in words.notes(record("slower", measure())))
     assert words.headline(record("unchanged", measure(), comparisons=0, clock="virtual")) == (
         "Unchanged: the same packets or values in each trial of 1 scenario."

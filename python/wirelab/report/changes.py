@@ -24,8 +24,8 @@ UNUSABLE = "the quality is unusable: "
 """How the reason of a scenario begins whose numbers may be those of the machine."""
 MOST_LISTED = 3
 WIDEST = 100
-"""An end of a ratio's interval is shown if it is at most so many times as large or as small: those of few trials would
-have many digits.
+"""An end of a ratio's interval is shown up to so many times the ratio, or 1 if that is farther, and down to as small a
+part: those of few trials would have many digits.
 """
 SAME = frozenset({EXACT, EXACT_IN_PHASES})
 """Methods of what is the same in each trial."""
@@ -46,11 +46,11 @@ def compared(changes: Changes) -> Compared:
 
 def _names(changes: Changes) -> str:
     """`before and after`, or of two sides of a run `cubic and bbr in quickstart`."""
-    old, new = changes["old"], changes["new"]
-    if old["campaign"] != new["campaign"] or not old["differs"]:
+    old, new, by = changes["old"], changes["new"], changes["by"] or ""
+    before, after = (side["differs"].get(by) or side["differs"].get(f"{by}.name") for side in (old, new))
+    if old["campaign"] != new["campaign"] or before is None or after is None:
         return f"{old['campaign']} and {new['campaign']}"
-    values = (_some([*side["differs"].values()]) for side in (old, new))
-    return f"{' and '.join(values)} in {new['campaign']}"
+    return f"{before} and {after} in {new['campaign']}"
 
 
 def _cases(scenario: ScenarioChange) -> Iterator[Case]:
@@ -61,7 +61,8 @@ def _cases(scenario: ScenarioChange) -> Iterator[Case]:
         tag: Literal["failure", "skipped"] | None = (
             "failure" if changed else "skipped" if measure["change"] == "inconclusive" else None
         )
-        values = f"{_value(measure, 'old')} → {_value(measure, 'new')}, new / old {effect(measure)}"
+        which = "new / old" if measure["metric"] is not None else "new − old"
+        values = f"{_value(measure, 'old')} → {_value(measure, 'new')}, {which} {effect(measure)}"
         message = ": ".join(filter(None, [values, measure["why"]]))
         yield Case(name, subject(measure), tag, message)
     if "packets" in scenario:
@@ -81,7 +82,7 @@ def headline(changes: Changes) -> str:
         case "changed":
             changed = [each for each in every if each[1]["change"] in {"larger", "smaller"}]
             if not changed:
-                return _packets_alone(changes)
+                return _packets_alone(changes, number)
             scenarios = len({id(scenario) for scenario, _ in changed})
             where = f"{scenarios} of {_scenarios(number)}"
             return f"Changed, and not for the worse, in {where}: {_named(*_first(changed))}."
@@ -92,16 +93,15 @@ def headline(changes: Changes) -> str:
     return _open_headline(changes)
 
 
-def _packets_alone(changes: Changes) -> str:
-    """What differs although no measure is shown to."""
+def _packets_alone(changes: Changes, number: int) -> str:
+    """What differs although no measure of so many scenarios is shown to."""
     other = [each for each in changes["scenarios"] if "packets" in each and each["packets"]["differing"]]
     measures = [measure for each in changes["scenarios"] for measure in each["measures"]]
     unsure = sum(measure["change"] == "inconclusive" for measure in measures)
     more = f" and {len(other) - 1} more" if len(other) > 1 else ""
-    where = _scenarios(len(changes["scenarios"]))
-    packets = f"Other packets in {len(other)} of {where}: {scenario_name(other[0])}{more}"
+    packets = f"Other packets in {len(other)} of {_scenarios(number)}: {scenario_name(other[0])}{more}"
     if unsure:
-        return f"{packets}. {unsure} of {len(measures)} comparisons are inconclusive."
+        return f"{packets}. {unsure} of {len(measures)} comparisons {'is' if unsure == 1 else 'are'} inconclusive."
     return f"{packets}. No measure changed by more than {margin(changes)}."
 
 
@@ -153,8 +153,8 @@ def effect(measure: MeasureChange) -> str:
 
 def _wide(found: Estimate, point: float) -> str | None:
     """`1.00 [< 0.0100, > 100]` of an interval that says next to nothing; None of another."""
-    low, high, least, most = found.low, found.high, point / WIDEST, point * WIDEST
-    if low is None or high is None or least <= low <= high <= most:
+    low, high, least, most = found.low, found.high, min(point, 1) / WIDEST, max(point, 1) * WIDEST
+    if point <= 0 or low is None or high is None or least <= low <= high <= most:
         return None
     ends = plain(low) if low >= least else f"< {plain(least)}", plain(high) if high <= most else f"> {plain(most)}"
     return f"{plain(point)} [{', '.join(ends)}]"
@@ -198,9 +198,10 @@ def notes(changes: Changes) -> Iterator[str]:
             f"{'intervals hold' if number > 1 else 'interval holds'}{' together' * (number > 1)} with a chance of "
             f"{changes['level'] * 100:.3g} %."
         )
-    measures = (measure for scenario in changes["scenarios"] for measure in scenario["measures"])
-    if any(measure[side]["method"] in SAME for measure in measures for side in ("old", "new")):
-        yield "A number without an interval is the same in each trial."
+    sides = [each for found in changes["scenarios"] for m in found["measures"] for each in (m["old"], m["new"])]
+    if any(each["method"] in SAME for each in sides):
+        few = any(each["point"] is not None and each["low"] is None and each["high"] is None for each in sides)
+        yield f"A number without an interval is the same in each trial{', or of too few values for one' * few}."
     yield from _open(changes)
     for words, names in (("old", changes["only_old"]), ("new", changes["only_new"])):
         if names:

@@ -14,7 +14,7 @@ from wirelab.answer.compare.pairing import Pairing, listed
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 from wirelab.schema import Clock, is_netem
-from wirelab.schema.campaign import last_day
+from wirelab.schema.campaign import OF_A_TEST, last_day
 from wirelab.schema.changes import (
     CHANGES_VERSION,
     Changes,
@@ -75,13 +75,18 @@ class Campaign:
     def side(self, differs: dict[str, str]) -> ComparedSide:
         """What the record says of it."""
         return {
-            "campaign": self.folder.resolve().name,
+            "campaign": _name(self.folder.resolve()),
             "experiment": self.plan.experiment.name,
             "differs": differs,
             "version": None if self.facts is None else self.facts.wirelab,
             "kernel": None if self.facts is None else self.facts.emulated_by,
             "measured": last_day(self.folder),
         }
+
+
+def _name(folder: Path) -> str:
+    """That of a campaign, or of the test whose it is."""
+    return folder.parent.name if folder.name == OF_A_TEST else folder.name
 
 
 def require_alike(old: Plan, new: Plan, names: tuple[Path, Path]) -> None:

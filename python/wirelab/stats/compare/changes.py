@@ -155,7 +155,9 @@ class _OnSide:
             rng = self.dataset.rng(self.key, self.one.metric.name, "moments")
             found = descriptive.mean_and_sd(sample, rng, horizon_s=self.one.horizon_s)[0]
         else:
-            found = descriptive.quantile(sample, q) or Estimate(None, None, None, LEVEL, sample.n, "too few values")
+            value = descriptive.quantile(sample, q)
+            assert value is not None, "there are enough values for what is compared"
+            found = value
         return marked(found, self.exact)
 
     @cached_property
