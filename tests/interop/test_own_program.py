@@ -74,7 +74,7 @@ def test_a_server_answers_its_own_path_and_a_bound_has_an_exit_code(bench: Bench
 def test_a_path_that_is_not_there_is_named_with_its_status(bench: Bench) -> None:
     code, out, _ = measured(bench, "python3 server.py {port}", "--get", "/none")
     assert code == 1
-    assert "No request completed: http1 (status 404)\nhint: it answers GET /none with it" in out
+    assert "No request completed: http1 (status 404)\nhint: this was GET /none; --get and its like name" in out
     assert "completed / attempted" not in out, "a table of nothing"
 
 
@@ -84,7 +84,7 @@ def test_a_server_on_another_port_is_waited_for_once(bench: Bench) -> None:
     code, out, words = measured(bench, elsewhere, "--get", "/", "--clock", "virtual")
     assert code == 1
     assert out.startswith("No request completed: http1 (server was not ready after 20s (waited for TCP port ")
-    assert words.count("hint: it must listen on the TCP port that it is given, and on every address") == 1
+    assert words.count("hint: it must listen on the TCP port that it is given, on every address or on") == 1
     statuses = {entry.status for entry in read_journal(bench.folder / "results/test/campaign/journal.jsonl")[0]}
     assert EntryStatus.NOT_RUN in statuses
 

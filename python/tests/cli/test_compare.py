@@ -123,6 +123,7 @@ def test_what_cannot_be_compared_is_one_error(two: tuple[Path, Path], tmp_path: 
         ((str(old),), "--by: one run, and nothing to compare it with"),
         ((str(old), str(old)), "OLD and NEW are one run"),
         ((str(old), str(tmp_path / "nothing")), "no campaign"),
+        ((str(tmp_path / "old.tar.xz"), str(new)), "no such file"),
         ((str(old), str(new), "--margin", "5"), "has no unit"),
         ((str(old), str(new), "--by", "lnk"), "no scenario has this path (lnk)"),
     ):

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.stats.compare.test_clocks import edit_plan, virtually
+from tests.synthetic import write_campaign
+from wirelab.answer.compare.kept import keep
 from wirelab.cli import main
+from wirelab.stats.analyze import analyze
 
 SERVER = "sh -c 'sleep 1' {port}"
 
@@ -48,6 +52,26 @@ def test_a_mistake_names_its_option_and_leaves_nothing(
     assert done.exit_code == 2, done.output
     assert what in done.stderr
     assert not [*tmp_path.iterdir()]
+
+
+def test_an_earlier_test_of_something_else_names_options_of_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, change in (("live", None), ("virtual", virtually)):
+        campaign = write_campaign(tmp_path / name)
+        if change is not None:
+            edit_plan(campaign, change)
+        analyze(campaign)
+        keep(campaign, tmp_path / f"{name}.tar.xz")
+    other = run(SERVER, "--clock", "live", "--against", "virtual.tar.xz")
+    assert (other.exit_code, other.stderr.splitlines()) == (2, [
+        "--against: virtual.tar.xz was tested with --clock virtual, and this is --clock live",
+        "hint: test with --clock virtual, or keep it anew: --keep virtual.tar.xz",
+    ])  # fmt: skip
+    other = run(SERVER, "--clock", "live", "--against", "live.tar.xz")
+    assert other.stderr.startswith("--against: no scenario is on both sides")
+    assert other.stderr.endswith("hint: test what was tested then, or keep it anew: --keep live.tar.xz\n")
 
 
 def test_a_refusal_leaves_an_earlier_test_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,23 +6,19 @@ from pathlib import Path
 
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
-from wirelab.schema.archive import is_archive
-from wirelab.schema.campaign import PLAN
+from wirelab.schema.campaign import OF_A_TEST, PLAN
 
 RESULTS = Path("results")
-CAMPAIGN = "campaign"
-"""That of `wirelab test`, in its folder."""
 
 
 def existing(campaign: Path) -> Path:
     """The campaign's folder; of a test's folder that of its campaign."""
-    places = (campaign, RESULTS / campaign)
-    for folder in (*places, *(place / CAMPAIGN for place in places)):
-        if (folder / PLAN).is_file():
-            return not_an_option(folder)
-    if is_archive(campaign) and not campaign.exists():
-        raise WirelabError(f"no such file ({campaign})", hint=f"{launched(f'run FILE --keep {campaign}')} writes it")
-    here = sorted(path.parent.name for path in RESULTS.glob(f"*/{PLAN}"))
+    for place in (campaign, RESULTS / campaign):
+        for folder in (place, place / OF_A_TEST):
+            if (folder / PLAN).is_file():
+                return not_an_option(folder)
+    known = {*RESULTS.glob(f"*/{PLAN}"), *RESULTS.glob(f"*/{OF_A_TEST}/{PLAN}")}
+    here = sorted({path.relative_to(RESULTS).parts[0] for path in known})
     hint = f"campaigns here: {', '.join(here)}" if here else f"{launched('run FILE')} makes one"
     if (kind := _kind(str(campaign))) is not None:
         hint = f"'{campaign}' is the name of {kind}: {launched(f'describe {campaign}')}; {hint}"

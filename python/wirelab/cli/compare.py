@@ -105,6 +105,8 @@ def _existing(path: Path) -> Path:
     """A campaign's folder, or a file that --keep wrote."""
     from wirelab.schema.archive import is_archive
 
+    if is_archive(path) and not path.exists():
+        raise WirelabError(f"no such file ({path})", hint=f"{launched(f'run FILE --keep {path}')} writes it")
     return path if is_archive(path) and path.is_file() else existing(path)
 
 

@@ -253,7 +253,7 @@ class How:
     probes: bool = True
     shard: Shard | None = None
     closed_loop: bool = True
-    """Whether it is said what a closed loop leaves out, which a test of a program cannot set."""
+    """Say what a closed loop leaves out. A test of a program has no option for it."""
 
 
 def run_campaign(loaded: Experiment, plan: Plan, folder: Path, how: How, console: Console) -> Summary:

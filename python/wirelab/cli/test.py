@@ -12,7 +12,7 @@ import click
 
 from wirelab.cli import compare
 from wirelab.cli.arguments import DurationType, clock_option, with_clock
-from wirelab.cli.campaigns import CAMPAIGN, RESULTS
+from wirelab.cli.campaigns import RESULTS
 from wirelab.cli.compare import margin_option
 from wirelab.cli.expectations import (
     MISSED,
@@ -24,6 +24,7 @@ from wirelab.cli.expectations import (
     with_failures,
 )
 from wirelab.errors import CombinedError, Where, WirelabError
+from wirelab.schema.campaign import OF_A_TEST
 from wirelab.schema.describe import SuccessStatus
 
 if TYPE_CHECKING:
@@ -266,7 +267,9 @@ def _other_side(
 
 
 def _as_tested(against: str, old: Plan, plan: Plan) -> Pairing:
-    """Raises `WirelabError` if the earlier test had another clock or headline metric, or asked something else."""
+    """The scenarios of the earlier test, each with the new one. Raises `WirelabError` if it had another clock or
+    headline metric, or asked something else.
+    """
     from wirelab.answer.compare.pairing import between
     from wirelab.answer.compare.record import require_alike
 
@@ -289,11 +292,11 @@ def _measured(loaded: Experiment, plan: Plan, folder: Path) -> Campaign:
     from wirelab.report.campaign import load
     from wirelab.runner.last import remove_last
 
-    remove_last(folder / CAMPAIGN, plan)
+    remove_last(folder / OF_A_TEST, plan)
     run_campaign(
-        loaded, plan, folder / CAMPAIGN, How(fresh=True, closed_loop=False), Console(stderr=True, highlight=False)
+        loaded, plan, folder / OF_A_TEST, How(fresh=True, closed_loop=False), Console(stderr=True, highlight=False)
     )
-    return load(folder / CAMPAIGN, folder / CAMPAIGN)
+    return load(folder / OF_A_TEST, folder / OF_A_TEST)
 
 
 def _each(text: str, option: str) -> tuple[str, ...]:
@@ -417,8 +420,8 @@ def _reasons(campaign: Campaign, without: Sequence[AnalysedScenario]) -> Iterato
         first, *_ = why.splitlines() or [""]
         yield f"No request completed: {scenario['name']}{f' ({first})' * bool(first)}"
         request = getattr(campaign.plan.scenario(key).workload, "request", None)
-        if request is not None and first.startswith("status "):
-            yield f"hint: it answers {request.method} {request.target} with it; --get and its like name another path"
+        if request is not None and first in {"status 404", "status 4.04"}:
+            yield f"hint: this was {request.method} {request.target}; --get and its like name another path"
 
 
 def _tell(campaign: Campaign, folder: Path, compared: Compared | None) -> None:
@@ -438,7 +441,7 @@ def _tell(campaign: Campaign, folder: Path, compared: Compared | None) -> None:
         click.echo("\n".join([*compare.lines(compared), ""]))
     if any(each.implementation.client == NAME for each in campaign.plan.scenarios):
         click.echo("Delays include the start of the client's process, which is started for each request.")
-    if campaign.plan.clock.value == "virtual" and compared is None:
+    if campaign.plan.clock.value == "virtual" and compared is None and len(without) < len(campaign.plan.scenarios):
         click.echo(NO_CPU)
-    click.echo(f"Report  {folder / CAMPAIGN / 'report.html'}")
+    click.echo(f"Report  {folder / OF_A_TEST / 'report.html'}")
     click.echo(f"Files   {folder / EXPERIMENT}, from which an experiment of your own can start")

@@ -110,8 +110,9 @@ def _words(role: str, program: str, folder: Path, option: str) -> list[str]:
 
 def experiment_text(tested: OwnProgram) -> str:
     """The experiment, as a file has it."""
+    title = f"Test of {_in_words(tested.program)} over {', '.join(tested.links)}"
     return f"""\
-title = "Test of {_in_words(tested.program)} over {", ".join(tested.links)}"
+title = {inline(title)}
 
 [factors]
 protocol = {inline(list(tested.protocols))}

@@ -18,6 +18,8 @@ from wirelab.schema.host import TrialResult
 from wirelab.schema.plan import Plan
 
 PLAN = "plan.json"
+OF_A_TEST = "campaign"
+"""The campaign of `wirelab test`, in the folder of its results."""
 EXPERIMENT = "experiment.toml"
 """The experiment's file as it was written, before `--set`."""
 JOURNAL = "journal.jsonl"
