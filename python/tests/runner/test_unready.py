@@ -14,8 +14,8 @@ from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.progress import Summary
 from wirelab.runner.run import Runner
 from wirelab.runner.start import run_campaign
-from wirelab.runner.unready import printed, ready_words
-from wirelab.schema import EndpointResult, TrialRequest, TrialResult, TrialStatus
+from wirelab.runner.unready import printed, program_of, ready_words
+from wirelab.schema import EndpointResult, Role, TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
 from wirelab.schema.plan import Implementations, Plan
 
@@ -97,6 +97,13 @@ def test_a_server_that_is_never_ready_is_started_once_and_other_scenarios_run(fo
     [failed] = [entry for entry in last(folder).values() if entry.status is EntryStatus.FAILED]
     reasons = {entry.error for entry in last(folder).values() if entry.status is EntryStatus.NOT_RUN}
     assert reasons == {f"server mine did not become ready in trial {failed.trial}"}
+
+
+def test_a_server_with_less_of_a_cpu_is_another_program() -> None:
+    [scenario] = plan_of("mine").scenarios
+    slow = scenario.model_copy(update={"cpu": {"server": 0.01}})
+    assert program_of(slow, Role.SERVER) != program_of(scenario, Role.SERVER)
+    assert program_of(slow, Role.CLIENT) == program_of(scenario, Role.CLIENT)
 
 
 def killed_by(number: signal.Signals) -> Behaviour:

@@ -41,6 +41,8 @@ class Program(NamedTuple):
     settings: tuple[tuple[str, str], ...]
     server: str
     """The server's implementation: a client that waits for messages is ready only if the server answers."""
+    cpus: float | None
+    """How much of a CPU it may use, since little makes it slow; None without a limit."""
 
 
 class Unready:
@@ -107,7 +109,8 @@ def program_of(scenario: Scenario, role: Role) -> Program:
     own = settings_for(scenario, role)
     implementation = getattr(scenario.implementation, role.value, BUILTIN)
     server = scenario.implementation.server
-    return Program(role, implementation, protocol, tuple(sorted((key, repr(own[key])) for key in own)), server)
+    settings = tuple(sorted((key, repr(own[key])) for key in own))
+    return Program(role, implementation, protocol, settings, server, scenario.cpu.get(role.value))
 
 
 def _last_role(result: TrialResult) -> Role | None:
