@@ -18,6 +18,8 @@ from wirelab.report.palette import BAD, FAINT, GOOD, INK, MUTED, UNSURE, series_
 ROW_HEIGHT = 19
 MOST = 100.0
 """A ratio beyond this, or below its inverse, is drawn at the edge; its tip has the number."""
+FLUSH = 12
+"""So many pixels from an end a tick's label would leave the picture, and is written inwards."""
 LEAST_FACTOR = 1.05
 """An axis reaches over twice this factor, whatever is drawn."""
 EDGE = 10.0
@@ -73,7 +75,9 @@ def forest(name: str, label: str, ratios: Sequence[Ratio], along: RatioAxis) -> 
     ends += map(_clamped, along.ends)
     domain = log_domain([*ends, 1 / least**2, least**2])
     assert domain is not None
-    axis = alt.Axis(values=ticks(domain), title=along.title, format=",~r", labelOverlap="greedy", tickSize=4)
+    axis = alt.Axis(
+        values=ticks(domain), title=along.title, format=",~r", labelOverlap="greedy", labelFlush=FLUSH, tickSize=4
+    )
     x, low = (
         alt.X(f"{field}:Q", scale=alt.Scale(type="log", domain=list(domain), nice=False), axis=axis)
         for field in ("x", "low")
