@@ -30,9 +30,9 @@ METRICS = (
         "",
         "How often packets crossed the link there and back, one after the other. A packet counts if it reached the "
         "link once the one before had arrived from the other side; two are a round trip. Set-up, acknowledgements and "
-        "the connection's end count. Lost packets do not, nor what is under way when the trial ends. Exchanges that "
-        "share a connection share its round trips, even if they run at once. Null for a load of a page, which may "
-        "open several connections, and with netem, which does not say when packets arrive.",
+        "the connection's end count. Lost packets do not count, nor what is under way when the trial ends. Exchanges "
+        "that share a connection share its round trips, even if they run at once. Null for a load of a page, which "
+        "may open several connections, and with netem, which does not say when packets arrive.",
         _share("turns") / 2,
     ),
 )

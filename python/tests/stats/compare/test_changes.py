@@ -132,7 +132,7 @@ def test_few_trials_of_counts_show_no_change_without_a_margin() -> None:
     assert (found(4, 0.0)["change"], found(4, 0.05)["change"], found(5, 0.0)["change"]) == (
         "inconclusive", "smaller", "smaller",
     )  # fmt: skip
-    assert found(4, 0.0)["why"] == "4 trials of counts are too few without a margin: it takes 5"
+    assert found(4, 0.0)["why"] == "too few trials for a count without a margin: 4 of 5"
     assert found(4, 0.0, "end-to-end-delay")["change"] == "smaller", "delays vary"
 
 

@@ -85,7 +85,7 @@ class Campaign:
 
 
 def _name(folder: Path) -> str:
-    """That of a campaign, or of the test whose it is."""
+    """The name of a campaign's folder; for the campaign of a test that of the test."""
     return folder.parent.name if folder.name == OF_A_TEST else folder.name
 
 

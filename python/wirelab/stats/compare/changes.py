@@ -92,8 +92,7 @@ def judged(measure: Measure, margin: float, level: float, unusable: str | None =
         change, why = "inconclusive", f"the quality is unusable: {unusable}"
     elif margin == 0 and measure.metric in WIRE and measure.trials < LEAST_TRIALS and change != "inconclusive":
         # Few whole numbers may differ by chance on each side in all of its trials, without any spread.
-        counted = f"{measure.trials} trial{'s' * (measure.trials > 1)}"
-        change, why = "inconclusive", f"{counted} of counts are too few without a margin: it takes {LEAST_TRIALS}"
+        change, why = "inconclusive", f"too few trials for a count without a margin: {measure.trials} of {LEAST_TRIALS}"
     return {
         "of": measure.of,
         "metric": measure.metric,
